@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from graphwright.artifacts import KEY, Artifacts
 from graphwright.capture._eval_frame import run_unhooked
@@ -128,7 +128,9 @@ def native(target: str, graph: GraphModule, example_inputs: Sequence[Any]) -> Ca
         return Training(lowered, forward, compile_backward)
     if lowered.is_plain():
         return forward
-    return Inference(lowered, forward)
+    run: Any = lowered.inference(forward)
+    run.writes_last = True      # a call that raises has changed no input
+    return cast(Callable[..., Any], run)
 
 
 def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callable[..., Any]:
@@ -155,27 +157,6 @@ def cache_text(before: CacheCounts, after: CacheCounts) -> str:
     names = ("memory_hits", "disk_hits", "misses", "rebuilt")
     changes = {name: getattr(after, name) - getattr(before, name) for name in names}
     return ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in changes.items())
-
-
-class Inference:
-    """A forward whose results are put together from outputs, inputs and constants.
-
-    Nothing that it writes gets a history: a leaf may be written here in any grad mode.
-    writes_last: a call that raises has changed no input.
-    """
-
-    writes_last = True
-
-    def __init__(self, lowered: Lowered, forward: Callable[..., Any]) -> None:
-        self.lowered = lowered
-        self.forward = forward
-
-    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
-        outputs = self.forward(*inputs)
-        for number, output in self.lowered.mutated:
-            if output >= 0:
-                _core.with_grad_mode(False, inputs[number].copy_, outputs[output])
-        return self.lowered.results(inputs, outputs)
 
 
 BACKENDS: dict[str, Backend] = {

@@ -41,7 +41,7 @@ class Training:
         self.written = [(index, index in lowered.read) for index in lowered.written()]
         count = len(lowered.forward.graph.placeholders)
         self.unwritten = tuple(sorted({*range(count)}.difference(lowered.written())))
-        self.plain = lowered.is_plain()
+        self.results = None if lowered.is_plain() else lowered.results()
         self.writes = [(number, index, index in lowered.tangents)
                        for number, index in lowered.mutated if index >= 0]
         self.symbolic = bool(lowered.forward.symbols)
@@ -76,9 +76,9 @@ class Training:
         for number, index, recorded in self.writes:
             _core.with_grad_mode(recorded, inputs[number].copy_, outputs[index])
         node.watch(inputs, outputs)
-        if self.plain:
+        if self.results is None:
             return outputs[:lowered.n_user_outputs]
-        return lowered.results(inputs, outputs)
+        return self.results(*inputs, outputs)
 
     def tangents_of(self, outputs: Sequence[Any]) -> Tangents:
         """Of a call's outputs: the same in each call unless sizes vary."""

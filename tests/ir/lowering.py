@@ -56,7 +56,7 @@ class Compiled:
             for index, place in lowered.mutated:
                 if place >= 0:
                     inputs[index].copy_(outputs[place])
-        results = lowered.results(inputs, outputs)
+        results = lowered.results()(*inputs, outputs)
         self.outputs = outputs
 
         def backward(tangents: dict[int, Any]) -> list[Any]:

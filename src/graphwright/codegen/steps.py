@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.interpreter import call
-from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.node import Node
+from graphwright.ir.script import Script, leaves
 from graphwright.runtime import _core
-from graphwright.runtime.dispatch import without_autocast
+from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.ops.table import Op
 from graphwright.runtime.records import Record
-from graphwright.runtime.symbolic.expr import Expr
-from graphwright.runtime.symbolic.places import value_at
 
-Registers = list[Any]
-Sizes = dict[str, int]
+Registers = Mapping[Node, str]
 
 
 class NativeStep(Record):
@@ -24,6 +24,11 @@ class NativeStep(Record):
     launch: Callable[..., Any]
     inputs: tuple[Any, ...]
     results: tuple[Node, ...]
+
+    def write(self, script: Script, registers: Registers) -> None:
+        """Add the step's statement."""
+        call = script.call(self.launch, script.values(self.inputs, registers))
+        script.add(f"[{', '.join([registers[node] for node in self.results])}] = {call}")
 
 
 class EagerStep(Record):
@@ -39,137 +44,78 @@ class EagerStep(Record):
     def results(self) -> tuple[Node, ...]:
         return (self.node,)
 
-    def launch(self, *args: Any) -> tuple[Any]:
-        return (call(self.node.target, args, {}),)
+    def write(self, script: Script, registers: Registers) -> None:
+        """Add the step's statement; an op with all of its arguments needs no wrapper."""
+        target, args = self.node.target, self.node.args
+        given = script.values(args, registers)
+        if target is operator.getitem:
+            owner, index = args
+            call = f"{script.value(owner, registers)}[{script.value(index, registers)}]"
+        elif type(target) is Op and len(args) == len(target.schema.params):
+            call = script.call(dispatch, script.constant(target), f"({given})")
+        else:
+            call = script.call(target, given)
+        script.add(f"{registers[self.node]} = {call}")
 
 
-class _Arguments:
-    """Values that are read from registers, computed from sizes, or constant.
-
-    What is constant is laid out once; values are put into a copy of it.
-    """
-
-    __slots__ = ("constant", "others", "plain")
-
-    def __init__(self, values: Sequence[Any], places: Mapping[Node, int]) -> None:
-        self.constant: list[Any] = [None] * len(values)
-        self.plain: list[tuple[int, int]] = []
-        self.others: list[tuple[int, Any, Mapping[Node, int]]] = []
-        for position, value in enumerate(values):
-            if type(value) is Node:
-                self.plain.append((position, places[value]))
-            elif _varies(value):
-                self.others.append((position, value, places))
-            else:
-                self.constant[position] = value
-
-    def read(self, registers: Registers, sizes: Sizes) -> list[Any]:
-        values = self.constant.copy()
-        for position, place in self.plain:
-            values[position] = registers[place]
-        for position, value, places in self.others:
-            values[position] = _evaluated(value, registers, places, sizes)
-        return values
-
-
-class _Prepared(Record):
-    """A step with its registers; those of `dead` are read by no later step."""
-
-    launch: Callable[..., Any]
-    arguments: _Arguments
-    results: tuple[int, ...]
-    dead: tuple[int, ...]
-
-
-class SegmentedProgram:
+class SegmentedProgram(functools.partial[tuple[Any, ...]]):
     """Runs native segments and eager ops in turn. Call it with the graph's inputs.
 
-    unread: how many random ops came after those that are read: they are drawn all the same.
+    Nothing is recorded: what needs gradients is a node of the joint graph already.
+
+    script: the code, in which the registers are freed that no later step reads.
     """
 
-    def __init__(
-        self, module: GraphModule, steps: Sequence[NativeStep | EagerStep],
-        symbols: dict[str, tuple[int, int]], unread: int = 0,
-    ) -> None:
-        graph = module.graph
-        self.unread = unread
-        constants = {n: module.attr(str(n.target)) for n in graph.nodes if n.op == "get_attr"}
-        made = [node for step in steps for node in step.results]
-        nodes = [*constants, *made, *graph.placeholders]
-        places = {node: place for place, node in enumerate(nodes)}
-        self.before = [*constants.values(), *[None] * len(made)]
-        self.symbols = symbols
-        results: Any = graph.output_node.args[0]
-        self.results = _Arguments(tuple(results), places)
-        dead = _dead_after(steps, results, places)
-        self.steps = tuple([
-            _Prepared(step.launch, _Arguments(step.inputs, places),
-                      tuple([places[node] for node in step.results]), found)
-            for step, found in zip(steps, dead, strict=True)
-        ])
+    script: Script
 
-    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
-        """Nothing is recorded: what needs gradients is a node of the joint graph already."""
-        return self.consume(list(inputs))
+    def __new__(
+        cls, module: GraphModule, steps: Sequence[NativeStep | EagerStep],
+        symbols: dict[str, tuple[int, int]], unread: int = 0,
+    ) -> SegmentedProgram:
+        """unread: how many random ops came after those that are read: they are drawn all the same.
+        """
+        script = _script(module, steps, symbols, unread)
+        self = super().__new__(cls, _core.unrecorded, script.function())
+        self.script = script
+        return self
 
     def consume(self, inputs: list[Any]) -> tuple[Any, ...]:
         """The same, taking the inputs out of the list: the last step to read one lets it go."""
-        return _core.with_grad_mode(False, without_autocast, self._run, inputs)
+        result: tuple[Any, ...] = _core.unrecorded(self._consumer, inputs)
+        return result
 
-    def _run(self, inputs: list[Any]) -> tuple[Any, ...]:
-        sizes = {name: value_at(inputs[position], place)
-                 for name, (position, place) in self.symbols.items()}
-        registers = [*self.before, *inputs]
-        inputs.clear()
-        for step in self.steps:
-            found = step.launch(*step.arguments.read(registers, sizes))
-            for place, value in zip(step.results, found, strict=True):
-                registers[place] = value
-            del found
-            for place in step.dead:
-                registers[place] = None
-        if self.unread:
-            _core.reserve_offset(self.unread)
-        return tuple(self.results.read(registers, sizes))
+    @functools.cached_property
+    def _consumer(self) -> Callable[[list[Any]], tuple[Any, ...]]:
+        return self.script.consumer()
 
 
-def _leaves(value: Any) -> list[Any]:
-    found: list[Any] = []
-    map_leaves(value, found.append)
-    return found
+def _script(
+    module: GraphModule, steps: Sequence[NativeStep | EagerStep],
+    symbols: dict[str, tuple[int, int]], unread: int,
+) -> Script:
+    graph = module.graph
+    made = [node for step in steps for node in step.results]
+    registers = {node: f"r{place}" for place, node in enumerate([*graph.placeholders, *made])}
+    script = Script([registers[node] for node in graph.placeholders], symbols)
+    held = {node: script.constant(module.attr(str(node.target)))
+            for node in graph.nodes if node.op == "get_attr"}
+    readable = {**held, **registers}
+    results: Any = graph.output_node.args[0]
+    for step, dead in zip(steps, _dead_after(steps, results), strict=True):
+        step.write(script, readable)
+        script.free(sorted(registers[node] for node in dead if node in registers))
+    if unread:
+        script.add(script.call(_core.reserve_offset, str(unread)))
+    script.add(f"return ({script.values(tuple(results), readable)})")
+    return script
 
 
-def _size(leaf: Any) -> Expr | None:
-    expr = leaf if isinstance(leaf, Expr) else getattr(leaf, "expr", None)
-    return expr if isinstance(expr, Expr) else None
-
-
-def _varies(value: Any) -> bool:
-    """Whether an argument has a node or a size in it."""
-    return any(type(leaf) is Node or _size(leaf) is not None for leaf in _leaves(value))
-
-
-def _evaluated(
-    value: Any, registers: Registers, places: Mapping[Node, int], sizes: Sizes
-) -> Any:
-    def value_of(leaf: Any) -> Any:
-        if type(leaf) is Node:
-            return registers[places[leaf]]
-        size = _size(leaf)
-        return leaf if size is None else size.evaluate(sizes)
-
-    return map_leaves(value, value_of)
-
-
-def _dead_after(
-    steps: Sequence[NativeStep | EagerStep], results: Any, places: Mapping[Node, int]
-) -> list[tuple[int, ...]]:
-    """For each step the registers that neither a later step nor the results read."""
-    alive = {leaf for leaf in _leaves(tuple(results)) if type(leaf) is Node}
-    dead: list[tuple[int, ...]] = []
+def _dead_after(steps: Sequence[NativeStep | EagerStep], results: Any) -> list[set[Node]]:
+    """For each step what neither a later step nor the results read."""
+    alive = {leaf for leaf in leaves(tuple(results)) if type(leaf) is Node}
+    dead: list[set[Node]] = []
     for step in reversed(steps):
-        read = {leaf for leaf in _leaves(tuple(step.inputs)) if type(leaf) is Node}
-        ended = (read | set(step.results)) - alive
-        dead.append(tuple(sorted(places[node] for node in ended)))
+        read = {leaf for leaf in leaves(tuple(step.inputs)) if type(leaf) is Node}
+        dead.append((read | set(step.results)) - alive)
         alive |= read
     return dead[::-1]

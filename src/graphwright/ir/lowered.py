@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import map_leaves
+from graphwright.ir.script import Script
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.table import Op
@@ -41,35 +41,30 @@ class OutputSpec(Record):
     value: Any = None
     origin: int = 0
 
-    def build(
-        self, inputs: Sequence[Any], outputs: Sequence[Any], sizes: dict[str, Any]
-    ) -> Any:
-        """The result, from the caller's inputs and the forward graph's outputs.
+    def write(self, script: Script, inputs: Sequence[str], outputs: Sequence[str]) -> str:
+        """The text of the result, after the statements that make it.
 
         Views are made by ops: autograd and version counters see them.
         """
         if self.kind == "value":
             value = self.value
-            return value.expr.evaluate(sizes) if type(value) is SymInt else value
+            return script.value(value, {}) if type(value) is SymInt else script.constant(value)
         result = (inputs if self.kind == "input" else outputs)[self.index]
-        if self.views:
-            recorded = not self.origin & UNRECORDED
-            result = _core.with_grad_mode(recorded, self._view, result, sizes)
-        if self.origin & ONE_OF_SEVERAL:
-            _core.mark_multi_view(result)
-        if self.origin & OVERWRITTEN:
-            _core.mark_overwritten(result)
-        return result
-
-    def _view(self, result: Any, sizes: dict[str, Any]) -> Any:
+        if not (self.views or self.origin & (ONE_OF_SEVERAL | OVERWRITTEN)):
+            return result
+        name = f"v{len(script.lines)}"
+        recorded = script.constant(not self.origin & UNRECORDED)
         for op, args in self.views:
-            rest = map_leaves(args, lambda leaf: _concrete(leaf, sizes)) if sizes else args
-            result = dispatch(op, (result, *rest))
+            given = f"({result}, {script.values(args, {})})"
+            made = script.call(_core.with_grad_mode, recorded, script.constant(dispatch),
+                               script.constant(op), given)
+            script.add(f"{name} = {made}")
+            result = name
+        if self.origin & ONE_OF_SEVERAL:
+            script.add(script.call(_core.mark_multi_view, result))
+        if self.origin & OVERWRITTEN:
+            script.add(script.call(_core.mark_overwritten, result))
         return result
-
-
-def _concrete(leaf: Any, sizes: dict[str, Any]) -> Any:
-    return leaf.expr.evaluate(sizes) if type(leaf) is SymInt else leaf
 
 
 class Saved(Record):
@@ -164,7 +159,41 @@ class Lowered(Record, frozen=False):
         return sorted({name for index, _ in self.mutated
                        for name in (index, first.get(index, index))})
 
-    def results(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
-        """The captured graph's results from its inputs and the outputs of `forward`."""
-        sizes = self.forward.bind_sizes(tuple(inputs)) if self.forward.symbols else {}
-        return tuple([spec.build(inputs, outputs, sizes) for spec in self.outputs])
+    def results(self) -> Callable[..., tuple[Any, ...]]:
+        """A function of the inputs, and last the tuple of outputs of `forward`: the results."""
+        script, inputs = self._script("outputs")
+        self._finish(script, inputs)
+        return script.function()
+
+    def inference(self, forward: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+        """A function of the inputs: calls `forward`, writes what it mutates, gives the results.
+
+        Nothing that it writes gets a history: a leaf may be written here in any grad mode. A
+        forward that computes nothing is not called.
+        """
+        script, inputs = self._script()
+        if self._computes():
+            script.add(f"outputs = {script.call(forward, *inputs)}")
+        for number, output in self.mutated:
+            if output >= 0:
+                script.add(script.call(_core.with_grad_mode, "False", f"{inputs[number]}.copy_",
+                                       f"outputs[{output}]"))
+        self._finish(script, inputs)
+        return script.function()
+
+    def _script(self, *more: str) -> tuple[Script, list[str]]:
+        inputs = [f"i{number}" for number in range(len(self.forward.graph.placeholders))]
+        return Script([*inputs, *more], self.forward.symbols), inputs
+
+    def _finish(self, script: Script, inputs: Sequence[str]) -> None:
+        count = len(self.forward.graph.output_node.args[0])
+        outputs = [f"outputs[{number}]" for number in range(count)]
+        found = [spec.write(script, inputs, outputs) for spec in self.outputs]
+        script.add(f"return ({''.join([f'{text}, ' for text in found])})")
+
+    def _computes(self) -> bool:
+        """Whether an output of `forward` is read, or it does anything beside."""
+        read = any(spec.kind in ("fresh", "output") for spec in self.outputs)
+        steps = ("call_function", "call_method", "call_module")
+        return (read or bool(self.mutated) or self.rng_ops > 0
+                or any(node.op in steps for node in self.forward.graph.nodes))

@@ -232,6 +232,20 @@ static PyObject *with_grad_mode(PyObject *self, PyObject *const *args, Py_ssize_
     return call_and_restore(before, args + 1, n - 1, names);
 }
 
+static PyObject *unrecorded(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                            PyObject *names) {
+    GW_UNUSED(self);
+    if (n < 1) {
+        return PyErr_SetString(PyExc_TypeError, "unrecorded takes a function"), NULL;
+    }
+    State before = state;
+    gw_set_grad_enabled(0);
+    state.modes &= ~(uint32_t)GW_MODE_AUTOCAST;
+    Py_XINCREF(before.tracer);
+    Py_XINCREF(before.levels);
+    return call_and_restore(before, args, n, names);
+}
+
 static inline int tensor_flags(const GwTensor *t) {
     return (gw_requires_grad(t) && !state.grad_disabled ? GW_FLAG_GRAD : 0)
            | (t->flags & GW_FAKE ? FLAG_FAKE : 0) | (t->device != GW_CPU ? FLAG_DEVICE : 0)
@@ -390,6 +404,9 @@ PyMethodDef gw_modes_methods[] = {
      METH_FASTCALL | METH_KEYWORDS,
      "with_grad_mode(mode, function, *args, **kwargs): as keeping_modes, with gradients recorded "
      "or not meanwhile (None: as set_grad_enabled takes it)."},
+    {"unrecorded", (PyCFunction)(void (*)(void))unrecorded, METH_FASTCALL | METH_KEYWORDS,
+     "unrecorded(function, *args, **kwargs): as keeping_modes, without gradients and without "
+     "autocast meanwhile."},
     {"dispatch_flags", dispatch_flags, METH_O,
      "0 if nothing but the kernel has to run for these arguments. Bits: 1 a gradient is "
      "recorded, 2 some mode is on, 4 a fake tensor, 8 a device other than the CPU, 16 something "
