@@ -432,6 +432,31 @@ def copies(x):
     )
 
 
+class Settings:
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+
+@program
+def copies_of_attributes(x):
+    import copy
+
+    settings = Settings(a=[x, [1]], b=2, nested=Settings(c=[3]))
+    settings.again = settings.a
+    shallow, deep = copy.copy(settings.__dict__), copy.deepcopy(settings.__dict__)
+    deep["a"][1].append(5)
+    deep["nested"].c.append(6)
+    deep["new"] = 1
+    twice = copy.deepcopy([vars(settings), vars(settings), settings])
+    return (
+        [*settings.__dict__],
+        (settings.a, settings.nested.c),
+        shallow["a"] is settings.a,
+        (deep["again"] is deep["a"], deep["a"], deep["b"], deep["nested"].c),
+        (twice[0] is twice[1], twice[2].a is twice[0]["a"]),
+    )
+
+
 @program
 def sorting(x):
     words = ["pear", "fig", "apple"]
@@ -501,6 +526,29 @@ def tensor_identity_in_containers(x):
 @pytest.mark.parametrize("function", program.all, ids=lambda f: f.__name__)
 def test_containers(function):
     run(function)
+
+
+class Renamed(Settings):
+    def __getattribute__(self, name):
+        return super().__getattribute__({"old": "new"}.get(name, name))
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [(Settings(a=[1], b=2), "GB0004"), (Renamed(new=[1]), "GB0010")],
+    ids=["holds its object", "of a class that reads attributes itself"],
+)
+def test_a_copy_of_attributes_that_is_left_to_python(settings, code):
+    settings.itself = settings
+
+    def f(x):
+        x = x * 2
+        copied = copy.deepcopy(settings.__dict__)
+        return [*copied], [*copied["itself"].__dict__], x + 1
+
+    captured = Captured(f)
+    assert captured.agrees(X)
+    assert set(captured.breaks) == {code}
 
 
 def order_of_strings(x):

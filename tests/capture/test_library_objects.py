@@ -11,6 +11,8 @@ import operator
 from collections import OrderedDict
 from typing import Any
 
+import pytest
+
 import graphwright as gw
 from graphwright import nn
 
@@ -63,15 +65,55 @@ def test_signatures_of_methods_leave_out_the_object() -> None:
     check(lambda x: model(x), X, graphs=1)
 
 
-def test_signatures_of_wrappers_are_left_to_python() -> None:
+def test_signatures_of_wrappers_show_the_wrapped_function() -> None:
     def step(x: Any, k: int = 2) -> Any:
         return x
 
-    @functools.wraps(step)
-    def wrapper(*args: Any) -> Any:
-        return step(*args)
+    def other(x: Any, scale: int = 2, bias: int = 1) -> Any:
+        return x
 
-    check(lambda x: (x + 1, list(inspect.signature(wrapper).parameters)), X, breaks=None)
+    def wrapping(function: Any) -> Any:
+        @functools.wraps(function)
+        def wrapper(*args: Any) -> Any:
+            return function(*args)
+
+        return wrapper
+
+    wrapper = wrapping(wrapping(step))
+
+    class Model(nn.Module):
+        @wrapping
+        def forward(self, x: Any, mask: Any = None) -> Any:
+            return x * len(inspect.signature(self.forward).parameters)
+
+    model = Model()
+
+    def f(x: Any) -> Any:
+        return model(x), [*inspect.signature(wrapper).parameters]
+
+    captured = Captured(f)
+    assert captured.agrees(X)
+    wrapper.__wrapped__ = other
+    assert captured.agrees(X) and captured(X)[1] == ["x", "scale", "bias"]
+    wrapper.__wrapped__.__defaults__ = None
+    assert captured.agrees(X)
+    assert captured.breaks == []
+
+
+@pytest.mark.parametrize("name", ["__wrapped__", "__signature__"])
+def test_signatures_that_functions_say_themselves_are_left_to_python(name: str) -> None:
+    def step(x: Any) -> Any:
+        return x
+
+    setattr(step, name, step if name == "__wrapped__" else inspect.signature(print))
+
+    def f(x: Any) -> Any:
+        try:
+            return x + 1, list(inspect.signature(step).parameters)
+        except ValueError as error:
+            return x + 1, type(error)
+
+    check(f, X, breaks=None)
 
 
 def test_json_of_plain_containers_is_a_constant() -> None:

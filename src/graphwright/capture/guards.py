@@ -380,7 +380,9 @@ _BUILTIN = ("builtins", "collections")
 
 def _length_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     value = values[0]
-    actual = str(len(value)) if type(value).__module__ in _BUILTIN else describe(value)
+    kind = type(value)
+    told = kind.__module__ in _BUILTIN and hasattr(kind, "__len__")
+    actual = str(len(value)) if told else describe(value)
     return GuardFailure(guard, f"len({guard.source})", str(guard.payload), actual)
 
 

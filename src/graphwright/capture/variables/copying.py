@@ -19,6 +19,7 @@ from graphwright.capture.variables.containers import ContainerObjectVariable
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.differentiation import detached_as
 from graphwright.capture.variables.functions import FunctionVariable
+from graphwright.capture.variables.instance_dicts import InstanceDictVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_hidden_fields
 from graphwright.capture.variables.nn_modules import NNModuleVariable
@@ -58,7 +59,7 @@ def copy_handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value = tx.realized(value)
     if isinstance(value, (*_ATOMS, SymIntVariable)) or type(value) is TupleVariable:
         return value
-    if isinstance(value, DictVariable):
+    if isinstance(value, (DictVariable, InstanceDictVariable)):
         return value.call_method(tx, "copy", [], {})
     if isinstance(value, SetVariable):
         return set_of(tx, value)
@@ -103,11 +104,10 @@ def _copied(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTrack
     if isinstance(value, TensorVariable):
         return _deep_tensor(tx, value, memo)
     if isinstance(value, DictVariable):
-        made = DictVariable({}, value.kind, None, value.default_factory)
-        memo[value] = made
-        for key, (own, item) in value.entries.items():
-            made.entries[key] = (_deep(tx, own, memo), _deep(tx, item, memo))
-        return made
+        made = memo[value] = DictVariable({}, value.kind, None, value.default_factory)
+        return _fill(tx, made, value, memo)
+    if isinstance(value, InstanceDictVariable):
+        return _deep_attributes(tx, value, memo)
     if isinstance(value, SetVariable):
         return set_of(tx, value)
     if isinstance(value, ListVariable):
@@ -121,6 +121,29 @@ def _copied(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTrack
     if _own_hook(tx, value, "__deepcopy__") is not None:
         unsupported("GB0004", f"{value.describe()}.__deepcopy__")
     return _new_object(tx, value, memo, deep=True)
+
+
+def _fill(tx: Translator, made: DictVariable, held: DictVariable, memo: Memo) -> DictVariable:
+    for key, (own, item) in held.entries.items():
+        made.entries[key] = (_deep(tx, own, memo), _deep(tx, item, memo))
+    return made
+
+
+def _deep_attributes(tx: Translator, value: InstanceDictVariable, memo: Memo) -> DictVariable:
+    """The copy of an object's `__dict__`; a break where that holds the object again.
+
+    Python would then give the object's copy only the attributes that were copied by then.
+    """
+    owner = value.owner
+    if owner in memo.dicts:
+        return memo.dicts[owner]
+    known, held = owner in memo, value.snapshot(tx)
+    assert isinstance(held, DictVariable)
+    copied = memo.dicts[owner] = DictVariable({}, held.kind)
+    _fill(tx, copied, held, memo)
+    if owner in memo and not known:
+        unsupported("GB0004", "copy.deepcopy of a __dict__ that holds its own object")
+    return copied
 
 
 def _deep_tensor(tx: Translator, value: TensorVariable, memo: Memo) -> VariableTracker:
@@ -238,6 +261,8 @@ class Memo(dict[VariableTracker, VariableTracker]):
 
     def __init__(self) -> None:
         self.memories = _Memories()
+        self.dicts: dict[ObjectVariable, DictVariable] = {}
+        """The copies of objects' `__dict__`, by the object."""
 
 
 def _is_something(value: VariableTracker) -> bool:

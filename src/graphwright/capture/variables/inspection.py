@@ -26,17 +26,11 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 def signature_of(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`inspect.signature(function)`, of Python functions that do not show another's."""
+    """`inspect.signature(function)`, of Python functions and of what wraps them."""
     subject = args[0].realize() if len(args) == 1 and not kwargs else None
     bound = isinstance(subject, BoundMethodVariable)
-    function = subject.function.realize() if isinstance(subject, BoundMethodVariable) else subject
-    if not isinstance(function, UserFunctionVariable) or function.source is None:
-        unsupported("GB0004", "call of inspect.signature")
-    source = function.source
-    for name in ("__wrapped__", "__signature__", "__text_signature__"):
-        if name in function.function.__dict__:
-            unsupported("GB0004", f"call of inspect.signature on a function with {name}")
-        tx.guards.missing(AttrSource(source, name))
+    shown = subject.function.realize() if isinstance(subject, BoundMethodVariable) else subject
+    function, source = _wrapped_by(tx, shown)
     _guard_shown(tx, function, source)
     made = inspect.signature(function.function)
     if bound:
@@ -45,6 +39,27 @@ def signature_of(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
             unsupported("GB0004", "call of inspect.signature on a method without an argument")
         made = made.replace(parameters=rest)
     return tx.output.wrap(made, ConstSource(made, f"inspect.signature({source})"))
+
+
+def _wrapped_by(
+    tx: Translator, function: VariableTracker | None
+) -> tuple[UserFunctionVariable, Source]:
+    """The function at the end of the `__wrapped__`, whose parameters `inspect` shows."""
+    passed: set[int] = set()
+    while isinstance(function, UserFunctionVariable) and function.source is not None:
+        held, source = function.function.__dict__, function.source
+        for name in ("__signature__", "__text_signature__"):
+            if name in held:
+                unsupported("GB0004", f"call of inspect.signature on a function with {name}")
+            tx.guards.missing(AttrSource(source, name))
+        if "__wrapped__" not in held:
+            tx.guards.missing(AttrSource(source, "__wrapped__"))
+            return function, source
+        if id(function.function) in passed:
+            break
+        passed.add(id(function.function))
+        function = function.getattr(tx, "__wrapped__").realize()
+    unsupported("GB0004", "call of inspect.signature")
 
 
 def _guard_shown(tx: Translator, function: UserFunctionVariable, source: Source) -> None:

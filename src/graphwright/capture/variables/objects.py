@@ -228,6 +228,8 @@ class ObjectVariable(VariableTracker):
         """The names in the instance's `__dict__`, in order."""
         names = dict.fromkeys(instance_dict(self.value) if self.value is not None else ())
         if self.value is not None and self.source is not None:
+            if isinstance(lookup(self.cls, "__getattribute__"), types.FunctionType):
+                unsupported("GB0010", f"all names of a {self.cls.__name__}: own __getattribute__")
             tx.guards.dict_keys(AttrSource(self.source, "__dict__"), names)
         for name, value in tx.side_effects.attributes.get(self, {}).items():
             if isinstance(lookup(self.cls, name), types.MemberDescriptorType):
