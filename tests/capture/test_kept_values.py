@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import random
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -242,6 +243,98 @@ def test_caches_of_few_results_drive_out_those_for_sizes_that_vary() -> None:
         return f, lambda: tuple(one.cache_info())
 
     both(make, *[(gw.ones(n, n + 3),) for n in (2, 3, 4)], breaks=3)
+
+
+def identities(function: Any, sizes: Iterable[tuple[int, ...]]) -> list[int]:
+    """Which of the objects that the function gives are the same: for each, where it was first."""
+    given: list[Any] = []
+    for size in sizes:
+        given += function(gw.ones(size))[1:]
+    return [next(i for i, known in enumerate(given) if known is one) for one in given]
+
+
+@pytest.mark.parametrize("f, maxsize, sizes", [
+    (lambda one, x: (one(x.shape[0]), one(x.shape[1])), None, [(4, 6), (6, 6), (7, 7), (8, 7)]),
+    (lambda one, x: (one(5), one(x.shape[0])), None, [(3,), (4,), (5,), (6,)]),
+    (lambda one, x: (one(x.shape[0]), one(5)), None, [(3,), (4,), (5,), (6,)]),
+    (lambda one, x: (one(x.shape[0]), one(5)), 2, [(3,), (4,), (6,), (7,), (6,), (7,)]),
+    (lambda one, x: (one(5), one(x.shape[0])), 2, [(3,), (4,), (6,), (7,), (6,), (7,)]),
+    (lambda one, x: (one(x.shape[0]), one(x.shape[1])), 2,
+     [(2, 3), (4, 5), (6, 5), (7, 6), (6, 7), (8, 6), (6, 8), (9, 6)]),
+    (lambda one, x: (one(x.shape[0], 1), one(x.shape[0], True), one(x.shape[0], 1.0)), 9,
+     [(3,), (4,), (5,), (4,)]),
+], ids=["equal", "constant", "before a constant", "drives out a constant", "after a constant",
+        "drives out", "equal constants"])
+def test_calls_on_sizes_that_vary_share_what_their_keys_share(
+    f: Any, maxsize: int | None, sizes: Any
+) -> None:
+    def make() -> Any:
+        one = functools.lru_cache(maxsize)(lambda n, k=0: [n, k])
+        return lambda x: (x + 1, *f(one, x))
+
+    captured = Captured(make())
+    assert identities(captured, sizes) == identities(make(), sizes)
+    assert captured.breaks == []
+
+
+class HashedByUser:
+    """An object whose hash is the user's code."""
+
+    def __hash__(self) -> int:
+        LOG.append(0)
+        return 1
+
+
+HELD = HashedByUser()
+
+
+def _twice(n: int) -> Any:
+    made = [n]
+    return made, made
+
+
+def _drawn(n: int) -> int:
+    random.random()
+    return n
+
+
+@pytest.mark.parametrize("function, argument", [
+    (_twice, lambda n: n),
+    (_drawn, lambda n: n),
+    (lambda pair: pair[0], lambda n: (n, [1])),
+    (lambda pair: pair[0], lambda n: (n, HELD)),
+], ids=["one list twice", "draws", "unhashable", "hashed by the user"])
+def test_calls_on_sizes_that_vary_that_are_left_to_the_cache(function: Any, argument: Any) -> None:
+    def make() -> Any:
+        LOG.clear()
+        random.seed(0)
+        cached = functools.cache(function)
+
+        def f(x: Any) -> Any:
+            y = x + 1
+            try:
+                found = cached(argument(x.shape[0]))
+            except TypeError as error:
+                return y, str(error)
+            return y, found, isinstance(found, tuple) and found[0] is found[1]
+
+        return f, lambda: (len(LOG), random.getstate(), cached.cache_info()[:2])
+
+    for dynamic in (None, True):
+        function_, state = make()
+        plain = [(function_(gw.ones(n)), state()) for n in (2, 3, 4, 3)]
+        function_, state = make()
+        captured = Captured(function_, dynamic=dynamic)
+        assert same([(captured(gw.ones(n)), state()) for n in (2, 3, 4, 3)], plain)
+
+
+def test_a_constant_for_which_a_cached_function_draws() -> None:
+    def make() -> Any:
+        random.seed(0)
+        drawn = functools.cache(_drawn)
+        return lambda x: x + drawn(3), random.getstate
+
+    both(make, (X,), (X,), (X + 1,))
 
 
 def test_what_a_cached_function_changes_is_changed_when_it_runs() -> None:

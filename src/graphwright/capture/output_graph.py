@@ -142,7 +142,7 @@ class OutputGraph:
         self.seed: VariableTracker | None = None
         self.inference: bool | None = None
         self.draws: list[Draw] = []
-        self.lookups: list[Lookup] = []
+        self.lookups: dict[VariableTracker, Lookup] = {}
         self.streams = Streams()
         self.assumptions: list[Assumption] = []
         self.recomputed = self.without_history = False
@@ -430,7 +430,7 @@ class OutputGraph:
         written = [*self.side_effects.containers(), *self.side_effects.attributes]
         written = [getattr(value, "owner", None) or value for value in written]
         kinds = {owner.python_type() for owner in written if owner.source is not None}
-        for lookup in self.lookups:
+        for lookup in self.lookups.values():
             lookup.check_writes(kinds)
         for kind in kinds:
             alike = [

@@ -77,8 +77,8 @@ class Streams:
     def __init__(self) -> None:
         self._steps: list[Reserved | Seeded | Made] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._steps)
+    def __len__(self) -> int:
+        return len(self._steps)
 
     def new_source(self, kind: str) -> StreamSource:
         """A local for what the next step gives."""

@@ -25,6 +25,7 @@ from graphwright.capture.emit.resuming import Caught, Escaping, ResumeCall, hand
 from graphwright.capture.ends import ends_with_frame, may_end
 from graphwright.capture.exc import unsupported
 from graphwright.capture.graph_result import FinishedGraph, finish_graph, switches_inference
+from graphwright.capture.kept_lookups import Lookup
 from graphwright.capture.recording import record
 from graphwright.capture.resume import (
     IS_NULL,
@@ -355,11 +356,15 @@ class FrameCompiler:
             self.builder.pop()
         self.cg.make_calls()
 
+    def _lookups(self) -> list[Lookup]:
+        """The lookups before the graph: those of calls on sizes that vary."""
+        return [lookup for lookup in self.output.lookups.values() if lookup.step is not None]
+
     def _finish(self, hooked: bool) -> CompiledFrame:
         self.builder.settle()
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
         before = self.output.seed is not None or self.output.draws or self.output.streams
-        if graph.run is not None or before or self.cg.made or self.output.lookups:
+        if graph.run is not None or before or self.cg.made or self._lookups():
             self._insert_graph_call(graph)
         return CompiledFrame(
             code=self.builder.finish(all_locals=isinstance(self._caught, Caught)),
@@ -380,10 +385,10 @@ class FrameCompiler:
         seed = self.output.seed
         replay = Replay(builder, self.tx.code, self.listener)
         draws = self.output.draws
-        may_fail = graph.run is not None or seed is not None
+        made, lookups = self.cg.made, self._lookups()
+        may_fail = bool(graph.run is not None or seed is not None or made or lookups)
         kept = [draw for draw in draws if may_fail]
         drawn_from = _keepers([draw for draw in kept if draw.owner is None])
-        made = self.cg.made
         random = self.output.fake_mode.random or seed is not None
         begun = tuple(self.output.recording.begun)
         owners = [draw.owner for draw in kept if draw.owner is not None]
@@ -397,9 +402,9 @@ class FrameCompiler:
         for source, name in made.items():
             source.emit(builder)
             builder.store_local(name)
-        for number, lookup in enumerate(self.output.lookups):
+        for lookup in lookups:
             lookup.emit(builder)
-            builder.store_local(f"$kept{number}")
+            builder.store_local(f"$kept{lookup.number}")
         if seed is not None:
             builder.begin_call(manual_seed)
             self.cg.push(seed)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import _eval_frame
 from graphwright.capture.exc import unsupported
 from graphwright.capture.kept_lookups import (
-    KeptSource,
     Lookup,
     Pattern,
     PatternMaker,
     kept_tree,
+    symbolic_key,
 )
 from graphwright.capture.kept_sources import CachedSource
 from graphwright.capture.number_sources import source_of as integer_source
@@ -100,11 +100,13 @@ class CachedFunctionVariable(VariableTracker):
                 kept = _eval_frame.cached_result(self.value, key, *_real(tx, objects))
                 result = tx.output.wrap(kept, source)
             else:
-                before = written(tx.output)
+                before = _effects(tx)
                 result = self._run(tx, args, kwargs)
-                self._guard_missing(tx, source, result, written(tx.output) == before)
+                self._guard_missing(tx, source, result, _effects(tx) == before)
                 use.fills += 1
             use.results[index] = result
+            lookup = self._lookup(tx)
+            lookup.calls.append((*self._patterns(tx, lookup, args, kwargs, objects), None))
         use.calls.append(CachedCall(tuple(args), kwargs, None if found else result))
         return result
 
@@ -123,28 +125,36 @@ class CachedFunctionVariable(VariableTracker):
     ) -> VariableTracker:
         """A call on sizes that vary: the function is inlined, each call looks its result up."""
         self._note_objects(tx, objects)
-        lookups, before = tx.output.lookups, written(tx.output)
-        maker = PatternMaker(lambda value: integer_source(value.value.expr, tx.output.shape_env))
-        patterns = [self._pattern(tx, maker, arg, objects) for arg in args]
-        keywords = [(name, self._pattern(tx, maker, arg, objects))
-                    for name, arg in kwargs.items()]
-        use = tx.side_effects.cache_use(self)
-        index = (_frozen((patterns, keywords)), *maker.values)
+        use, lookup = tx.side_effects.cache_use(self), self._lookup(tx)
+        patterns = self._patterns(tx, lookup, args, kwargs, objects)
+        index = symbolic_key(patterns, self.value, tuple(lookup.maker.values))
         result = use.results.get(index)
         self._check_size(len(use.results) + (result is None), False, use.fills)
         if result is None:
-            number, found = len(lookups), self._run(tx, args, kwargs)
-            tree = maker.pattern(found)
-            if tree is None or len(lookups) > number or written(tx.output) != before:
+            since, before = Clock.step, _effects(tx)
+            found = self._run(tx, args, kwargs)
+            tree = lookup.maker.of_result(found, since)
+            if tree is None or _effects(tx) != before:
                 unsupported("GB0004", f"call of {self.describe()} on sizes that vary")
-            assert self.source is not None
-            lookups.append(Lookup(
-                self.source, (tuple, patterns), (dict, keywords), tree, tuple(maker.values),
-                frozenset(maker.containers), Clock.step,
-            ))
-            result = use.results[index] = kept_tree(found, KeptSource(number))
+            source = lookup.add(patterns, tree, since)
+            result = use.results[index] = kept_tree(found, source)
         use.calls.append(CachedCall(tuple(args), kwargs, result))
         return result
+
+    def _lookup(self, tx: Translator) -> Lookup:
+        lookups = tx.output.lookups
+        if self not in lookups:
+            assert self.source is not None
+            maker = PatternMaker(lambda v: integer_source(v.value.expr, tx.output.shape_env))
+            lookups[self] = Lookup(len(lookups), self.source, maker)
+        return lookups[self]
+
+    def _patterns(
+        self, tx: Translator, lookup: Lookup, args: Args, kwargs: Kwargs, objects: Args
+    ) -> tuple[Pattern, Pattern]:
+        maker = lookup.maker
+        keywords = [(name, self._pattern(tx, maker, arg, objects)) for name, arg in kwargs.items()]
+        return (tuple, [self._pattern(tx, maker, arg, objects) for arg in args]), (dict, keywords)
 
     def _pattern(
         self, tx: Translator, maker: PatternMaker, arg: VariableTracker, objects: Args
@@ -154,7 +164,7 @@ class CachedFunctionVariable(VariableTracker):
             return maker.place(arg.source)
         if not _varies(arg):
             return ("constant", self._part(tx, arg, objects))
-        pattern = maker.pattern(arg)
+        pattern = maker.of_key(arg)
         if pattern is None:
             unsupported("GB0004", f"call of {self.describe()} on {arg.describe()}")
         return pattern
@@ -228,11 +238,10 @@ def _varies(arg: VariableTracker) -> bool:
     return isinstance(arg, SymIntVariable)
 
 
-def _frozen(tree: Any) -> Any:
-    """Patterns as a key, in which numbers of two types differ."""
-    if isinstance(tree, (list, tuple)):
-        return (type(tree), *map(_frozen, tree))
-    return (type(tree), tree)
+def _effects(tx: Translator) -> tuple[Any, ...]:
+    """What changes where a call writes to anything, draws numbers or works on tensors."""
+    output = tx.output
+    return (*written(output), len(output.graph.nodes), len(output.draws), len(output.streams))
 
 
 def _real(tx: Translator, objects: Args) -> list[Any]:
