@@ -3,7 +3,8 @@
 A backward is compiled for gradients of results that lie like the results. One that comes laid out
 otherwise, as that of a sum does, is brought into that layout; the gradients of the inputs then lie
 like what they were computed from. What eager execution gives them is found by running the joint
-graph on tensors without data: once for each way in which the gradients of results come.
+graph on tensors without data: once for each way in which the gradients of results come, whatever
+the sizes.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from graphwright.ir.lowered import Lowered
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.fake import FakeTensor, make_fake
-from graphwright.runtime.ops.strides import is_dense
+from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
 Strides = tuple[int, ...]
+Order = tuple[int, ...]
+_MOST_KNOWN = 256
 
 
 class GradientLayouts:
@@ -30,28 +33,43 @@ class GradientLayouts:
         joint = lowered.joint
         self.joint = joint if isinstance(joint, GraphModule) else None
         self.n_gradients = len(lowered.grad_inputs)
-        self._known: dict[tuple[Any, ...], list[Strides | None]] = {}
+        self._orders: dict[tuple[Any, ...], list[Order | None]] = {}
 
     def applied(
-        self, gradients: Sequence[Any], tangents: Sequence[Strides], sizes: dict[str, int]
+        self, gradients: Sequence[Any], tangents: Sequence[Strides], shapes: Sequence[Any],
+        sizes: dict[str, int],
     ) -> list[Any]:
         """The gradients in the layouts that belong to tangents of these strides.
 
-        sizes: the values of the graph's symbols. Gradients of what functions of the user's own
-        differentiate stay as they are.
+        shapes: of the tangents. sizes: the values of the graph's symbols. Gradients of what
+        functions of the user's own differentiate stay as they are.
         """
         if self.joint is None:
             return list(gradients)
-        key = (*tangents, *sizes.values())
-        layouts = self._known.get(key)
-        if layouts is None:
-            layouts = self._known[key] = self._found(self.joint, tangents, sizes)
-        return [_laid_out(gradient, strides)
-                for gradient, strides in zip(gradients, layouts, strict=True)]
+        key = self._key(gradients, tangents, shapes, sizes)
+        orders = self._orders.get(key)
+        if orders is None:
+            if len(self._orders) == _MOST_KNOWN:
+                self._orders.clear()
+            orders = self._orders[key] = self._found(self.joint, tangents, sizes)
+        return [_laid_out(gradient, order)
+                for gradient, order in zip(gradients, orders, strict=True)]
+
+    def _key(
+        self, gradients: Sequence[Any], tangents: Sequence[Strides], shapes: Sequence[Any],
+        sizes: dict[str, int],
+    ) -> tuple[Any, ...]:
+        """What the orders depend on: not the sizes, where tangents are dense or of one element."""
+        nestings = [_nesting(shape, strides)
+                    for shape, strides in zip(shapes, tangents, strict=True)]
+        if None in nestings:
+            return (*tangents, *sizes.values())
+        single = [size < 2 for made in gradients if made is not None for size in made.shape]
+        return (*nestings, *single)
 
     def _found(
         self, joint: GraphModule, tangents: Sequence[Strides], sizes: dict[str, int]
-    ) -> list[Strides | None]:
+    ) -> list[Order | None]:
         values = [_of_this_call(node.meta["val"], sizes) for node in joint.graph.placeholders]
         first = len(values) - len(tangents)
         for place, strides in enumerate(tangents, first):
@@ -60,8 +78,10 @@ class GradientLayouts:
         random = _core.rng_state()
         results = without_autocast(joint, *values)
         _core.set_rng_state(*random)
-        return [result.stride() if isinstance(result, FakeTensor) else None
-                for result in results[len(results) - self.n_gradients:]]
+        return [
+            dense_order(result.shape, result.stride()) if isinstance(result, FakeTensor) else None
+            for result in results[len(results) - self.n_gradients:]
+        ]
 
 
 def _of_this_call(value: Any, sizes: dict[str, int]) -> Any:
@@ -77,11 +97,22 @@ def _of_this_call(value: Any, sizes: dict[str, int]) -> Any:
     return make_fake(shape, strides, value.dtype, value.device)
 
 
-def _laid_out(gradient: Any, strides: Strides | None) -> Any:
-    """The same values in memory of those strides; as they are where those would have gaps."""
-    if gradient is None or strides is None or gradient.stride() == strides:
+def _nesting(shape: Any, strides: Strides) -> Order | None:
+    """How a tangent lies, in a way that other sizes may have, too; None where it has gaps."""
+    if strides and not any(strides):
+        return (-1,) * len(strides)
+    return dense_order(shape, strides)
+
+
+def _laid_out(gradient: Any, order: Order | None) -> Any:
+    """The same values with the dims in that order, fastest first; as they are for None."""
+    if gradient is None or order is None:
         return gradient
-    if not is_dense(gradient.shape, strides):
+    strides, step = [0] * len(order), 1
+    for dim in order:
+        strides[dim] = step
+        step *= gradient.shape[dim] or 1
+    if gradient.stride() == tuple(strides):
         return gradient
-    dense = _core.empty_strided(Tensor, gradient.shape, strides, gradient.dtype)
+    dense = _core.empty_strided(Tensor, gradient.shape, tuple(strides), gradient.dtype)
     return dense.copy_(gradient)

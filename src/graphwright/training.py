@@ -191,13 +191,14 @@ class CompiledBackward(Node):
         came = [layout if grad is None else grad.stride()
                 for grad, layout in zip(grads, self.layouts, strict=True)]
         given = [grad is not None for grad in grads]
+        shapes = [tangent.shape for tangent in tangents]
         if not _core.grad_enabled():
             places = self.training.saved
             made = self.made.unpack(self, places.made)
             saved = places.ordered(self.inputs.unpack(self, places.inputs), made, self.sizes)
             results = self.run(saved, made, tangents)
             if came != self.layouts:
-                results = self.training.gradients.applied(results, came, self.sizes)
+                results = self.training.gradients.applied(results, came, shapes, self.sizes)
             return self.led_to(results, given)
         results = self.led_to(self.differentiable(self.inputs, tangents), given)
         return results if self.watched is None else self.watched.follow(results, given)

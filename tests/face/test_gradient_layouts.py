@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
+from graphwright.gradient_layouts import GradientLayouts
 
 
 def pointwise(x: Any, y: Any) -> Any:
@@ -64,3 +65,20 @@ def test_as_in_eager_execution(program: Callable[..., Any], dynamic: bool) -> No
             assert found[0][1:] == found[1][1:], kind
             for plain, compiled_one in zip(found[0][0], found[1][0], strict=True):
                 assert gw.allclose(plain, compiled_one, rtol=1e-4, atol=1e-5), kind
+
+
+def test_layouts_are_found_once_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[Any] = []
+    found = GradientLayouts._found
+    monkeypatch.setattr(
+        GradientLayouts, "_found", lambda *args: runs.append(args) or found(*args)
+    )
+    compiled = gw.compile(pointwise, dynamic=True)
+    for gradient in (GRADIENTS["of a sum"], GRADIENTS["column-major"], GRADIENTS["row-major"]):
+        for n in range(3, 9):
+            x, y = gw.rand(n, n + 1).T.requires_grad_(), gw.rand(n + 1, n)
+            result = compiled(x, y)
+            (grad,) = gw.autograd.grad(result, x, gradient(result))
+            (plain,) = gw.autograd.grad(again := pointwise(x, y), x, gradient(again))
+            assert grad.stride() == plain.stride()
+    assert len(runs) <= len(GRADIENTS)
