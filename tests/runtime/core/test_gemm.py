@@ -73,6 +73,18 @@ def test_layouts(library: str) -> None:
         assert np.isnan(out[:, :3]).all() and np.isnan(out[:, 53:]).all()
 
 
+def test_one_column(library: str) -> None:
+    rng = np.random.default_rng(0)
+    a, wide = rng.standard_normal((40, 60)).astype("f"), rng.standard_normal((60, 3)).astype("f")
+    layouts_a = [a, np.asfortranarray(a), np.pad(a, 3)[3:-3, 3:-3]]
+    columns = [wide[:, 1:2], wide[:, 1:2].copy()]
+    for x, column in itertools.product(layouts_a, columns):
+        expected = a.astype("d") @ column
+        out = np.ones((40, 1), "f")
+        _core.gemm(x, column, out, False, False, 2.0, 0.5)
+        check(out, 2 * expected + 0.5, 60)
+
+
 def test_broadcast_batches(library: str) -> None:
     rng = np.random.default_rng(0)
     a = rng.standard_normal((5, 6, 7)).astype("f")

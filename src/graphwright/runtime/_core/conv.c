@@ -111,7 +111,7 @@ static const Kernels *find_kernels(int type) {
         return &kernels_i64;
     }
 #ifdef HAS_WIDE
-    if (gw_conv_has_wide()) {
+    if (gw_has_wide()) {
         return type == NPY_FLOAT32 ? &kernels_wide_f32 : &kernels_wide_f64;
     }
 #endif

@@ -4,6 +4,7 @@
 
 #include "core.h"
 #include "pool.h"
+#include "widths.h"
 
 enum {
     AXES = 3,
@@ -167,26 +168,5 @@ bool gw_conv_columns_take(const Conv *conv);
 void gw_conv_columns_forward(Memory *memory, const gw_ctx *ctx, const Conv *conv);
 void gw_conv_columns_input_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv);
 void gw_conv_columns_weight_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv);
-
-/* Unlike GW_VECTORISED with multiply-adds, which ISO C leaves apart. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) \
-    && !defined(__SANITIZE_ADDRESS__)
-#define HAS_WIDE 1
-#define CONV_OPTIMISED /* without calls of memset for a few elements */ \
-    optimize("O3", "fp-contract=fast", "no-tree-loop-distribute-patterns")
-#define WIDE __attribute__((target("arch=x86-64-v4"), CONV_OPTIMISED))
-#define NARROW \
-    __attribute__((target_clones("arch=x86-64-v3", "default"), CONV_OPTIMISED))
-#else
-#define NARROW
-#endif
-
-#ifdef HAS_WIDE
-static inline bool gw_conv_has_wide(void) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-           && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")
-           && __builtin_cpu_supports("avx512vl");
-}
-#endif
 
 #endif

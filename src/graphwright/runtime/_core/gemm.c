@@ -4,6 +4,7 @@
 #include "core.h"
 #include "gemm_bfloat16.h"
 #include "pool.h"
+#include "widths.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,9 +14,7 @@
 
 enum {
     TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
-    DOT_ROWS = 4,
     THIN_ROWS = 8,      /* up to here own kernels beat BLAS, which packs b first */
-    STREAM_ROWS = 8,    /* rows of b added at a time */
     K_BLOCK = 256,
 };
 
@@ -31,12 +30,54 @@ typedef struct {
     bool transa, transb, by_rows;
 } Product;
 
+typedef struct {
+    gw_body thin_dots, thin_stream, panels;
+} Kernels;
+
+#define BYTES 32
+#define DOT_ROWS 3
+#define STREAM_ROWS 4
+#define STREAM_WIDTH 2
+#define KERNEL NARROW
 #define REAL float
 #define NAME(x) x##_f32
 #include "gemm_kernel.h"
+#define BYTES 32
+#define DOT_ROWS 3
+#define STREAM_ROWS 4
+#define STREAM_WIDTH 2
+#define KERNEL NARROW
 #define REAL double
 #define NAME(x) x##_f64
 #include "gemm_kernel.h"
+
+#ifdef HAS_WIDE
+#define BYTES 64
+#define DOT_ROWS 4
+#define STREAM_ROWS 8
+#define STREAM_WIDTH 1
+#define KERNEL WIDE
+#define REAL float
+#define NAME(x) x##_wide_f32
+#include "gemm_kernel.h"
+#define BYTES 64
+#define DOT_ROWS 4
+#define STREAM_ROWS 8
+#define STREAM_WIDTH 1
+#define KERNEL WIDE
+#define REAL double
+#define NAME(x) x##_wide_f64
+#include "gemm_kernel.h"
+#endif
+
+static const Kernels *kernels_of(int32_t dtype) {
+#ifdef HAS_WIDE
+    if (gw_has_wide()) {
+        return dtype == GW_FLOAT32 ? &kernels_wide_f32 : &kernels_wide_f64;
+    }
+#endif
+    return dtype == GW_FLOAT32 ? &kernels_f32 : &kernels_f64;
+}
 
 /* ---- BLAS ---- */
 
@@ -127,16 +168,32 @@ static void call_blas(const Product *p) {
 
 /* ---- one product, or a part of it ---- */
 
+/* A product of one column as one of one row, which own kernels make. */
+static Product column_as_row(const Product *p) {
+    Product q = *p;
+    q.m = 1, q.n = p->m;
+    q.a = p->b, q.b = p->a;
+    q.lda = p->ldb, q.ldb = p->lda;
+    q.transa = !p->transb && p->ldb != 1;
+    q.transb = !p->transa;
+    return q;
+}
+
 static void multiply(const Product *p) {
-    bool single = p->dtype == GW_FLOAT32;
+    if (p->n == 1 && p->m > 1 && p->ldc == 1) {
+        Product row = column_as_row(p);
+        multiply(&row);
+        return;
+    }
+    const Kernels *kernels = kernels_of(p->dtype);
     if (p->m <= THIN_ROWS && !p->transa && p->transb) {
-        (single ? thin_dots_f32 : thin_dots_f64)((void *)p, 0, p->n);
+        kernels->thin_dots((void *)p, 0, p->n);
     } else if (p->m <= THIN_ROWS && !p->transb && p->n > 1) {
-        (single ? thin_stream_f32 : thin_stream_f64)((void *)p, 0, p->n);
+        kernels->thin_stream((void *)p, 0, p->n);
     } else if (fits_blas(p)) {
         call_blas(p);
     } else {
-        (single ? panels_f32 : panels_f64)((void *)p, 0, p->n);
+        kernels->panels((void *)p, 0, p->n);
     }
 }
 

@@ -1,20 +1,21 @@
-/* The products of one element type. Included with REAL, VECTOR (64 bytes of it) and NAME(x)
- * defined; the small loops have constant bounds, so that the accumulators stay in registers. */
+/* The products of one element type and vector width. Included with REAL, NAME(x), BYTES (of a vector:
+ * no more than registers have), DOT_ROWS, STREAM_ROWS, STREAM_WIDTH (see add_rows) and KERNEL (the
+ * attribute that selects instructions) defined; the small loops have constant bounds, so that the
+ * accumulators stay in registers. */
 
-enum { NAME(LANES) = 64 / sizeof(REAL) };
-typedef REAL NAME(Vector) __attribute__((vector_size(64), aligned(sizeof(REAL)), may_alias));
-
-typedef REAL NAME(Half) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
+enum { NAME(LANES) = BYTES / sizeof(REAL) };
+typedef REAL NAME(Vector) __attribute__((vector_size(BYTES), aligned(sizeof(REAL)), may_alias));
 typedef REAL NAME(Quarter) __attribute__((vector_size(16), aligned(sizeof(REAL)), may_alias));
 
 static inline __attribute__((always_inline)) REAL NAME(total)(const NAME(Vector) *v) {
-    const NAME(Half) *halves = (const NAME(Half) *)v;
-    NAME(Half) half = halves[0] + halves[1];
-    const NAME(Quarter) *quarters = (const NAME(Quarter) *)&half;
-    NAME(Quarter) quarter = quarters[0] + quarters[1];
-    REAL sum = quarter[0] + quarter[1];
-    for (int lane = 2; lane < (int)NAME(LANES) / 4; lane += 2) {
-        sum += quarter[lane] + quarter[lane + 1];
+    const NAME(Quarter) *quarters = (const NAME(Quarter) *)v;
+    NAME(Quarter) sums = quarters[0] + quarters[1];
+    for (int i = 2; i < BYTES / 16; i += 2) {
+        sums += quarters[i] + quarters[i + 1];
+    }
+    REAL sum = sums[0] + sums[1];
+    for (int lane = 2; lane < (int)(16 / sizeof(REAL)); lane += 2) {
+        sum += sums[lane] + sums[lane + 1];
     }
     return sum;
 }
@@ -105,16 +106,17 @@ NAME(store)(const REAL *acc, int width, int64_t rows, int64_t cols, REAL alpha, 
     }
 
 /* Columns [begin, end) of a small-m product whose b is [n, k]. begin is a multiple of 4. */
-GW_VECTORISED static void NAME(thin_dots)(void *closure, int64_t begin, int64_t end) {
+KERNEL static void NAME(thin_dots)(void *closure, int64_t begin, int64_t end) {
     const Product *p = closure;
     const REAL *a = p->a, *b = p->b;
     REAL *c = p->c, acc[DOT_ROWS * 4];
+    int64_t passes = (p->m + DOT_ROWS - 1) / DOT_ROWS, height = (p->m + passes - 1) / passes;
     for (int64_t j = begin; j < end; j += 4) {
         int64_t cols = end - j < 4 ? end - j : 4;
         int64_t ldb = cols == 4 ? p->ldb : 0;   /* at the edge: one column at a time */
         for (int64_t col = 0; col < (cols == 4 ? 1 : cols); col++) {
-            for (int64_t i = 0; i < p->m; i += DOT_ROWS) {
-                int64_t rows = p->m - i < DOT_ROWS ? p->m - i : DOT_ROWS;
+            for (int64_t i = 0; i < p->m; i += height) {
+                int64_t rows = p->m - i < height ? p->m - i : height;
 #define DOTS(r) NAME(dots)(r, p->k, a + i * p->lda, p->lda, b + (j + col) * p->ldb, ldb, acc)
                 UP_TO_4(DOTS)
 #undef DOTS
@@ -125,27 +127,38 @@ GW_VECTORISED static void NAME(thin_dots)(void *closure, int64_t begin, int64_t 
     }
 }
 
-/* Adds STREAM_ROWS rows of b, scaled, to each row of c; `first`: c is beta * c before. */
+/* Adds STREAM_ROWS rows of b, scaled, to each row of c, STREAM_WIDTH vectors of columns at a time;
+ * `first`: c is beta * c before. */
 static inline __attribute__((always_inline)) void
-NAME(add_rows)(const Product *p, const REAL *factors, int count, const REAL *b, bool first,
+NAME(add_rows)(const Product *p, const REAL *factors, const int count, const REAL *b, bool first,
                int64_t begin, int64_t end) {
+    const int64_t width = STREAM_WIDTH * NAME(LANES);
     int64_t j = begin;
     REAL *c = p->c, beta = first ? (REAL)p->beta : 1;
-    for (; j + NAME(LANES) <= end; j += NAME(LANES)) {
-        NAME(Vector) rows[STREAM_ROWS];
+    for (; j + width <= end; j += width) {
+        NAME(Vector) rows[STREAM_ROWS][STREAM_WIDTH];
         for (int q = 0; q < count; q++) {
-            rows[q] = *(const NAME(Vector) *)(b + q * p->ldb + j);
+            for (int v = 0; v < STREAM_WIDTH; v++) {
+                rows[q][v] = *(const NAME(Vector) *)(b + q * p->ldb + j + v * NAME(LANES));
+            }
         }
         for (int64_t i = 0; i < p->m; i++) {
-            NAME(Vector) *at = (NAME(Vector) *)(c + i * p->ldc + j);
-            NAME(Vector) sum = {0};
-            if (beta != 0) {
-                sum = beta * *at;
+            NAME(Vector) *at = (NAME(Vector) *)(c + i * p->ldc + j), sums[STREAM_WIDTH];
+            for (int v = 0; v < STREAM_WIDTH; v++) {
+                sums[v] = (NAME(Vector)){0};
+                if (beta != 0) {
+                    sums[v] = beta * at[v];
+                }
             }
             for (int q = 0; q < count; q++) {
-                sum += factors[i * STREAM_ROWS + q] * rows[q];
+                REAL factor = factors[i * STREAM_ROWS + q];
+                for (int v = 0; v < STREAM_WIDTH; v++) {
+                    sums[v] += factor * rows[q][v];
+                }
             }
-            *at = sum;
+            for (int v = 0; v < STREAM_WIDTH; v++) {
+                at[v] = sums[v];
+            }
         }
     }
     for (; j < end; j++) {
@@ -160,7 +173,7 @@ NAME(add_rows)(const Product *p, const REAL *factors, int count, const REAL *b, 
 }
 
 /* Columns [begin, end) of a small-m product whose b is [k, n]: b is read once, in row order. */
-GW_VECTORISED static void NAME(thin_stream)(void *closure, int64_t begin, int64_t end) {
+KERNEL static void NAME(thin_stream)(void *closure, int64_t begin, int64_t end) {
     const Product *p = closure;
     int64_t stride = p->transa ? 1 : p->lda, step = p->transa ? p->lda : 1;
     for (int64_t q = 0; q < p->k; q += STREAM_ROWS) {
@@ -198,7 +211,7 @@ NAME(pack)(const Product *p, int64_t j, int64_t cols, int64_t first, int64_t k, 
 }
 
 /* Columns [begin, end) of any product: panels of op(b), tiles of c, in blocks of k. */
-GW_VECTORISED static void NAME(panels)(void *closure, int64_t begin, int64_t end) {
+KERNEL static void NAME(panels)(void *closure, int64_t begin, int64_t end) {
     const Product *p = closure;
     const int width = 2 * NAME(LANES);
     REAL panel[K_BLOCK * 2 * NAME(LANES)] __attribute__((aligned(64)));
@@ -223,7 +236,14 @@ GW_VECTORISED static void NAME(panels)(void *closure, int64_t begin, int64_t end
     }
 }
 
+static const Kernels NAME(kernels) = {NAME(thin_dots), NAME(thin_stream), NAME(panels)};
+
 #undef UP_TO_4
 #undef UP_TO_6
 #undef REAL
 #undef NAME
+#undef BYTES
+#undef DOT_ROWS
+#undef STREAM_ROWS
+#undef STREAM_WIDTH
+#undef KERNEL
