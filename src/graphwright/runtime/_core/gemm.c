@@ -14,6 +14,7 @@
 
 enum {
     TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
+    MAX_DOT_ROWS = 4,   /* of all vector widths */
     THIN_ROWS = 8,      /* up to here own kernels beat BLAS, which packs b first */
     K_BLOCK = 256,
 };

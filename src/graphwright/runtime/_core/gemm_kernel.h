@@ -49,7 +49,7 @@ NAME(tile)(int rows, int64_t k, const REAL *a, int64_t stride, int64_t step, con
 static inline __attribute__((always_inline)) void
 NAME(dots)(int rows, int64_t k, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
            REAL *acc) {
-    NAME(Vector) sums[DOT_ROWS][4];
+    NAME(Vector) sums[MAX_DOT_ROWS][4];
     for (int i = 0; i < rows; i++) {
         for (int j = 0; j < 4; j++) {
             sums[i][j] = (NAME(Vector)){0};
@@ -109,7 +109,7 @@ NAME(store)(const REAL *acc, int width, int64_t rows, int64_t cols, REAL alpha, 
 KERNEL static void NAME(thin_dots)(void *closure, int64_t begin, int64_t end) {
     const Product *p = closure;
     const REAL *a = p->a, *b = p->b;
-    REAL *c = p->c, acc[DOT_ROWS * 4];
+    REAL *c = p->c, acc[MAX_DOT_ROWS * 4];
     int64_t passes = (p->m + DOT_ROWS - 1) / DOT_ROWS, height = (p->m + passes - 1) / passes;
     for (int64_t j = begin; j < end; j += 4) {
         int64_t cols = end - j < 4 ? end - j : 4;
