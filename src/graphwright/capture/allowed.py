@@ -98,7 +98,7 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "mapping.py"], ["runtime", "amp", "grad_scaler.py"],
     ["runtime", "functions.py"], ["runtime", "foreach.py"], ["runtime", "control.py"],
     ["runtime", "trees.py"], ["runtime", "several.py"], ["runtime", "facts.py"],
-    ["runtime", "cuda.py"], ["runtime", "checks.py"],
+    ["runtime", "cuda"], ["runtime", "checks.py"],
     ["runtime", "utils", "checkpoint.py"], ["runtime", "pytree.py"], ["runtime", "profiler.py"],
     ["runtime", "marks.py"], ["runtime", "ops"], ["runtime", "limits.py"],
     ["runtime", "promotion.py"],
