@@ -39,7 +39,7 @@ def after_accumulation(x: Any) -> Any:
         leaf.grad = -leaf.grad
 
     x.register_post_accumulate_grad_hook(negate)
-    return x.sin()
+    return x.square()
 
 
 def after_gradients(x: Any) -> Any:

@@ -30,7 +30,7 @@ ROUNDED = {
     *("conv3d", "adaptive_avg_pool_backward"),
     *("addbmm", "addmm", "addmv", "addr", "affine_grid_generator", "avg_pool_backward"),
     *("baddbmm", "batch_norm", "batch_norm_backward", "batch_norm_train", "bmm", "cross"),
-    "group_norm",
+    *("binary_cross_entropy", "group_norm"),
     *("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
     *("cumprod", "cumsum", "dist", "broadcast_matmul", "smooth_l1_loss"),
     *("dot", "inner", "linalg_cross", "linalg_vector_norm", "linear", "logcumsumexp", "matmul"),

@@ -15,6 +15,10 @@ DTYPES = ["bool", "int8", "int16", "float32", "float64", "complex128"]
 @pytest.mark.parametrize("mode", MODES)
 def test_of_rows_and_columns(mode: str, dtype: str) -> None:
     x = np.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5).astype(dtype)
+    if dtype == "bool" and mode != "circular":
+        with pytest.raises(NotImplementedError, match="not implemented for 'bool'"):
+            gw.nn.functional.pad(gw.from_numpy(x), (1, 0, 0, 2), mode=mode)
+        return
     for pad in ((0, 0, 0, 0), (1, 0, 0, 2), (2, 3, 1, 1), (0, 4, 3, 0)):
         widths = ((0, 0), (0, 0), pad[2:], pad[:2])
         want = np.pad(x, widths, mode=MODES[mode])  # type: ignore[call-overload]

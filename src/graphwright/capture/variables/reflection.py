@@ -13,7 +13,11 @@ from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import IdVariable, VariableTracker
-from graphwright.capture.variables.class_guards import guard_bases, guard_member, guard_subclasses
+from graphwright.capture.variables.class_guards import (
+    guard_direct_bases,
+    guard_member,
+    guard_subclasses,
+)
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -179,8 +183,11 @@ def _object_method(name: str) -> Handler:
 
 def _mro(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     cls = _plain_class(exactly(1, args)[0], "mro")
-    guard_bases(tx, cls)
-    return ListVariable([tx.constant_class(kind) for kind in type.mro(cls)])
+    order = tuple(type.mro(cls))
+    if order != cls.__mro__:
+        unsupported("GB0004", f"{cls.__qualname__}.mro() while the order of bases is made")
+    guard_direct_bases(tx, cls)
+    return ListVariable([tx.constant_class(kind) for kind in order])
 
 
 def _subclasses(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -14,8 +14,9 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import allocate, copy_into, elementwise
-from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype
+from graphwright.runtime.ops.pointwise import pointwise_spec
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.strides import preserved_strides
 from graphwright.runtime.ops.table import Kind, define

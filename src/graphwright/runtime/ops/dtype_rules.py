@@ -78,3 +78,24 @@ def require_supported(name: str, input: Any, *, bool: bool = True, complex: bool
 def contiguous_spec(like: Any, shape: tuple[Any, ...], dtype: DType | None = None) -> TensorSpec:
     """The type of a contiguous tensor on the device of `like`."""
     return TensorSpec(shape, contiguous_strides(shape), dtype or like.dtype, like.device)
+
+
+def require_dtype(
+    name: str,
+    dtype: DType,
+    *,
+    bool: bool = True,
+    integers: bool = True,
+    floats: bool = True,
+    halves: bool = True,
+    complex: bool = True,
+) -> None:
+    """Raise NotImplementedError where PyTorch's kernel of that name lacks the dtype."""
+    if dtype.is_floating_point:
+        known = floats and (halves or dtype not in HALVES)
+    elif dtype.is_complex:
+        known = complex
+    else:
+        known = bool if dtype is dtypes.bool else integers
+    if not known:
+        raise NotImplementedError(f'"{name}" not implemented for \'{dtype.name}\'')

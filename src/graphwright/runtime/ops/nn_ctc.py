@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime.dtypes import int32, int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.nn_support import (
     Array,
     compute,
@@ -19,7 +20,6 @@ from graphwright.runtime.ops.nn_support import (
     same,
     spec,
 )
-from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
 

@@ -7,9 +7,9 @@ from typing import Any
 from graphwright.runtime.dtypes import float64, int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.nn_support import cast
 from graphwright.runtime.ops.normalise import wrap_dim
-from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind, define
 

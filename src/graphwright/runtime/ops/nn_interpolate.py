@@ -18,6 +18,7 @@ from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import contiguous_spec
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.nn_support import (
     Array,
     cast,
@@ -28,7 +29,6 @@ from graphwright.runtime.ops.nn_support import (
     spec,
     widened,
 )
-from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Kind, not_differentiable
 from graphwright.runtime.tensor import Tensor

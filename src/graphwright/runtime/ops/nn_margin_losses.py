@@ -9,7 +9,7 @@ from graphwright.runtime.dtypes import bool_, float32, int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import check_held
-from graphwright.runtime.ops.dtype_rules import is_inexact
+from graphwright.runtime.ops.dtype_rules import is_inexact, require_dtype
 from graphwright.runtime.ops.nn_support import (
     cast,
     internal,
@@ -17,7 +17,6 @@ from graphwright.runtime.ops.nn_support import (
     require_floating,
     widened,
 )
-from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind
 
 

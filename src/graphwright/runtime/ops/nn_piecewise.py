@@ -9,9 +9,9 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import calculated, check_held
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.nn_elementwise import activation, floating_like, inplace, like, wide
 from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
-from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind, define
 
 _SELU_ALPHA = 1.6732632423543772848170429916717

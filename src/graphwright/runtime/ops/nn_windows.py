@@ -8,6 +8,7 @@ import numpy as np
 
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.nn_support import (
     Array,
     compute,
@@ -16,7 +17,6 @@ from graphwright.runtime.ops.nn_support import (
     output,
     spec,
 )
-from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
 

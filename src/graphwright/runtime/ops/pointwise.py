@@ -16,6 +16,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import check_held
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import (
     HALVES,
     SCALARS,
@@ -55,27 +56,6 @@ def pointwise_spec(name: str, operands: tuple[Any, ...], dtype: DType) -> Tensor
     layouts = [(t.shape, t.stride()) for t in tensors]
     shape = broadcast_shapes(name, [own for own, _ in layouts])
     return TensorSpec(shape, pointwise_strides(shape, layouts), dtype, tensors[0].device)
-
-
-def require_dtype(
-    name: str,
-    dtype: DType,
-    *,
-    bool: bool = True,
-    integers: bool = True,
-    floats: bool = True,
-    halves: bool = True,
-    complex: bool = True,
-) -> None:
-    """Raise NotImplementedError where PyTorch's kernel of that name lacks the dtype."""
-    if dtype.is_floating_point:
-        known = floats and (halves or dtype not in HALVES)
-    elif dtype.is_complex:
-        known = complex
-    else:
-        known = bool if dtype is dtypes.bool else integers
-    if not known:
-        raise NotImplementedError(f'"{name}" not implemented for \'{dtype.name}\'')
 
 
 def restricted(name: str, rule: Rule = result_dtype, **kinds: bool) -> Rule:

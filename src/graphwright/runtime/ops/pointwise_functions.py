@@ -15,8 +15,9 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import elementwise
-from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype, widened
+from graphwright.runtime.ops.pointwise import pointwise_spec, widened
 from graphwright.runtime.ops.pointwise_unary import define_gradient, define_unary, times
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Kind, define, not_differentiable

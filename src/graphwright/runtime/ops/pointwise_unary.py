@@ -11,8 +11,9 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import allocate, copy_into, elementwise, unary_kernel
-from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype
+from graphwright.runtime.ops.pointwise import pointwise_spec
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.special import erf
 from graphwright.runtime.ops.strides import (

@@ -22,8 +22,8 @@ from graphwright.runtime.ops.creation import (
     contiguous_spec,
     require_cpu,
 )
+from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into, wrap
-from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.strides import is_contiguous, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.value_checks import checked, inside
