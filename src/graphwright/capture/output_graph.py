@@ -61,6 +61,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
 from graphwright.runtime.autograd.inplace import OF_LEAF
 from graphwright.runtime.autograd.modes import INFERENCE
+from graphwright.runtime.autograd.node import requires_own_grad
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import DataDependent
@@ -534,7 +535,7 @@ class OutputGraph:
         if not isinstance(value, FakeTensor):
             value = fake_like(value)
             node.meta["val"] = value
-        if value.requires_grad and value.is_leaf and not self._is_rehearsal():
+        if requires_own_grad(value) and value.is_leaf and not self._is_rehearsal():
             self.tape.note_leaf(value)
         variable = self._tensors[id(value)] = TensorVariable(node, value, Tensor)
         return variable

@@ -449,8 +449,13 @@ def gradient_edge(tensor: Any) -> Edge:
     node = tensor.grad_fn
     if node is not None:
         return node, tensor.output_nr
-    own = tensor.requires_grad and (tensor._base is None or _core.view_origin(tensor) & OWN_GRAD)
-    return (tensor, 0) if own else None
+    return (tensor, 0) if requires_own_grad(tensor) else None
+
+
+def requires_own_grad(tensor: Any) -> bool:
+    """Whether a tensor requires gradients itself: some views do only because their base does."""
+    own = tensor._base is None or _core.view_origin(tensor) & OWN_GRAD
+    return bool(tensor.requires_grad and own)
 
 
 def _keep(tensor: Any, save: bool) -> SavedTensor | TensorSpec:
