@@ -42,6 +42,29 @@ def test_views_made_without_gradients_stay_unwritable_with_them() -> None:
     assert told(lambda: gw.compile(program)(leaf)[1].fill_(3)) == plain
 
 
+def turned(t: Any) -> Any:
+    view = t[:, ::2]
+    view.unsqueeze_(0)
+    return view
+
+
+@pytest.mark.parametrize("program", [lambda t: t[:, ::2], lambda t: (t * 1, t[0])[1], turned])
+@pytest.mark.parametrize("needs_grad", [True, False])
+def test_views_of_arguments_made_without_gradients(program: Any, needs_grad: bool) -> None:
+    def seen(call: Any) -> Any:
+        base = gw.ones(3, 4, requires_grad=needs_grad)
+        with gw.no_grad():
+            view = call(base)
+        early = view._base is base, told(lambda: view.grad_fn)
+        if not needs_grad:
+            base.mul_(gw.ones(3, 4, requires_grad=True))
+        return early, view.requires_grad, told(lambda: view.grad_fn), told(lambda: view.fill_(3))
+
+    plain = seen(program)
+    assert plain[0][0] and plain[-1][0] is RuntimeError
+    assert seen(gw.compile(program)) == plain
+
+
 def test_a_parameter_and_its_views_are_written_without_gradients() -> None:
     def program(t: Any) -> Any:
         t.mul_(t).add_(t)

@@ -283,7 +283,7 @@ def trace(
     rewrites: dict[str, Rewrite] | None = None,
     names: Sequence[str] | None = None,
     taped: bool = False,
-    autocast: bool = False,
+    modes: bool = False,
 ) -> GraphModule:
     """The graph of the ops that `target` runs on these arguments.
 
@@ -293,8 +293,9 @@ def trace(
         rewrites: op name -> function(tracer, args) to run instead of recording the op.
         names: of the placeholders; those of `target` if it is a graph.
         taped: whether arguments that require grad do so in the trace, so that the tape runs
-            where the thread's grad mode is on; otherwise that is on at first.
-        autocast: whether the thread's autocast, and what the graph does to it, is followed.
+            where grad mode is on.
+        modes: whether the thread's grad mode and autocast are those at first, and what the graph
+            does to autocast is followed; otherwise grad mode is on at first.
 
     Nodes are `call_function` of an `Op` on its fully bound arguments. Real tensors met on the
     way become `get_attr`. `meta` of the module: "symbols", "shape_env", "rng_ops".
@@ -313,7 +314,7 @@ def trace(
         tracer.placeholder(name, arg)
     if isinstance(target, GraphModule):
         copy_sources(target.graph, tracer.graph)
-    with tracing(tracer, autocast, grad=_core.grad_enabled() or not taped):
+    with tracing(tracer, modes, grad=_core.grad_enabled() or not modes):
         result = run(*args)
     return finish(tracer, result)
 

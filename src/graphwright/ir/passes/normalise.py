@@ -44,7 +44,7 @@ def normalise(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
     """See the module's docstring."""
     taped = any(node.target in (grad, gradients_until) or _makes_leaf(node)
                 for node in module.graph.nodes)
-    return trace(module, fake_inputs, keep=_keep, rewrites=_REWRITES, taped=taped, autocast=True)
+    return trace(module, fake_inputs, keep=_keep, rewrites=_REWRITES, taped=taped, modes=True)
 
 
 def _makes_leaf(node: Node) -> bool:
