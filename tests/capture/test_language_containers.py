@@ -414,8 +414,6 @@ def subclasses(x):
 
 @program
 def copies(x):
-    import copy
-
     tree = {"a": [x, 1, (2, [3])], "b": {4}, "d": deque([1])}
     shallow, deep = copy.copy(tree), copy.deepcopy(tree)
     deep["a"][2][1].append(5)
@@ -439,8 +437,6 @@ class Settings:
 
 @program
 def copies_of_attributes(x):
-    import copy
-
     settings = Settings(a=[x, [1]], b=2, nested=Settings(c=[3]))
     settings.again = settings.a
     shallow, deep = copy.copy(settings.__dict__), copy.deepcopy(settings.__dict__)
