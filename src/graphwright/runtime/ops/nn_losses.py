@@ -282,9 +282,10 @@ def _nll_decompose(input: Any, target: Any, weight: Any, ignore_index: int, redu
 def _target_rows(target: Tensor, classes: int, ignore_index: int) -> tuple[Array, Array | None]:
     """(targets as one row with 0 where ignored, which are valid: None for all).
 
-    IndexError for a target that is not a class.
+    The targets are copied, as another thread may write them once they are checked. IndexError for
+    a target that is not a class.
     """
-    t = target._nd.reshape(-1)
+    t = target._nd.flatten()
     if t.size == 0:
         return t, None
     valid = None
