@@ -233,3 +233,30 @@ def test_where_a_tensor_begins_in_its_memory() -> None:
     whole = gw.arange(12.0).reshape(4, 3)
     for begin in (0, 1, 2):
         assert compiled(whole[begin:]) == (3, 3 * begin + 3)
+
+
+def decided_by_values(x: Any) -> Any:
+    made = nn.Parameter(x * 2)
+    return (made, 1) if x.sum() > 0 else (made, 2)
+
+
+def decided_amid_an_expression(x: Any) -> Any:
+    made = (x * 2).requires_grad_()
+    return gw.autograd.grad((made * (x / 2 if x.sum() > 0 else x)).sum(), made)[0], made
+
+
+def handled(x: Any) -> Any:
+    made = nn.Parameter(x * 2)
+    try:
+        print(1 // int(x[0, 0] > 0), end="")
+    except ZeroDivisionError:
+        return made, "none"
+    return made, "some"
+
+
+@pytest.mark.parametrize("program", [decided_by_values, decided_amid_an_expression, handled])
+def test_every_way_behind_a_break_has_the_leaf(program: Any) -> None:
+    captured = Captured(program)
+    for x in (X + 9, X - 9, X + 9):
+        assert_same(seen(captured(x)), seen(program(x)))
+    assert captured.breaks

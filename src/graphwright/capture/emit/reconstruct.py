@@ -117,7 +117,10 @@ class Reconstructor:
         self.builder.store_local(name)
 
     def hold(self, value: VariableTracker) -> Load:
-        """Evaluate the value now; the result pushes it later."""
+        """Evaluate the value now; the result pushes it later, on any of several ways.
+
+        What is made once is made here: made where one way pushes it, the others would not have it.
+        """
         value = settled(value)
         if value is NULL:
             return self.builder.push_null
@@ -126,8 +129,7 @@ class Reconstructor:
         if isinstance(value.source, LocalSource):
             source: Source = value.source
             return lambda: source.emit(self.builder)
-        if isinstance(value, TensorVariable) and value.source is None:
-            self._place(value)
+        if self._pushed_anywhere(value):
             return lambda: self.push(value)
         if value not in self._held:
             self.push(value)
@@ -136,6 +138,12 @@ class Reconstructor:
             return lambda: self.builder.load_local(name)
         name = self._held[value]
         return lambda: self.builder.load_local(name)
+
+    def _pushed_anywhere(self, value: VariableTracker) -> bool:
+        """Whether it is asked for among the results here, and each way takes it from there."""
+        if not isinstance(value, TensorVariable) or value.source is not None:
+            return False
+        return not self._place(value)[1].single
 
     def push_output(self, value: TensorVariable) -> None:
         """Push a result of the graph."""
