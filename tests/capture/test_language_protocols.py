@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import types
+
 import numpy as np
 import pytest
 
@@ -294,3 +296,99 @@ def test_an_object_s_own_dict_is_read_past_what_its_class_makes_of_reads():
             found = captured(X, thing)[1]
             assert found == function(X, thing)[1]
         assert captured.graphs == 1
+
+
+class Renamed:
+    """A configuration whose names have others, and some of which are made when asked for."""
+
+    names = types.MappingProxyType({"hidden": "width"})
+
+    def __init__(self):
+        self.width = 4
+
+    def __getattribute__(self, name):
+        names = super().__getattribute__("names")
+        return super().__getattribute__(names.get(name, name))
+
+    def __getattr__(self, name):
+        if name.startswith("default_"):
+            return len(name)
+        raise AttributeError(f"no {name}")
+
+
+class Prefixed:
+    """Its `__getattr__` reads as `object` does, which asks no `__getattr__` again."""
+
+    _known = 2
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            return 7
+        return object.__getattribute__(self, "_" + name)
+
+
+class PrefixedAbove(Prefixed):
+    def __getattr__(self, name):
+        return 7 if name.startswith("_") else super().__getattribute__("_" + name)
+
+
+class Lacking:
+    """What a property lacks is asked of `__getattr__`."""
+
+    __slots__ = ("empty",)
+
+    @property
+    def broken(self):
+        raise AttributeError("the property's own")
+
+    def __getattr__(self, name):
+        return len(name)
+
+
+class Layered(gw.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = gw.nn.Parameter(gw.ones(3))
+
+    @property
+    def broken(self):
+        return self.nothing
+
+
+@pytest.mark.parametrize("name", ["hidden", "width", "default_size", "nothing", "_known", "known",
+                                  "other", "broken", "empty", "weight", "training"])
+@pytest.mark.parametrize("cls", [Renamed, Prefixed, PrefixedAbove, Lacking, Layered])
+def test_attributes_are_asked_for_in_python_s_order(cls, name):
+    def read(x, thing):
+        try:
+            found = getattr(thing, name)
+        except AttributeError as error:
+            found = len(type(error).__name__)
+        return x * found, hasattr(thing, name), getattr(thing, name, None)
+
+    def read_plainly(x, thing):
+        try:
+            return x * object.__getattribute__(thing, name)
+        except AttributeError:
+            return x - 1
+
+    for program in (read, read_plainly):
+        captured = Captured(program, fullgraph=True)
+        for thing in (cls(), cls()):
+            assert captured.agrees(X, thing)
+        assert captured.graphs == 1
+
+
+def test_a_fallback_that_a_class_gains_is_seen():
+    class Bare:
+        @property
+        def broken(self):
+            raise AttributeError
+
+    def read(x, thing):
+        return x * getattr(thing, "broken", 2)
+
+    captured, thing = Captured(read), Bare()
+    assert captured.agrees(X, thing)
+    Bare.__getattr__ = lambda self, name: 5
+    assert captured.agrees(X, thing)

@@ -30,7 +30,12 @@ from graphwright.capture.variables.class_guards import (
     guard_member,
     refuse_wrapped_descriptor,
 )
-from graphwright.capture.variables.exceptions import ExceptionMethod, ExceptionVariable, item_of
+from graphwright.capture.variables.exceptions import (
+    ExceptionMethod,
+    ExceptionVariable,
+    Raised,
+    item_of,
+)
 from graphwright.capture.variables.functions import BoundMethodVariable
 
 if TYPE_CHECKING:
@@ -96,21 +101,36 @@ class ObjectVariable(VariableTracker):
     # reading
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        read = lookup(self.cls, "__getattribute__")
-        if isinstance(read, types.FunctionType):
-            return self._by_getattribute(tx, read, name)
-        return self.find(tx, name)
+        """Where reading raises AttributeError, `__getattr__` is asked."""
+        try:
+            found = self._read(tx, name)
+        except AttributeMissing:
+            if not self._has_fallback(tx):
+                raise
+            return self._fall_back(tx, name)
+        except Raised as raised:
+            if not issubclass(raised.value.cls, AttributeError) or not self._has_fallback(tx):
+                raise
+            return self._fall_back(tx, name)
+        return found if found is not None else self._missing(tx, name)
 
-    def _by_getattribute(
-        self, tx: Translator, read: types.FunctionType, name: str
-    ) -> VariableTracker:
+    def _read(self, tx: Translator, name: str) -> VariableTracker | None:
+        """What the class's `__getattribute__` gives; None where `object`'s finds nothing."""
+        read = lookup(self.cls, "__getattribute__")
+        if not isinstance(read, types.FunctionType):
+            return self._found(tx, name)
         function = tx.output.wrap(read, self._class_source("__getattribute__"))
-        if isinstance(lookup(self.cls, "__getattr__"), types.FunctionType):
-            unsupported("GB0010", f"{self.cls.__name__} defines __getattribute__ and __getattr__")
         return function.call(tx, [self, tx.constant(name)], {})
 
     def find(self, tx: Translator, name: str) -> VariableTracker:
-        """`object.__getattribute__`, and `__getattr__` where that finds nothing."""
+        """`object.__getattribute__`, which asks no `__getattr__`."""
+        found = self._found(tx, name)
+        if found is None:
+            self._guard_missing(tx, name)
+            raise AttributeMissing.of(self.cls, name)
+        return found
+
+    def _found(self, tx: Translator, name: str) -> VariableTracker | None:
         pending = tx.side_effects.attribute(self, name)
         if pending is not None:
             return pending.realize()
@@ -126,9 +146,7 @@ class ObjectVariable(VariableTracker):
         if written is not None:
             self._guard_absent(tx, name)
             return written
-        if static is not ABSENT:
-            return self._class_attribute(tx, name, static)
-        return self._missing(tx, name)
+        return self._class_attribute(tx, name, static) if static is not ABSENT else None
 
     def _class_member(self, tx: Translator, name: str) -> Any:
         """The class's attribute; from then on it stays a descriptor or none."""
@@ -157,7 +175,7 @@ class ObjectVariable(VariableTracker):
             return tx.output.wrap_place(values[name], InstanceAttrSource(self.source, name))
         return tx.output.wrap_place(values[name], AttrSource(self.source, name))
 
-    def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker:
+    def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker | None:
         if isinstance(static, property):
             getter = static.fget
             if not isinstance(getter, types.FunctionType):
@@ -184,14 +202,14 @@ class ObjectVariable(VariableTracker):
 
     def _slot(
         self, tx: Translator, name: str, static: types.MemberDescriptorType
-    ) -> VariableTracker:
+    ) -> VariableTracker | None:
         if self.value is None or self.source is None or tx.side_effects.is_deleted(self, name):
-            return self._missing(tx, name)
+            return None
         try:
             value = static.__get__(self.value, self.cls)
         except AttributeError:
             tx.guards.missing(AttrSource(self.source, name))
-            return self._missing(tx, name)
+            return None
         return tx.output.wrap_place(value, AttrSource(self.source, name))
 
     def _class_source(self, name: str) -> Source:
@@ -247,16 +265,29 @@ class ObjectVariable(VariableTracker):
         return tx.constant_class(self.cls)
 
     def _missing(self, tx: Translator, name: str) -> VariableTracker:
+        self._guard_missing(tx, name)
+        if not self._has_fallback(tx):
+            raise AttributeMissing.of(self.cls, name)
+        return self._fall_back(tx, name)
+
+    def _guard_missing(self, tx: Translator, name: str) -> None:
+        """`object.__getattribute__` finds nothing."""
         self._guard_absent(tx, name)
         if lookup(self.cls, name) is ABSENT:
             tx.guards.missing(self._class_source(name))
+
+    def _has_fallback(self, tx: Translator) -> bool:
+        """Whether the class has a `__getattr__`."""
+        if lookup(self.cls, "__getattr__") is not ABSENT:
+            return True
+        tx.guards.missing(self._class_source("__getattr__"))
+        return False
+
+    def _fall_back(self, tx: Translator, name: str) -> VariableTracker:
         fallback = lookup(self.cls, "__getattr__")
         if isinstance(fallback, types.FunctionType):
             function = tx.output.wrap(fallback, self._class_source("__getattr__"))
             return function.call(tx, [self, tx.constant(name)], {})
-        if fallback is ABSENT:
-            tx.guards.missing(self._class_source("__getattr__"))
-            raise AttributeMissing.of(self.cls, name)
         return self._call_builtin(tx, "__getattr__", fallback, tx.constant(name))
 
     def _call_builtin(

@@ -67,7 +67,7 @@ class ScalarObjectVariable(ObjectVariable):
             return ScalarMethod(self, static, name)
         return super()._special(tx, name)
 
-    def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker:
+    def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker | None:
         of_base = isinstance(static, (types.GetSetDescriptorType, types.MemberDescriptorType))
         if of_base and static.__objclass__ is self.base:
             tx.guards.id_match(self._class_source(name), static)
