@@ -115,6 +115,12 @@ _BOOKKEEPING = frozenset(
     ["parameter.py", "state.py", "traversal.py", "lazy.py", "init.py", "parameter_containers.py"]
 )
 """Files of `nn` that make, find, copy and name parameters: done once, or for each of them."""
+_OF_LENGTHS = frozenset(["rnn.py", "rnn_steps.py"])
+_READING_LENGTHS = frozenset(["ctc_loss", "_lengths"])
+"""What `nn` does with sequences whose lengths it reads from tensors: other work for each lengths.
+
+Where the lengths are known, calls are inlined, and none of these runs as a frame.
+"""
 
 
 @lru_cache(maxsize=4096)
@@ -126,6 +132,8 @@ def may_capture(filename: str, name: str) -> bool:
     if filename.startswith(_PACKAGE):
         inside = os.path.relpath(filename, _PACKAGE).split(os.sep)
         if inside[:2] != ["runtime", "nn"] or inside[-1] in _BOOKKEEPING:
+            return False
+        if inside[-1] in _OF_LENGTHS or name in _READING_LENGTHS:
             return False
         if inside[2:] == ["module.py"]:
             return name in ("__call__", "_call_impl")

@@ -1,0 +1,60 @@
+"""Sequences whose lengths are tensors: each length is other work, which plain Python does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from graphwright.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+import graphwright as gw
+from graphwright import nn
+
+from .captured import Captured
+
+F = gw.nn.functional
+LENGTHS = ([7, 3, 5], [6, 3, 5], [7, 3, 2], [1, 3, 2])
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_packed_sequences(kind: Any) -> None:
+    """One graph before, one after, and that for any longest sequence."""
+    gw.manual_seed(0)
+    layer, x = kind(5, 6, batch_first=True), gw.randn(3, 7, 5)
+
+    def run(x: Any, lengths: Any) -> Any:
+        packed = pack_padded_sequence(x * 2, lengths, batch_first=True, enforce_sorted=False)
+        output, sizes = pad_packed_sequence(layer(packed)[0], batch_first=True)
+        return output * 2, sizes
+
+    captured = Captured(run)
+    for lengths in LENGTHS:
+        assert captured.agrees(x, gw.tensor(lengths))
+    assert captured.graphs == 3
+    assert len(captured.record.recompiles) == 1
+    assert captured.breaks == ["GB0002"] * 4    # packing, the layer and its call, unpacking
+
+
+def test_losses_of_labels() -> None:
+    def loss(x: Any, targets: Any, inputs: Any, lengths: Any) -> Any:
+        return F.ctc_loss((x * 2).log_softmax(-1), targets, inputs, lengths)
+
+    captured, x = Captured(loss), gw.randn(8, 2, 5)
+    targets, inputs = gw.tensor([[1, 2, 3], [1, 2, 2]]), gw.tensor([8, 7])
+    for length in (2, 3, 1):
+        assert captured.agrees(x, targets, inputs, gw.tensor([3, length]))
+    assert captured.graphs == 1
+    assert captured.breaks == ["GB0002"]
+
+
+def test_known_lengths_are_part_of_the_graph() -> None:
+    layer, x = nn.GRU(5, 6), gw.randn(4, 2, 5)
+
+    def run(x: Any) -> Any:
+        packed = pack_padded_sequence(x, [4, 3])
+        loss = F.ctc_loss(x.log_softmax(-1), gw.tensor([[1, 2], [3, 1]]), (4, 3), (2, 1))
+        return pad_packed_sequence(layer(packed)[0]), loss
+
+    captured = Captured(run, fullgraph=True)
+    assert captured.agrees(x)
+    assert captured.graphs == 1
