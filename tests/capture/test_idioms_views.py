@@ -37,10 +37,44 @@ def in_containers(x: Any) -> Any:
     return items, held is items[0], held.ndim
 
 
+@whole_program
+def strided(x: Any) -> Any:
+    y, row = x * 2, x[1:] + 1
+    window = y.as_strided_((2, 2), (1, 2))
+    window.add_(1)
+    return y, window is y, y.stride(), row.as_strided_((3,), (0,)), y.sum(0)
+
+
 @broken_program
 def of_an_argument(x: Any) -> Any:
     x.unsqueeze_(0)
     return x + 1
+
+
+@broken_program
+def strided_argument(x: Any) -> Any:
+    x.as_strided_((2,), (1,))
+    return x + 1
+
+
+@broken_program
+def resized(x: Any) -> Any:
+    y = x * 2
+    y.resize_(2)
+    return y + 1
+
+
+@broken_program
+def resized_as_another(x: Any) -> Any:
+    x.resize_as_(gw.ones(2))
+    return x + 1
+
+
+@broken_program
+def of_other_memory(x: Any) -> Any:
+    y = x * 2
+    y.set_(x)
+    return y + 1
 
 
 @broken_program
@@ -50,7 +84,6 @@ def with_a_history(x: Any) -> Any:
     return y.detach()
 
 
-@broken_program
 def across_a_break(x: Any) -> Any:
     y = x * 2
     y.t_()
@@ -66,7 +99,11 @@ def test_in_one_graph(program: Any) -> None:
 
 @pytest.mark.parametrize("program", broken_program.all, ids=lambda p: p.__name__)
 def test_what_others_hold_changes_in_plain_python(program: Any) -> None:
-    assert sound(program, gw.ones(2, 3)).breaks
+    assert set(sound(program, gw.ones(2, 3)).breaks) == {"GB0025"}
+
+
+def test_a_new_layout_goes_over_a_break() -> None:
+    assert set(sound(across_a_break, gw.ones(2, 3)).breaks) == {"GB0001", "GB0025"}
 
 
 @pytest.mark.parametrize("program", whole_program.all, ids=lambda p: p.__name__)

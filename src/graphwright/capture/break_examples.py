@@ -362,6 +362,20 @@ def f(x):
 """,
         calls=("f(gw.arange(6.0).reshape(2, 3))",),
     ),
+    "GB0025": Example(
+        """
+def f(x):
+    y = x * 2
+    x.t_()
+    return x + y.t()
+""",
+        """
+def f(x):
+    y = x * 2
+    return x.t() + y.t()
+""",
+        calls=("f(gw.ones(2, 3))",),
+    ),
     "GB0100": Example(
         """
 def f(x, name):

@@ -146,6 +146,12 @@ BREAKS: dict[str, BreakKind] = dict(
             "and pass use_reentrant=False.",
         ),
         _kind(
+            "GB0025",
+            "a tensor gets another layout in place, as others see it, or other memory",
+            "Use the form without underscore, such as transpose() or reshape(), and go on with "
+            "its result.",
+        ),
+        _kind(
             "GB0100",
             "more versions of a function than the recompile limit",
             "Make what varies an argument tensor or number, or raise the limit with "

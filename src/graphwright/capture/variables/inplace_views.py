@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 
 IN_PLACE_VIEWS = {
     f"{name}_": name
-    for name in ("t", "squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "detach")
+    for name in (
+        *("t", "squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "detach"),
+        "as_strided",
+    )
 }
+RESIZING = frozenset(["resize_", "resize_as_", "set_"])
 
 
 def become_view(
@@ -32,7 +36,7 @@ def become_view(
     fake = owner.present().fake
     refused = fake._base is not None if name == "detach_" else fake.requires_grad
     if owner.source is not None or refused:
-        unsupported("GB0008", f"{name}() changes the layout of {owner.describe()}")
+        unsupported("GB0025", f"{name}() of {owner.describe()}")
     view = tx.output.run(tx, "call_method", IN_PLACE_VIEWS[name], [owner, *args], kwargs)
     tx.output.rebind(owner, view)
     return owner

@@ -13,7 +13,11 @@ from graphwright.capture.known_values import KNOWN, known_value
 from graphwright.capture.source import AttrSource, ConstSource, InstanceAttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.deferred import HOOKS, register_hook
-from graphwright.capture.variables.inplace_views import IN_PLACE_VIEWS, become_view
+from graphwright.capture.variables.inplace_views import (
+    IN_PLACE_VIEWS,
+    RESIZING,
+    become_view,
+)
 from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable
 from graphwright.runtime import _core, interop
 from graphwright.runtime.dtypes import float32
@@ -306,6 +310,8 @@ class TensorMethod(VariableTracker):
             return tx.tape_method(name, self.owner, args, kwargs)
         if name in HOOKS:
             return register_hook(tx, self.owner, name, args, kwargs)
+        if name in RESIZING:
+            unsupported("GB0025", f"{name}() of {self.owner.describe()}")
         if name in _TAPE:
             unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
         if name == "__len__":
