@@ -107,6 +107,24 @@ def test_older_machines_agree(name: str, machine: Machine) -> None:
     assert largest_error(got, exact) <= BOUNDS[name][0] + 0.5
 
 
+@pytest.mark.parametrize("target", ["llvm", "c"])
+@pytest.mark.parametrize("machine", MACHINES, ids=["host", "avx2", "sse2"])
+def test_the_normal_distribution(target: str, machine: Machine | None) -> None:
+    """Within an ulp of 1, the tail to its own precision, and 0 or 1 beyond."""
+    if machine is not None and (target == "c" or not machine.features <= host().features):
+        pytest.skip("this CPU lacks the features")
+    x = float32_samples()
+    got, exact = evaluate("normal_cdf", [x], float32, target, machine), scipy.special.ndtr(x)
+    np.testing.assert_allclose(got, exact, rtol=0, atol=1.3e-7)
+    tail = (x > -5.65) & (x < 0)
+    np.testing.assert_allclose(got[tail], scipy.special.ndtr(x[tail].astype("f8")), rtol=4e-6)
+    assert not got[x < -5.66].any() and (got[x > 5.66] == 1).all() and np.isnan(got[x != x]).all()
+    wide = float64_samples()
+    np.testing.assert_allclose(
+        evaluate("normal_cdf", [wide], float64, target, machine), scipy.special.ndtr(wide),
+        rtol=0, atol=5e-16)
+
+
 def pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(2)
     edges = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2, -2, 0.5, -0.5, 3, -3, 1e-40,

@@ -54,6 +54,7 @@ UNARY: dict[str, Callable[..., Any]] = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "log2": np.log2,
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "erf": np.vectorize(math.erf, otypes=[float]),
+    "normal_cdf": np.vectorize(lambda x: 0.5 * math.erfc(-x * math.sqrt(0.5)), otypes=[float]),
     "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc,
     "isnan": np.isnan, "isinf": np.isinf,
     "not": lambda x: ~x,

@@ -218,7 +218,7 @@ SCALAR_OPS = {
     "fmod": 2, "pow": 2, "atan2": 2, "max": 2, "min": 2,
     "neg": 1, "abs": 1, "sign": 1, "sqrt": 1, "rsqrt": 1, "reciprocal": 1,
     "exp": 1, "expm1": 1, "log": 1, "log1p": 1, "log2": 1, "sin": 1, "cos": 1, "tan": 1,
-    "tanh": 1, "sigmoid": 1, "erf": 1,
+    "tanh": 1, "sigmoid": 1, "erf": 1, "normal_cdf": 1,
     "floor": 1, "ceil": 1, "round": 1, "trunc": 1,
     "isnan": 1, "isinf": 1,
     "eq": 2, "ne": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2,

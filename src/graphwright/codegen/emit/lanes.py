@@ -18,8 +18,8 @@ from graphwright.codegen.loops import (
 )
 
 _DEAR = frozenset((
-    "exp", "expm1", "log", "log1p", "log2", "sin", "cos", "tan", "tanh", "sigmoid", "erf", "pow",
-    "atan2", "fmod", "remainder", "floordiv",
+    "exp", "expm1", "log", "log1p", "log2", "sin", "cos", "tan", "tanh", "sigmoid", "erf",
+    "normal_cdf", "pow", "atan2", "fmod", "remainder", "floordiv",
 ))
 
 

@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.casts import HALF, cast, is_finite
-from graphwright.codegen.emit.math import atan, erf, exp, hyperbolic, log, power, remainder, trig
+from graphwright.codegen.emit.math import (
+    atan,
+    erf,
+    exp,
+    hyperbolic,
+    log,
+    normal,
+    power,
+    remainder,
+    trig,
+)
 from graphwright.codegen.emit.math.rounding import rounded
 from graphwright.codegen.emit.regs import BITS, FLOATS, Reg
 
@@ -137,6 +147,7 @@ RULES: dict[str, Rule] = {
     "exp": exp.exp, "expm1": exp.expm1, "log": log.log, "log1p": log.log1p, "log2": log.log2,
     "sin": trig.sin, "cos": trig.cos, "tan": trig.tan,
     "tanh": hyperbolic.tanh, "sigmoid": hyperbolic.sigmoid, "erf": erf.erf,
+    "normal_cdf": normal.normal_cdf,
     "floor": _rounding("floor"), "ceil": _rounding("ceil"), "round": _rounding("round"),
     "trunc": _rounding("trunc"),
     "isnan": _isnan, "isinf": _isinf,

@@ -132,7 +132,8 @@ def logical_arithmetic(op: str, on_bool: str) -> Scalar:
 
 
 for _name in ("neg", "sqrt", "rsqrt", "reciprocal", "exp", "expm1", "log", "log1p",
-              "log2", "sin", "cos", "tan", "tanh", "sigmoid", "erf", "sign"):
+              "log2", "sin", "cos", "tan", "tanh", "sigmoid", "erf", "normal_cdf",
+              "sign"):
     _unary(_name, lambda x, _op=_name: apply(_op, x))
 _unary("abs", absolute)
 _unary("relu", relu)

@@ -34,8 +34,8 @@ from graphwright.runtime.ops.views import slice_bound, wrapped_index
 
 _POINTWISE = {
     "neg", "abs", "sign", "exp", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "reciprocal",
-    "sin", "cos", "tan", "tanh", "sigmoid", "erf", "floor", "ceil", "round", "trunc", "relu",
-    "logical_not", "bitwise_not", "signbit", "isnan", "isinf", "isfinite",
+    "sin", "cos", "tan", "tanh", "sigmoid", "erf", "normal_cdf", "floor", "ceil", "round", "trunc",
+    "relu", "logical_not", "bitwise_not", "signbit", "isnan", "isinf", "isfinite",
     "add", "sub", "mul", "div", "pow", "maximum", "minimum", "fmod", "remainder", "atan2",
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor",
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",

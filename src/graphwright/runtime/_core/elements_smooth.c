@@ -16,8 +16,8 @@
 #define NAMES(name) GW_FLOAT_ROWS(name)
 
 const GwRowTable gw_smooth_rows[] = {
-    NAMES(sigmoid), NAMES(silu), NAMES(gated), NAMES(erf), NAMES(gelu), NAMES(gelu_tanh),
-    NAMES(logsigmoid), NAMES(softplus), NAMES(mish), NAMES(softsign), NAMES(tanhshrink),
+    NAMES(sigmoid), NAMES(silu), NAMES(gated), NAMES(erf), NAMES(normal_cdf),
+    NAMES(gelu), NAMES(gelu_tanh), NAMES(logsigmoid), NAMES(softplus), NAMES(mish), NAMES(softsign), NAMES(tanhshrink),
     NAMES(elu), NAMES(celu), NAMES(selu), NAMES(logaddexp), NAMES(logaddexp2), NAMES(xlogy),
     NAMES(xlog1py), NAMES(logit), NAMES(entr), NAMES(sigmoid_backward), NAMES(tanh_backward),
     NAMES(logit_backward),

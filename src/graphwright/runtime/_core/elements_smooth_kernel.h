@@ -20,6 +20,7 @@ ROW_1(sigmoid, NAME(logistic)(x))
 ROW_1(silu, x / (1 + F(exp)(-x)))
 ROW_2(gated, x * NAME(logistic)(y))
 ROW_1(erf, F(erf)(x))
+ROW_1(normal_cdf, F(normal)(x))
 ROW_1(gelu, x * F(normal)(x))
 
 /* tanh's argument in the approximation of gelu */

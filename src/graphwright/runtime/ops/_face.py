@@ -580,6 +580,7 @@ _nonzero_static = _op("nonzero_static")
 _norm = _op("norm")
 _normal = _op("normal")
 _normal_ = _op("normal_")
+_normal_cdf = _op("normal_cdf")
 _numpy_T = _op("numpy_T")
 _one_hot = _op("one_hot")
 _ones = _op("ones")
@@ -6051,6 +6052,10 @@ def normal(
 
 def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
     return _dispatch(_normal_, (input, mean, std, generator))
+
+
+def normal_cdf(input: Tensor) -> Any:
+    return _dispatch(_normal_cdf, (input,))
 
 
 def numpy_T(input: Tensor) -> Any:

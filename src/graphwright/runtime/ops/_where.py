@@ -545,6 +545,7 @@ FAMILY = {
     "norm": "norms",
     "normal": "random",
     "normal_": "random_inplace",
+    "normal_cdf": "pointwise_unary",
     "numpy_T": "views_shape",
     "one_hot": "searching",
     "ones": "creation",

@@ -122,7 +122,7 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
            "logaddexp", "logaddexp2", "logsigmoid", "logsigmoid_backward", "mish",
            "mish_backward", "selu", "selu_backward", "sigmoid", "silu", "silu_backward",
            "sinc", "tanhshrink", "xlogy", costly=True),
-    **_own("gated", costly=True),
+    **_own("gated", "normal_cdf", costly=True),
     **_own("elu", operands=2, costly=True, held=0b10),
     **_own("softplus", operands=3, costly=True, held=0b110),
     **_own("elu_backward", "celu_backward", operands=3, costly=True),

@@ -10,7 +10,6 @@ from graphwright.runtime.ops.nn_elementwise import activation, inplace, like
 from graphwright.runtime.ops.nn_support import require_floating
 
 _SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
-_SQRT_HALF = math.sqrt(0.5)
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _GELU_CUBIC = 0.044715
 
@@ -33,9 +32,8 @@ def _gelu_decompose(x: Any, approximate: str) -> Any:
     if approximate == "tanh":
         cubic = ops.add(ops.mul(ops.mul(x, x), _GELU_CUBIC), 1.0)
         inner = ops.tanh(ops.mul(ops.mul(cubic, x), _SQRT_2_OVER_PI))
-    else:
-        inner = ops.erf(ops.mul(x, _SQRT_HALF))
-    return ops.mul(ops.mul(x, 0.5), ops.add(inner, 1.0))
+        return ops.mul(ops.mul(x, 0.5), ops.add(inner, 1.0))
+    return ops.mul(x, ops.normal_cdf(x))
 
 
 def _gelu_backward(grad: Any, x: Any, approximate: str) -> Any:
@@ -47,8 +45,7 @@ def _gelu_backward(grad: Any, x: Any, approximate: str) -> Any:
         bent = ops.mul(ops.sub(1.0, ops.mul(inner, inner)), ops.mul(slope, x))
         return ops.mul(grad, ops.mul(ops.add(ops.add(bent, inner), 1.0), 0.5))
     density = ops.mul(ops.exp(ops.mul(square, -0.5)), _INV_SQRT_2PI)
-    cdf = ops.mul(ops.add(ops.erf(ops.mul(x, _SQRT_HALF)), 1.0), 0.5)
-    return ops.mul(grad, ops.add(cdf, ops.mul(x, density)))
+    return ops.mul(grad, ops.add(ops.normal_cdf(x), ops.mul(x, density)))
 
 
 # silu

@@ -138,11 +138,29 @@ def exp2(b: Builder, x: Reg) -> Reg:
     t = TABLES[x.kind]
     x = clamp(b, x, t.low2, t.high2)
     if b.can_look_up(x.kind, x.lanes):
-        shifted = x + _SIXTEENTHS_SHIFT
-        n = shifted - _SIXTEENTHS_SHIFT
-        return _from_sixteenth(b, x - n, n, shifted, (LN2**3 / 6, LN2**2 / 2, LN2))
+        return _exp2_by_sixteenths(b, x)
     n, i = whole(b, x)
-    return scaled(b, horner(b, (x - n) * LN2, (*t.tail, 1.0, 1.0)), n, i)
+    return scaled(b, horner(b, x - n, _powers_of_two(x.kind)), n, i)
+
+
+def exp2_normal(b: Builder, x: Reg) -> Reg:
+    """2^x where it is a normal number, or anything where it is none; nan stays."""
+    if b.can_look_up(x.kind, x.lanes):
+        return _exp2_by_sixteenths(b, x)
+    n, i = whole(b, x)
+    return horner(b, x - n, _powers_of_two(x.kind)) * power_of_two(b, i, x.kind)
+
+
+def _exp2_by_sixteenths(b: Builder, x: Reg) -> Reg:
+    shifted = x + _SIXTEENTHS_SHIFT
+    n = shifted - _SIXTEENTHS_SHIFT
+    return _from_sixteenth(b, x - n, n, shifted, (LN2**3 / 6, LN2**2 / 2, LN2))
+
+
+def _powers_of_two(kind: str) -> tuple[float, ...]:
+    """The polynomial of 2^x for |x| <= 1/2: that of e^(x ln 2)."""
+    series = (*TABLES[kind].tail, 1.0, 1.0)
+    return tuple(c * LN2**k for k, c in zip(range(len(series) - 1, -1, -1), series, strict=True))
 
 
 def exp_minus_one_parts(b: Builder, x: Reg, halvings: int = 0) -> tuple[Reg, Reg]:
