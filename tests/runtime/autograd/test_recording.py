@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -276,3 +279,17 @@ def test_what_hooks_of_saved_tensors_must_not_do() -> None:
         graph.allow_mutation_on_saved_tensors(),
     ):
         pass
+
+
+@pytest.mark.parametrize("name", ["mul", "matmul", "exp", "softmax", "std_mean", "sort"])
+def test_a_backward_leaves_no_memory_behind(name: str) -> None:
+    times = 100
+
+    def blocks() -> int:
+        for _ in range(times):
+            _gradients(ALL[name], ALL[name].samples[0])
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    counts = [blocks() for _ in range(5)]   # caches fill up in the first
+    assert min(after - before for before, after in pairwise(counts)) < times / 2

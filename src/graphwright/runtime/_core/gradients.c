@@ -77,7 +77,10 @@ static bool put_outputs(const GwNode *node, const GwRecipe *r, PyObject *values)
         if (((GwTensor *)made->saved)->storage->version != made->version) {
             return false;
         }
-        if (!put(values, PyUnicode_FromFormat("out%d", number), Py_NewRef(made->saved))) {
+        PyObject *name = PyUnicode_FromFormat("out%d", number);
+        bool done = name != NULL && PyDict_SetItem(values, name, made->saved) == 0;
+        Py_XDECREF(name);
+        if (!done) {
             return false;
         }
         if (number == 0 && PyDict_SetItemString(values, "out", made->saved) < 0) {
