@@ -246,3 +246,30 @@ def test_a_model_of_the_shape_is_no_part_of_the_history(name: str) -> None:
     like = gw.zeros(3, requires_grad=True)
     assert not getattr(gw.ones(3), name)(like).requires_grad
     assert getattr(like * 1, name)(like).requires_grad
+
+
+BY_TENSORS: list[tuple[str, Any]] = [
+    ("slice", lambda x, number: x[:, number(1) : number(-1)]),
+    ("slice with a step", lambda x, number: x[::number(2), number(1) :]),
+    ("narrow", lambda x, number: x.narrow(1, number(1), number(2))),
+    ("select", lambda x, number: x.select(1, number(2))),
+    ("split", lambda x, number: x.split(number(2), 1)[0]),
+    ("chunk", lambda x, number: x.chunk(number(2), 1)[1]),
+    ("diagonal", lambda x, number: x.diagonal(number(1))),
+    ("unfold", lambda x, number: x.unfold(1, number(3), number(1))),
+    ("tril", lambda x, number: x.tril(number(1))),
+    ("cat", lambda x, number: gw.cat([x, 2 * x], number(1))),
+]
+
+
+@pytest.mark.parametrize("f", [pytest.param(f, id=name) for name, f in BY_TENSORS])
+def test_numbers_may_be_tensors_also_where_gradients_flow(f: Any) -> None:
+    def of(number: Any) -> tuple[gw.Tensor, gw.Tensor]:
+        x = gw.arange(24.0).reshape(4, 6).requires_grad_()
+        out = f(x, number)
+        (out * out).sum().backward()
+        assert x.grad is not None
+        return out, x.grad
+
+    for found, expected in zip(of(gw.tensor), of(int), strict=True):
+        assert gw.equal(found, expected)

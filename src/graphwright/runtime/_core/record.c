@@ -147,6 +147,17 @@ static bool keep_value(GwKept *kept, PyObject *o, bool save) {
     return kept->shape != NULL && kept->strides != NULL;
 }
 
+/* An argument that is no operand: of a tensor of one element that stands for a number the number,
+ * which the gradient's rule reads. */
+static bool keep_plain(GwKept *kept, PyObject *o) {
+    if (!gw_is_tensor(o) || gw_plain_tensor(o) == NULL || ((GwTensor *)o)->numel != 1) {
+        return keep_value(kept, o, false);
+    }
+    kept->kind = GW_KEPT_VALUE;
+    kept->value = gw_tensor_item(o, NULL);
+    return kept->value != NULL;
+}
+
 /* How many entries the arguments take; -1 with TypeError. */
 static int entries(const GwRecipe *r, PyObject *args) {
     Py_ssize_t n = 0;
@@ -204,6 +215,10 @@ static bool keep_values(GwNode *node, const GwRecipe *r, PyObject *args) {
                 node->frees = node->frees || kept[1 + i].kind == GW_KEPT_TENSOR;
             }
             kept += kept->number;
+        } else if (r->param[p].kind == GW_PARAM_VALUE) {
+            if (!keep_plain(kept, arg)) {
+                return false;
+            }
         } else if (!keep_value(kept, arg, save)) {
             return false;
         } else {    /* a number counts as saved, too: PyTorch keeps such a one as a tensor */
