@@ -182,6 +182,9 @@ def dict_value(container: dict[Any, Any], position: int, /) -> Any:
 def referent(reference: object, /) -> Any:
     """What a weak reference refers to, None where that is gone."""
 
+def next_number(iterator: object, /) -> Any:
+    """What the iterator of a range gives next, which it goes on to give; MISSING at its end."""
+
 READS_CACHES: Final[bool]
 """Whether what `functools.lru_cache` keeps can be found and filled; the rest of these needs it."""
 

@@ -81,6 +81,7 @@ enum EfOp {
     EF_INSTANCE_ATTR, EF_CLASS_ATTR, EF_MRO_ATTR, EF_ITEM, EF_TYPE, EF_CODE, EF_DEFAULT,
     EF_KWDEFAULT, EF_CLOSURE, EF_SIZE, EF_REGISTRATIONS, EF_CLASS, EF_DICT_KEY, EF_DICT_VALUE,
     EF_LENGTH, EF_COMPUTE, EF_CACHED, EF_REFERENT, EF_CONTEXT, EF_PLAIN, EF_SUBCLASSES,
+    EF_NEXT_NUMBER,
     EF_FIRST_CHECK,
     EF_CHECK_TYPE = EF_FIRST_CHECK, EF_CHECK_IS, EF_CHECK_EQUALS, EF_CHECK_LENGTH, EF_CHECK_KEYS,
     EF_CHECK_MEMBERS, EF_CHECK_MISSING, EF_CHECK_PRESENT, EF_CHECK_NOT_NONE, EF_CHECK_TRUTH,
@@ -212,6 +213,12 @@ PyCodeObject *ef_visible_code(PyCodeObject *guise, int line);
 typedef struct EfContinuation EfContinuation;
 extern PyTypeObject EfContinuation_Type;
 extern PyMethodDef ef_continuation_methods[];
+
+/* ---- iterators.c ---- */
+/* The number that the iterator of a range gives next, which it goes on to give; new reference.
+ * NULL, without an exception, at its end and of anything else. */
+PyObject *ef_next_number(PyObject *iterator);
+extern PyMethodDef ef_iterator_methods[];
 
 /* ---- generators.c ---- */
 

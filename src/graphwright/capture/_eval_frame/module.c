@@ -200,6 +200,7 @@ static int add_contents(PyObject *module) {
         || PyModule_AddFunctions(module, ef_cache_methods) < 0
         || PyModule_AddFunctions(module, ef_hook_methods) < 0
         || PyModule_AddFunctions(module, ef_generator_methods) < 0
+        || PyModule_AddFunctions(module, ef_iterator_methods) < 0
         || PyModule_AddFunctions(module, ef_continuation_methods) < 0 ? -1 : 0;
 }
 

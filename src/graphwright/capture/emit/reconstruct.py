@@ -28,6 +28,7 @@ from graphwright.capture.variables.growing import Growing
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.operators import BINARY
+from graphwright.capture.variables.outside_iterators import OutsideRangeIterator
 from graphwright.capture.variables.sequences import ListVariable
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.capture.variables.tensor import TensorVariable
@@ -174,7 +175,10 @@ class Reconstructor:
         elif isinstance(expr, Sym):
             source = self.output.shape_env.symbol_sources[expr.name]
             assert isinstance(source, Source)
-            source.emit(self.builder)
+            if source.read_first:
+                self.builder.load_local(self._made_before(source))
+            else:
+                source.emit(self.builder)
         elif isinstance(expr, (Min, Max)):
             self.builder.begin_call(min if isinstance(expr, Min) else max)
             for part in expr.args:
@@ -390,7 +394,7 @@ class Reconstructor:
             self._prepare_list(container, push)
         elif isinstance(container, DictVariable):
             self._prepare_dict(container, push)
-        elif isinstance(container, (SetVariable, DequeVariable)):
+        elif isinstance(container, (SetVariable, DequeVariable, OutsideRangeIterator)):
             self._writes.append(container.write_back(self, push))
         elif isinstance(container, ModeVariable):
             self._prepare_mode(container, push)

@@ -67,6 +67,7 @@ from graphwright.capture.variables.nn_modules import (
 from graphwright.capture.variables.numpy_values import is_pure as is_numpy_function
 from graphwright.capture.variables.numpy_values import wrap_function, wrap_scalar
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.outside_iterators import OutsideRangeIterator
 from graphwright.capture.variables.proxies import wrap_proxy
 from graphwright.capture.variables.random_streams import (
     DefaultGeneratorVariable,
@@ -316,6 +317,14 @@ def _range(output: OutputGraph, value: range, source: Source) -> VariableTracker
     return RangeVariable(value, [ConstantVariable(i) for i in value], source)
 
 
+def _range_iterator(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """Its numbers are inputs of the graph, unless numbers are to be none."""
+    if isinstance(source, ConstSource) or output.state.dynamic is False or output.state.versions:
+        return OpaqueVariable(value, source)
+    same_type(output, value, source)
+    return OutsideRangeIterator(value, source)
+
+
 def _module(output: OutputGraph, value: types.ModuleType, source: Source) -> VariableTracker:
     by_identity(output, value, source)
     return PythonModuleVariable(value, source)
@@ -435,6 +444,7 @@ _BY_TYPE: dict[type, Rule] = {
     frozenset: _set,
     slice: _slice,
     range: _range,
+    type(iter(range(0))): _range_iterator,
     types.FunctionType: wrap_python_function,
     types.BuiltinFunctionType: wrap_builtin,
     types.ClassMethodDescriptorType: wrap_builtin,
