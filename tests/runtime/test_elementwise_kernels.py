@@ -60,6 +60,15 @@ def test_accuracy(case: Any, dtype: Any) -> None:
     assert error.max() <= (4 if dtype is np.float32 else ulps)
 
 
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16, gw.float32, gw.float64], ids=str)
+@pytest.mark.parametrize("form", [lambda x: x, lambda x: x.repeat(20)], ids=["few", "many"])
+def test_no_value_has_an_error_function_beyond_one(dtype: Any, form: Any) -> None:
+    x = form(gw.tensor([-1, 1, 1.5, -3, float("inf"), float("nan")], dtype=dtype))
+    for found in (gw.erfinv(x), gw.compile(gw.erfinv)(x)):
+        assert found[:2].tolist() == [-float("inf"), float("inf")]
+        assert found[2:6].isnan().all()
+
+
 # function, its range; the last may be far from 0
 ANALYSIS: dict[str, tuple[Callable[..., Any], tuple[float, float]]] = {
     "exp": (np.exp, (-87, 87)), "exp2": (np.exp2, (-125, 126)), "expm1": (np.expm1, (-30, 87)),

@@ -180,6 +180,14 @@ def test_empty_matrices_have_factors_and_conditions() -> None:
     assert [gw.linalg.cond(none, p).item() for p in (None, -2, 1, "fro")] == [0] * 4
 
 
+@pytest.mark.parametrize("p", [1, -1, float("inf"), "fro", "nuc"])
+def test_the_condition_of_a_singular_matrix_is_infinite(p: Any) -> None:
+    matrices = gw.stack([2 * gw.eye(3), gw.ones(3, 3), gw.zeros(3, 3)])
+    good, *singular = gw.linalg.cond(matrices, p).tolist()
+    assert good == pytest.approx(np.linalg.cond(np.eye(3), p), rel=1e-5)
+    assert singular == [float("inf")] * 2
+
+
 @pytest.mark.parametrize("dtype", [gw.float32, gw.complex128], ids=str)
 def test_ranks_of_least_squares(dtype: gw.dtype) -> None:
     a = gw.randn(2, 5, 4, dtype=dtype)

@@ -57,6 +57,8 @@ def test_inferred_dtypes(data: Any, dtype: gw.dtype) -> None:
         ([300], gw.uint8, RuntimeError, "without overflow"),
         ([-256], gw.uint8, RuntimeError, "without overflow"),
         ([1e10], gw.int32, RuntimeError, "without overflow"),
+        ([1j], gw.int64, TypeError, "'complex' object cannot be interpreted as an integer"),
+        ([np.complex64(1)], gw.int8, TypeError, "cannot be interpreted as an integer"),
         ([float("nan")], gw.int64, RuntimeError, "without overflow"),
         (np.array([1], ">i4"), None, ValueError, "byte order"),
         ([1.0], "float32", TypeError, "must be a dtype"),

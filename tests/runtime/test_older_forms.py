@@ -78,3 +78,11 @@ def test_differentiated_compiled_and_with_out() -> None:
 def test_other_arguments_are_refused(call: Any) -> None:
     with pytest.raises(TypeError, match="invalid combination of arguments"):
         call(gw.ones(2, 2))
+
+
+def test_limits_by_their_older_names() -> None:
+    low, high = (pytest.warns(FutureWarning, match=name) for name in ("min_value", "max_value"))
+    with low, high:
+        layer = gw.nn.Hardtanh(min_value=-2, max_value=3)
+    assert repr(layer) == "Hardtanh(min_val=-2, max_val=3)"
+    assert layer(gw.tensor([-5.0, 1, 5])).tolist() == [-2, 1, 3]

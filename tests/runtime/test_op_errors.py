@@ -254,11 +254,11 @@ EXPANDABLE = [
 
 
 @pytest.mark.parametrize("call", [
-    lambda: gw.add(2, 1), lambda: gw.add(2, 1, alpha=3), lambda: gw.sub(2, 1.5, alpha=0.5),
-    lambda: gw.floor_divide(5, 2), lambda: gw.div(5, 2, rounding_mode="trunc"),
+    lambda: gw.remainder(2, 1), lambda: gw.eq(2, 1), lambda: gw.pow(2, 1.5),
+    lambda: gw.maximum(5, 2), lambda: gw.bitwise_and(5, 2),
 ])  # fmt: skip
 def test_numbers_alone_are_no_operands(call: Callable[[], Any]) -> None:
-    with pytest.raises(TypeError, match="one of the two operands must be a Tensor"):
+    with pytest.raises(TypeError, match=r"must be (a )?Tensor"):
         call()
 
 

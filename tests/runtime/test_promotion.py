@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -122,6 +123,27 @@ def test_in_place_keeps_the_dtype() -> None:
     y = gw.ones(3)
     y += gw.ones(3, dtype=gw.float64)
     assert y.dtype is gw.float32
+
+
+PAIRS: dict[str, tuple[Callable[[Any, Any], Any], Any, Any]] = {
+    "ints": (gw.add, 1, 2),
+    "an int and a float": (gw.mul, 3, 0.5),
+    "a factor": (lambda a, b: gw.sub(a, b, alpha=3), 7, 2),
+    "bools": (gw.add, True, True),
+    "a complex number": (gw.mul, 2, 1j),
+    "a quotient": (gw.true_divide, 1, 2),
+    "a floor": (gw.floor_divide, -7, 2),
+    "a rounded quotient": (lambda a, b: gw.div(a, b, rounding_mode="trunc"), -7.0, 2),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_of_two_numbers_the_first_is_a_tensor(name: str) -> None:
+    function, a, b = PAIRS[name]
+    expected = function(gw.tensor(a), b)
+    compiled = gw.compile(lambda x, a, b: (x, function(a, b)), fullgraph=True)
+    for found in (function(a, b), compiled(gw.ones(2), a, b)[1]):
+        assert found.dtype is expected.dtype and found.item() == expected.item()
 
 
 def test_bool_arithmetic() -> None:

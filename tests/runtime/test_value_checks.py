@@ -23,6 +23,10 @@ USES: dict[str, tuple[Callable[[Any], Any], tuple[str, ...], str]] = {
         lambda p: F.binary_cross_entropy(p * 1, GOOD), ("negative", "a NaN", "too large"),
         "between 0 and 1",
     ),
+    "binary_cross_entropy of a target": (
+        lambda t: F.binary_cross_entropy(GOOD * 1, t), ("negative", "a NaN", "too large"),
+        "elements of target",
+    ),
     "bernoulli": (gw.bernoulli, ("negative", "a NaN", "too large"), "p_in >= 0"),
     "bernoulli_": (
         lambda p: gw.empty(3).bernoulli_(p), ("negative", "a NaN", "too large"), "p_in >= 0"

@@ -154,6 +154,8 @@ def _converted(data: Any, kinds: set[type], dtype: DType) -> Array:
         raise TypeError("tensor(): must be real number, not NoneType")
     if dtype is dtypes.bool or dtype.is_floating_point or dtype.is_complex:
         return _read(data, kinds, dtype.numpy)
+    if any(issubclass(kind, complex | np.complexfloating) for kind in kinds):
+        raise TypeError("tensor(): 'complex' object cannot be interpreted as an integer")
     if not kinds <= {int, bool}:
         return _whole(_read(data, kinds), dtype)
     try:

@@ -107,6 +107,9 @@ def test_train_eval_apply_requires_grad_zero_grad() -> None:
     assert seen == ["Linear", "BatchNorm1d", "Linear", "Net"]
     net(gw.randn(5, 3)).sum().backward()
     assert all(p.grad is not None for p in net.parameters())
+    held = net.first.weight.grad
+    net.zero_grad(set_to_none=False)
+    assert net.first.weight.grad is held and not held.any()
     net.zero_grad()
     assert all(p.grad is None for p in net.parameters())
     assert not any(p.requires_grad for p in net.requires_grad_(False).parameters())

@@ -29,9 +29,13 @@ def test_one_process_normalises_as_without_a_group() -> None:
 def test_neighbouring_channels_damp_each_other(size: int) -> None:
     x = gw.randn(2, 6, 2, 3, dtype=gw.float64, requires_grad=True)
     layer = nn.CrossMapLRN2d(size, alpha=0.3, beta=0.6, k=2.0)
-    squares, reach = x.detach().numpy() ** 2, (size - 1) // 2
+    squares, reach = x.detach().numpy() ** 2, (size - 1) // 2 + 1
     summed = np.stack(
-        [squares[:, max(0, c - reach) : c + reach + 1].sum(1) for c in range(6)], 1
+        [
+            squares[:, : c + reach].sum(1) - squares[:, 1 : max(c - reach, 0) + 1].sum(1)
+            for c in range(6)
+        ],
+        1,
     )
     expected = x.detach().numpy() / (2.0 + 0.3 / size * summed) ** 0.6
     np.testing.assert_allclose(layer(x).detach().numpy(), expected)

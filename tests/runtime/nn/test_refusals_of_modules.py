@@ -13,6 +13,13 @@ from graphwright.nn.utils import parametrizations, rnn, skip_init
 import graphwright as gw
 from graphwright import nn
 
+
+def _hooked(hook: Callable[..., Any]) -> nn.Module:
+    module = nn.Linear(2, 2)
+    module.register_state_dict_post_hook(hook)
+    return module
+
+
 CASES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "eps in training": (
         lambda: nn.BatchNorm1d(2, eps=0.0)(gw.ones(3, 2)), ValueError, "eps must be positive",
@@ -57,6 +64,18 @@ CASES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "no positive size": (
         lambda: F.affine_grid(gw.ones(1, 2, 3), [1, 1, 0, 2]), ValueError, "non-zero, positive",
+    ),
+    "grid of one dimension": (
+        lambda: F.affine_grid(gw.ones(1, 2, 3), [1, 1, 2]), NotImplementedError, "4D and 5D sizes",
+    ),
+    "empty kernel": (
+        lambda: nn.Conv2d(4, 4, 0)(gw.ones(1, 4, 4, 4)), RuntimeError, "greater than zero",
+    ),
+    "no channels out": (
+        lambda: F.conv1d(gw.ones(1, 2, 5), gw.ones(0, 2, 3)), RuntimeError, "at least 1",
+    ),
+    "hook in place of a dict": (
+        lambda: _hooked(lambda *given: {}).state_dict(), RuntimeError, "must return None",
     ),
     "value of a reflection": (
         lambda: F.pad(gw.ones(1, 4), (1, 1), "reflect", 2.0), RuntimeError, "take in value",

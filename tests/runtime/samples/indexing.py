@@ -153,7 +153,7 @@ INDEXING = (
         tuple(
             S(Arr((3, 4), 0.5, 1.5), 1, _index((3, 5), 4), Arr((3, 5), 0.5, 1.5), reduce,
               include_self=own)
-            for reduce in ("sum", "prod", "mean", "amax", "amin")
+            for reduce in ("sum", "prod", "mean", "amax", "amin", "max", "min")
             for own in (True, False)
         ),
         None,

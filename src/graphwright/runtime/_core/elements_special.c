@@ -156,10 +156,10 @@ GW_INLINE double erfinv_number(double x) {
     return erfinv_finished(x, value);
 }
 
-/* Near 0, and `far` where that is left. */
+/* Near 0, and `far` where that is left, also beyond -1 and 1, where the logarithm means nothing. */
 GW_INLINE float erfinv_coarse(float given, bool *far) {
     double x = given, w = -single_log((1 - x) * (1 + x), LN2, 1);
-    *far = !(w < 5);
+    *far = !(w < 5) | !(GW_ABS(x) < 1);
     return (float)(GW_POLYNOMIAL(centre_coarse, w - 2.5) * x);
 }
 

@@ -13,7 +13,7 @@ GW_INLINE double bounded(double log) { return log < -100 ? -100 : log; }
         int inside = 1;                                                                        \
         for (int64_t i = 0; i < n; i++) {                                                      \
             double x = (double)p[i], t = (double)target[i];                                    \
-            inside &= x >= 0 && x <= 1;                                                        \
+            inside &= (x >= 0) & (x <= 1) & (t >= 0) & (t <= 1);                               \
             losses[i] = -(t * bounded(gw_log_double(x))                                        \
                           + (1 - t) * bounded(gw_log1p_double(-x)));                           \
         }                                                                                      \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from graphwright.runtime.nn import functional as F
@@ -272,13 +273,32 @@ class Softplus(Module):
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
+def _renamed(old: str, given: float | None, new: str, value: float) -> float:
+    """The value, or what is `given` by the older name, with a warning."""
+    if given is None:
+        return value
+    warnings.warn(
+        f"keyword argument `{old}` is deprecated and rename to `{new}`",
+        FutureWarning,
+        stacklevel=3,
+    )
+    return given
+
+
 class Hardtanh(_InPlace):
-    """x limited to [min_val, max_val]."""
+    """x limited to [min_val, max_val]; `min_value` and `max_value` are their older names."""
 
     def __init__(
-        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
     ) -> None:
         super().__init__(inplace)
+        min_val = _renamed("min_value", min_value, "min_val", min_val)
+        max_val = _renamed("max_value", max_value, "max_val", max_val)
         if not max_val > min_val:
             raise AssertionError(
                 f"max_val should be larger than min_val, got {max_val} and {min_val}"

@@ -159,10 +159,19 @@ class ModuleHooks:
         return plain_handle(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
-        """Call `hook(module, state_dict, prefix, local_metadata)` after this module's entries."""
-        return plain_handle(self._state_dict_hooks, hook)
+        """Call `hook(module, state_dict, prefix, local_metadata)` after this module's entries.
 
-    _register_state_dict_hook = register_state_dict_post_hook
+        It changes the dict in place: `state_dict` raises RuntimeError where it returns anything.
+        """
+
+        def in_place(*args: Any) -> None:
+            if hook(*args) is not None:
+                raise RuntimeError("state_dict post-hook must return None")
+
+        return plain_handle(self._state_dict_hooks, in_place)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
+        return plain_handle(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
         """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys,

@@ -243,12 +243,14 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Reset the gradients of all parameters."""
+        """Reset the gradients of all parameters (to None, or in place to zeros)."""
         for parameter in self.parameters():
             if set_to_none:
                 parameter.grad = None
             elif parameter.grad is not None:
-                parameter.grad = parameter.grad.detach() * 0
+                if parameter.grad.requires_grad:
+                    parameter.grad = parameter.grad.detach()
+                parameter.grad.zero_()
 
     def apply(self: T, fn: Callable[[Module], Any]) -> T:
         """Call `fn` on every submodule, children first, and on this module."""

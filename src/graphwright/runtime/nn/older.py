@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn.loss import NLLLoss
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.tensor import Tensor
@@ -14,8 +13,8 @@ from graphwright.runtime.tensor import Tensor
 class CrossMapLRN2d(Module):
     """x / (k + alpha/size * s)**beta, s the sum of squares over neighbouring channels.
 
-    `LocalResponseNorm` but for an even `size`: neighbours are counted equally on both sides, so
-    that `size` - 1 channels are summed then.
+    `LocalResponseNorm` counts them otherwise: here s is a running sum over the channels up to
+    (`size` - 1) // 2 behind, from which those as far before are taken again, but never the first.
     """
 
     def __init__(
@@ -29,9 +28,13 @@ class CrossMapLRN2d(Module):
             raise ValueError(
                 f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead."
             )
-        width = 2 * ((self.size - 1) // 2) + 1
-        alpha = self.alpha * width / self.size
-        return F.local_response_norm(input, width, alpha, self.beta, self.k)
+        reach, channels = (self.size - 1) // 2 + 1, input.shape[1]
+        running = (input * input).cumsum(1)
+        ends = [min(c + reach, channels) - 1 for c in range(channels)]
+        starts = [max(c - reach, 0) for c in range(channels)]
+        total = running[:, ends] - (running[:, starts] - running[:, :1])
+        result: Tensor = input / (total * (self.alpha / self.size) + self.k) ** self.beta
+        return result
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -485,7 +486,7 @@ define(
 
 
 def _cond(A: Any, p: Any) -> Any:
-    """The norm times that of the inverse; 0 of matrices without elements."""
+    """The norm times that of the inverse: infinite without one; 0 of matrices without elements."""
     check_matrix("linalg.cond", A, square=p not in (None, 2, -2))
     if 0 in A.shape[-2:]:
         return ops.sum(ops.abs(A), (-2, -1))
@@ -494,8 +495,9 @@ def _cond(A: Any, p: Any) -> Any:
         at = values.ndim - 1
         first, last = ops.select(values, at, 0), ops.select(values, at, -1)
         return ops.div(last, first) if p == -2 else ops.div(first, last)
-    inverse = ops.linalg_inv(A)
-    return ops.mul(ops.linalg_matrix_norm(A, p), ops.linalg_matrix_norm(inverse, p))
+    inverse, info = ops.linalg_inv_ex(A)
+    product = ops.mul(ops.linalg_matrix_norm(A, p), ops.linalg_matrix_norm(inverse, p))
+    return ops.masked_fill(product, ops.ne(info, 0), math.inf)
 
 
 define(

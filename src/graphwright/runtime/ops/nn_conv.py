@@ -84,6 +84,15 @@ def _check(
             f"{list(input.shape)} to have {channels} channels, but got {input.shape[1]} "
             "channels instead"
         )
+    if any(size < 1 for size in weight.shape[2:]):
+        raise RuntimeError(
+            f"{name}: kernel size should be greater than zero, but got {list(weight.shape[2:])}"
+        )
+    if weight.shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
+            f"got weight of size {list(weight.shape)} instead"
+        )
     if weight.shape[0] % groups != 0:
         raise RuntimeError(
             f"{name}: {weight.shape[0]} channels of weight {describe(weight)} are not divisible "

@@ -129,19 +129,23 @@ def _check_bce(input: Any, target: Any) -> None:
             f"binary_cross_entropy: Found dtype {target.dtype.name} but expected "
             f"{input.dtype.name}"
         )
-    if has_values(input) and input.numel():
-        low, high = ops.aminmax(input.detach())
-        if not (low.item() >= 0 and high.item() <= 1):
-            raise RuntimeError(_NO_PROBABILITY)
+    for what, given in (("input", input), ("target", target)):
+        if has_values(given) and given.numel():
+            low, high = ops.aminmax(given.detach())
+            if not (low.item() >= 0 and high.item() <= 1):
+                raise RuntimeError(_no_probability(what))
 
 
-_NO_PROBABILITY = "binary_cross_entropy: all elements of input should be between 0 and 1"
+def _no_probability(what: str) -> str:
+    return f"binary_cross_entropy: all elements of {what} should be between 0 and 1"
 
 
 def _bce_decompose(input: Any, target: Any, weight: Any, reduction: str) -> Any:
     _check_bce(input, target)
     if not has_values(input):
-        input = checked(input, inside(input, 0, 1), _NO_PROBABILITY)
+        input = checked(input, inside(input, 0, 1), _no_probability("input"))
+    if not has_values(target):
+        target = checked(target, inside(target, 0, 1), _no_probability("target"))
     loss = ops.neg(
         ops.add(
             ops.mul(target, ops.clamp(ops.log(input), -100.0, None)),

@@ -15,7 +15,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.creation import check_held
+from graphwright.runtime.ops.creation import CPU, check_held
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import (
     HALVES,
@@ -53,6 +53,8 @@ def bool_result(operands: tuple[Any, ...]) -> DType:
 def pointwise_spec(name: str, operands: tuple[Any, ...], dtype: DType) -> TensorSpec:
     """Metadata of a pointwise result of `dtype`; operands that are numbers do not count."""
     tensors = [o for o in operands if hasattr(o, "shape")]
+    if not tensors:
+        return TensorSpec((), (), dtype, CPU)
     layouts = [(t.shape, t.stride()) for t in tensors]
     shape = broadcast_shapes(name, [own for own, _ in layouts])
     return TensorSpec(shape, pointwise_strides(shape, layouts), dtype, tensors[0].device)
@@ -89,14 +91,26 @@ def widened(function: Callable[..., Any]) -> Callable[..., Any]:
     return decompose
 
 
-NUMBERS = {"both": ("Operand", "Operand"), "second": ("Tensor", "Operand"),
-           "none": ("Tensor", "Tensor")}
-"""Which operands may be numbers, and the types in the schema that say so."""
+NUMBERS = {"any": ("Operand", "Operand"), "both": ("Operand", "Operand"),
+           "second": ("Tensor", "Operand"), "none": ("Tensor", "Tensor")}
+"""Which operands may be numbers, and the types in the schema that say so: "any" of them, also both
+at once; either of "both", one at a time."""
 
 
 def _refuse_numbers(name: str, numbers: str) -> None:
     allowed = {"both": "one", "second": "the first", "none": "each"}[numbers]
     raise TypeError(f"{name}(): {allowed} of the two operands must be a Tensor, not a number")
+
+
+def paired(input: Any, other: Any) -> tuple[Any, Any]:
+    """The operands, the first of two numbers as a tensor without dims and of its default dtype.
+
+    For `add`, `sub`, `mul`, `div` and `floor_divide`, which take two numbers as PyTorch's do.
+    """
+    if input.__class__ in SCALARS and other.__class__ in SCALARS:
+        dtype = result_dtype((input,))
+        input = wrap(np.asarray(input, dtype.numpy), dtype)
+    return input, other
 
 
 def binary_kernel(
@@ -112,7 +126,7 @@ def binary_kernel(
     """
     floats_only = computed is float_result or getattr(computed, "floats_only", False)
     tensors_only = numbers == "none"
-    tensor_first = numbers != "both"
+    tensor_first, pairs = numbers in ("second", "none"), numbers == "any"
     to_bool = result is bool_result
     weak = isinstance(function, np.ufunc)
     checks = computed not in (result_dtype, float_result)
@@ -135,9 +149,9 @@ def binary_kernel(
                 out = _core.empty(Tensor, input.shape, dtypes.bool if to_bool else input.dtype)
                 function(input._nd, operand, out._nd)
                 return out
-        elif tensor_first or other.__class__ in SCALARS:
+        elif tensor_first or (other.__class__ in SCALARS and not pairs):
             _refuse_numbers(name, numbers)
-        operands = (input, other)
+        operands = paired(input, other) if pairs else (input, other)
         dtype = computed(operands)
         return elementwise(
             name, function, operands, dtype, dtype if result is None else result(operands)
@@ -169,8 +183,8 @@ def define_binary(
     first_type, second_type = NUMBERS[numbers]
 
     def meta(input: Any, other: Any) -> TensorSpec:
-        plain = not hasattr(input, "shape")
-        if (plain and numbers != "both") or (numbers == "none" and not hasattr(other, "shape")):
+        plain, rest_plain = not hasattr(input, "shape"), not hasattr(other, "shape")
+        if (plain and numbers in ("second", "none")) or (rest_plain and numbers == "none"):
             _refuse_numbers(name, numbers)
         if result is not None and computed is not result_dtype:
             computed((input, other))    # refuses what cannot be computed with
@@ -237,7 +251,7 @@ def _sum_spec(name: str, rule: Rule) -> Callable[..., TensorSpec]:
 
 
 def _sum_kernel(name: str, ufunc: Any, rule: Rule) -> Callable[..., Tensor]:
-    plain = binary_kernel(name, ufunc, rule)
+    plain = binary_kernel(name, ufunc, rule, numbers="any")
 
     def scaled(alpha: Any) -> Callable[..., Any]:
         def function(a: Any, b: Any, out: Any) -> None:
@@ -252,8 +266,9 @@ def _sum_kernel(name: str, ufunc: Any, rule: Rule) -> Callable[..., Tensor]:
             except TypeError:
                 rule((input, other))
                 raise
-        dtype = _sum_dtype(name, (input, other), rule, alpha)
-        return elementwise(name, scaled(alpha), (input, other), dtype, dtype)
+        operands = paired(input, other)
+        dtype = _sum_dtype(name, operands, rule, alpha)
+        return elementwise(name, scaled(alpha), operands, dtype, dtype)
 
     return eager
 
@@ -319,7 +334,11 @@ def _mul_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
 
 
 define_binary(
-    "mul", np.multiply, vjp=_mul_vjp, saves=("input?other", "other?input")
+    "mul",
+    np.multiply,
+    vjp=_mul_vjp,
+    saves=("input?other", "other?input"),
+    numbers="any",
 )
 
 
@@ -360,7 +379,7 @@ def rounded_dtype(operands: tuple[Any, ...]) -> DType:
     return dtype
 
 
-_true_divide = binary_kernel("div", np.divide, float_result)
+_true_divide = binary_kernel("div", np.divide, float_result, numbers="any")
 _MODES = {"floor": _floor_divide, "trunc": _trunc_divide}
 
 
@@ -382,6 +401,7 @@ def _div_meta(input: Any, other: Any, rounding_mode: str | None) -> TensorSpec:
 def _div_eager(input: Any, other: Any, rounding_mode: str | None) -> Tensor:
     if rounding_mode is None:
         return _true_divide(input, other)
+    input, other = paired(input, other)
     dtype = _div_dtype(input, other, rounding_mode)
     if rounding_mode == "trunc" and compute_type(dtype) is not dtype:
         return ops.trunc(_true_divide(input, other))

@@ -375,6 +375,7 @@ define(
 def _scatter_reduce(
     input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool
 ) -> Any:
+    reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(
             "scatter_reduce(): reduce argument must be either sum, prod, mean, amax or amin, "

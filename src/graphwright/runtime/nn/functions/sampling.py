@@ -32,14 +32,19 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     """The grid for `grid_sample` of affine maps theta [N, 2, 3] (or [N, 3, 4]).
 
     `size` is that of the wanted output, [N, C, H, W] or [N, C, D, H, W]. ValueError for sizes
-    that do not fit `theta` and for an empty output.
+    that do not fit `theta` and for an empty output, NotImplementedError for sizes of other rank.
     """
     if not theta.dtype.is_floating_point:
         raise ValueError(
             f"Expected theta to have floating point type, but got {describe(theta)}"
         )
     ndim = len(size) - 2
-    if ndim not in (2, 3) or theta.ndim != 3 or tuple(theta.shape[1:]) != (ndim, ndim + 1):
+    if ndim not in (2, 3):
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
+            f"respectively. Got size {tuple(size)}."
+        )
+    if theta.ndim != 3 or tuple(theta.shape[1:]) != (ndim, ndim + 1):
         raise ValueError(
             "affine_grid: Expected a batch of 2D affine matrices of shape Nx2x3 for size "
             "[N, C, H, W], or of 3D ones of shape Nx3x4 for [N, C, D, H, W], but got theta "
