@@ -65,6 +65,29 @@ def test_a_damaged_entry_is_built_again(folder: Path) -> None:
         assert len(entry.read_bytes()) > 1000
 
 
+def test_an_entry_larger_than_memory_is_built_again(folder: Path) -> None:
+    check()
+    (entry,) = folder.iterdir()
+    os.truncate(entry, 1 << 40)     # a sparse file
+    kernel_cache().__init__(folder)  # type: ignore[misc]
+    check()
+    assert kernel_cache().counts.rebuilt == 1
+    assert 1000 < entry.stat().st_size < 1 << 20
+
+
+def test_nothing_is_left_of_a_write_that_was_interrupted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*paths: str) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            KernelCache(folder).put("key", b"payload")
+    assert list(folder.iterdir()) == []
+
+
 def test_an_entry_under_the_name_of_another_is_built_again(folder: Path) -> None:
     check()
     (entry,) = folder.iterdir()
@@ -139,6 +162,23 @@ def test_a_read_only_folder_means_memory(folder: Path) -> None:
         cache.put("key", b"payload")
     folder.chmod(0o700)
     assert cache.get("key") == b"payload"
+
+
+def test_a_name_that_is_too_long_means_memory(tmp_path: Path) -> None:
+    cache = KernelCache(tmp_path / ("y/" * 3000))
+    with pytest.warns(CacheWarning, match="too long"):
+        cache.put("key", b"payload")
+    assert cache.get("key") == b"payload"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folders_above_are_private_too(folder: Path) -> None:
+    before = os.umask(0)
+    try:
+        check()
+    finally:
+        os.umask(before)
+    assert folder.parent.stat().st_mode & 0o777 == folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_relative_folders_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

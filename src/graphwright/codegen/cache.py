@@ -19,6 +19,8 @@ from graphwright.codegen.private_files import new_file
 from graphwright.runtime.records import Record
 
 _DIGEST = hashlib.sha256().digest_size
+_LARGEST = 1 << 28
+"""Bytes of an entry. What is larger was not written here: it is damage, and not read."""
 
 
 class CacheWarning(UserWarning):
@@ -66,18 +68,10 @@ class KernelCache:
         folder = self._usable_folder(create=True)
         if folder is None:
             return
-        temporary = None
         try:
-            handle, temporary = new_file(folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(payload)
-                file.write(_digest(key, payload))
-            os.replace(temporary, os.path.join(folder, key))
+            _publish(folder, key, payload)
         except OSError as error:
             self._warn(f"cannot write to {folder}: {error.strerror}")
-            if temporary is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
 
     def entries(self) -> Iterator[tuple[str, int]]:
         """(key, bytes) of each entry on disk."""
@@ -126,7 +120,7 @@ class KernelCache:
             return None
         try:
             if create:
-                os.makedirs(folder, mode=0o700, exist_ok=True)
+                _make_folder(folder)
             status = os.lstat(folder)
         except FileNotFoundError:
             return None
@@ -155,12 +149,45 @@ def _digest(key: str, payload: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\0" + payload).digest()
 
 
+def _publish(folder: str, key: str, payload: bytes) -> None:
+    """Put an entry where readers see it, all at once; on any failure nothing is left."""
+    handle, temporary = new_file(folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(payload)
+            file.write(_digest(key, payload))
+        os.replace(temporary, os.path.join(folder, key))
+    finally:
+        with contextlib.suppress(OSError):  # that it is gone is the usual case
+            os.unlink(temporary)
+
+
+def _make_folder(folder: str) -> None:
+    """Make a folder and those above it that are missing, all of them for this user alone."""
+    missing = []
+    while not _is_there(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for path in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+
+
+def _is_there(path: str) -> bool:
+    """Whether something has that name. Raises: OSError where that cannot be told."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def _content(path: str) -> tuple[bytes, bool]:
     """What a file holds, nothing if it is another kind of thing; and whether it is this user's."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
             return b"", False
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read(), status.st_uid == os.getuid()
