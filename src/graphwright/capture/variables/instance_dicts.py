@@ -40,9 +40,10 @@ class InstanceDictVariable(VariableTracker):
         name = key.as_constant()
         owner = self.owner
         pending = tx.side_effects.attribute(owner, name)
-        if pending is not None:
-            return pending.realize()
-        if owner.value is None or owner.source is None or tx.side_effects.is_deleted(owner, name):
+        noted = pending is not None or tx.side_effects.is_deleted(owner, name)
+        if noted and not self._is_hidden(tx, name):
+            return pending.realize() if pending is not None else None
+        if owner.value is None or owner.source is None:
             return None
         values = instance_dict(owner.value)
         source = InstanceAttrSource(owner.source, name)
@@ -50,6 +51,13 @@ class InstanceDictVariable(VariableTracker):
             tx.guards.missing(source)
             return None
         return tx.output.wrap(values[name], source)
+
+    def _is_hidden(self, tx: Translator, name: object) -> bool:
+        """Whether the attribute of that name is another place: a slot, or what a descriptor says.
+
+        What is noted of the attribute is not of this dict then.
+        """
+        return isinstance(name, str) and is_data_descriptor(self.owner.class_member(tx, name))
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         return self._find(tx, item) is not None
@@ -77,9 +85,7 @@ class InstanceDictVariable(VariableTracker):
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
         name = key.as_constant()
-        if not isinstance(name, str):
-            unsupported("GB0010", f"assignment to __dict__[{name!r}]")
-        if is_data_descriptor(lookup(self.owner.cls, name)):
+        if not isinstance(name, str) or self._is_hidden(tx, name):
             unsupported("GB0010", f"assignment to __dict__[{name!r}]")
         tx.side_effects.store_attribute(self.owner, name, value)
 
@@ -113,7 +119,10 @@ class InstanceDictVariable(VariableTracker):
                 unsupported("GB0006", f"KeyError: {args[0].describe()}")
             return args[1] if len(args) > 1 else tx.constant(None)
         if name == "pop":
-            tx.side_effects.store_attribute(self.owner, args[0].as_constant(), None)
+            key = args[0].as_constant()
+            if self._is_hidden(tx, key):
+                unsupported("GB0010", f"__dict__.pop({key!r})")
+            tx.side_effects.store_attribute(self.owner, key, None)
         return found
 
     def reconstruct(self, cg: Reconstructor) -> None:

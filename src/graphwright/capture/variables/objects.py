@@ -148,6 +148,13 @@ class ObjectVariable(VariableTracker):
             return written
         return self._class_attribute(tx, name, static) if static is not ABSENT else None
 
+    def class_member(self, tx: Translator, name: str) -> Any:
+        """The class's attribute, or that there is none, which stays so."""
+        static = self._class_member(tx, name)
+        if static is ABSENT:
+            tx.guards.missing(self._class_source(name))
+        return static
+
     def _class_member(self, tx: Translator, name: str) -> Any:
         """The class's attribute; from then on it stays a descriptor or none."""
         static = lookup(self.cls, name)
@@ -316,7 +323,7 @@ class ObjectVariable(VariableTracker):
 
     def store(self, tx: Translator, name: str, value: VariableTracker) -> None:
         """`object.__setattr__`."""
-        static = self._class_member(tx, name)
+        static = self.class_member(tx, name)
         if isinstance(static, property) and isinstance(static.fset, types.FunctionType):
             source = AttrSource(self._class_source(name), "fset")
             tx.output.wrap(static.fset, source).call(tx, [self, value], {})
@@ -326,8 +333,6 @@ class ObjectVariable(VariableTracker):
             return
         if is_data_descriptor(static) and not is_slot(static):
             unsupported("GB0010", f"assignment to descriptor {name!r} of {self.cls.__name__}")
-        if static is ABSENT:
-            tx.guards.missing(self._class_source(name))
         if not self.cls.__dictoffset__ and not is_slot(static):
             unsupported("GB0007", f"AttributeError: {self.describe()} has no attribute {name!r}")
         tx.side_effects.store_attribute(self, name, value)
