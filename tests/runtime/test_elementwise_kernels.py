@@ -12,6 +12,7 @@ import pytest
 from scipy import special
 
 import graphwright as gw
+from graphwright.runtime.ops import special_gamma
 
 F = gw.nn.functional
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 5e-324, 1e308, -1e308, 3.5]
@@ -67,6 +68,18 @@ def test_no_value_has_an_error_function_beyond_one(dtype: Any, form: Any) -> Non
     for found in (gw.erfinv(x), gw.compile(gw.erfinv)(x)):
         assert found[:2].tolist() == [-float("inf"), float("inf")]
         assert found[2:6].isnan().all()
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6, 1e8, 1e12, 1e15])
+@pytest.mark.parametrize("name", ["igamma", "igammac"])
+def test_incomplete_gamma_functions_of_large_numbers(name: str, scale: float) -> None:
+    reference = {"igamma": special.gammainc, "igammac": special.gammaincc}[name]
+    a = np.full(8, scale)
+    x = scale + np.sqrt(scale) * np.array([-4, -1, -0.1, 0, 0.1, 1, 3, 5])
+    exact = reference(a, x)
+    native = getattr(gw, name)(gw.from_numpy(a), gw.from_numpy(x)).numpy()
+    for found in (native, getattr(special_gamma, name)(a, x)):
+        np.testing.assert_allclose(found, exact, rtol=1e-11)
 
 
 # function, its range; the last may be far from 0

@@ -342,6 +342,26 @@ static double gamma_small(double a, double x, double accuracy) {
     return -expm1(exponent) - exp(exponent) * total;
 }
 
+/* Large a and x within a tenth of it, where series take some sqrt(a) terms: Temme's uniform
+ * expansion (DLMF 8.12.3 and 8.12.4), with c_0 and c_1 (8.12.11) as series in eta. */
+enum { LARGE = 1000000 };
+
+static double gamma_uniform(double a, double x, bool upper) {
+    static const double first[] = {
+        -281.0 / 151559100, -571.0 / 261273600, 1.0 / 25515, -139.0 / 777600, 1.0 / 2835,
+        1.0 / 864, -2.0 / 135, 1.0 / 12, -1.0 / 3,
+    };
+    static const double second[] = {-77.0 / 77760, 1.0 / 378, -1.0 / 288, -1.0 / 540};
+    double gap = (x - a) / a, excess = 0;       /* excess: (gap - log(1 + gap)) / gap^2 */
+    for (int k = 18; k >= 2; k--) {
+        excess = 1.0 / k - gap * excess;
+    }
+    double eta = gap * sqrt(2 * excess), side = eta * sqrt(0.5 * a);
+    double rest = GW_POLYNOMIAL(first, eta) + GW_POLYNOMIAL(second, eta) / a;
+    rest *= exp(-side * side) / sqrt(6.28318530717958647693) / sqrt(a);
+    return upper ? 0.5 * erfc(side) + rest : 0.5 * erfc(-side) - rest;
+}
+
 static double incomplete(double a, double x, double accuracy, bool upper) {
     bool undefined = !(a >= 0) || !(x >= 0) || (a == 0 && x == 0) || (isinf(a) && isinf(x));
     if (undefined) {
@@ -352,6 +372,9 @@ static double incomplete(double a, double x, double accuracy, bool upper) {
     }
     if (x == 0 || isinf(a)) {
         return upper ? 1 : 0;
+    }
+    if (a >= LARGE && fabs(x - a) < 0.1 * a) {
+        return gamma_uniform(a, x, upper);
     }
     if (x > a && x > (upper ? 1.1 : 1)) {
         double value = gamma_fraction(a, x, accuracy);

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from graphwright.runtime.ops.special_error import erfc
 from graphwright.runtime.ops.special_numeric import Array, chebyshev, pieces
 from graphwright.runtime.ops.special_tables import LGAMMA_LOW, LGAMMA_MIDDLE
 
@@ -20,6 +21,11 @@ _EULER = (
     1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000,
     1 / 74724249600, -3617 / 10670622842880000, 43867 / 5109094217170944000,
 )
+# Temme's c_0 and c_1 as series in eta (DLMF 8.12.11).
+_TEMME = (-1 / 3, 1 / 12, -2 / 135, 1 / 864, 1 / 2835, -139 / 777600, 1 / 25515,
+          -571 / 261273600, -281 / 151559100)
+_TEMME_SECOND = (-1 / 540, -1 / 288, 1 / 378, -77 / 77760)
+_EXCESS = tuple((-1) ** k / k for k in range(2, 19))
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 _SUMMED = 12
 
@@ -239,8 +245,22 @@ def _small_upper(x: Array, a: Array) -> Array:
     return -np.expm1(exponent) - np.exp(exponent) * total
 
 
+def _is_uniform(x: Array, a: Array) -> Array:
+    return np.isfinite(a) & (a >= 1e6) & (np.abs(x - a) < 0.1 * a)
+
+
+def _uniform(x: Array, a: Array, sign: float) -> Array:
+    """Q (`sign` 1) or P (-1) by Temme's uniform expansion (DLMF 8.12.3 and 8.12.4)."""
+    gap = (x - a) / a
+    eta = gap * np.sqrt(2.0 * _series(gap, _EXCESS))
+    side = eta * np.sqrt(0.5 * a)
+    rest = _series(eta, _TEMME) + _series(eta, _TEMME_SECOND) / a
+    rest = rest * np.exp(-side * side) / math.sqrt(2.0 * math.pi) / np.sqrt(a)
+    return 0.5 * erfc(sign * side) + sign * rest
+
+
 def igamma(a: Array, x: Array) -> Array:
-    """The regularised lower incomplete gamma function P(a, x); 1e-13 for a up to 1e6.
+    """The regularised lower incomplete gamma function P(a, x); 1e-13 or better.
 
     nan for negative arguments, 0 at x = 0, 1 at a = 0.
     """
@@ -254,6 +274,7 @@ def igamma(a: Array, x: Array) -> Array:
             (np.isinf(a) & np.isinf(x), lambda v, w: np.full_like(v, np.nan)),
             (np.isinf(a), lambda v, w: np.zeros_like(v)),
             (np.isinf(x), lambda v, w: np.ones_like(v)),
+            (_is_uniform(x, a), lambda v, w: _uniform(v, w, -1.0)),
             ((x > 1.0) & (x > a), lambda v, w: 1.0 - _upper(v, w)),
             (x >= 0, _lower),
         ),
@@ -273,6 +294,7 @@ def igammac(a: Array, x: Array) -> Array:
             (np.isinf(a) & np.isinf(x), lambda v, w: np.full_like(v, np.nan)),
             (np.isinf(a), lambda v, w: np.ones_like(v)),
             (np.isinf(x), lambda v, w: np.zeros_like(v)),
+            (_is_uniform(x, a), lambda v, w: _uniform(v, w, 1.0)),
             ((x > 1.1) & (x > a), _upper),
             ((x <= 1.1) & (a < 1.0), _small_upper),
             (x >= 0, lambda v, w: 1.0 - _lower(v, w)),
