@@ -248,6 +248,126 @@ def test_operators_that_call_the_class_give_its_instances() -> None:
         assert [type(value) for value in found] == [Counted, Line, Line, bool]
 
 
+class Told:
+    """Writes down which of its methods were called."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.calls.append(("set", key))
+        super().__setitem__(key, value)  # type: ignore[misc]
+
+    def __getitem__(self, key: Any) -> Any:
+        self.calls.append(("get", key))
+        return super().__getitem__(key)  # type: ignore[misc]
+
+    def __delitem__(self, key: Any) -> None:
+        self.calls.append(("del", key))
+        super().__delitem__(key)  # type: ignore[misc]
+
+    def __contains__(self, key: Any) -> bool:
+        self.calls.append(("in", key))
+        return super().__contains__(key)  # type: ignore[misc]
+
+
+class ToldDict(Told, dict):  # type: ignore[type-arg]
+    calls: list[Any]
+
+
+class ToldOrdered(Told, collections.OrderedDict):  # type: ignore[type-arg]
+    calls: list[Any]
+
+
+class ToldDefault(Told, collections.defaultdict):  # type: ignore[type-arg]
+    calls: list[Any]
+
+
+class OwnOrder(dict):  # type: ignore[type-arg]
+    def __iter__(self) -> Any:
+        return iter(["own"])
+
+    def keys(self) -> Any:
+        return ["a"]
+
+
+def merged(d: Any) -> Any:
+    d |= {"c": 3}
+    return d
+
+
+METHODS: dict[str, Callable[[Any], Any]] = {
+    "update": lambda d: d.update({"a": 4}, c=5),
+    "update by pairs": lambda d: d.update([("a", 4)]),
+    "setdefault, held": lambda d: d.setdefault("a", 5),
+    "setdefault, new": lambda d: d.setdefault("c", 5),
+    "pop": lambda d: d.pop("a"),
+    "popitem": lambda d: d.popitem(),
+    "copy": lambda d: d.copy(),
+    "union": lambda d: d | {"c": 3},
+    "union with itself": lambda d: d | d,
+    "merge": merged,
+    "fromkeys": lambda d: type(d).fromkeys("ab", 1),
+    "missing": lambda d: d["c"],
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("cls", [ToldDict, ToldOrdered, ToldDefault, OwnOrder])
+@pytest.mark.parametrize("made", [False, True], ids=["outside", "in the frame"])
+def test_what_c_does_by_the_methods_of_the_class(cls: Any, method: str, made: bool) -> None:
+    def make() -> Any:
+        first = (int,) if cls is ToldDefault else ()
+        return cls(*first, {"a": 1, "b": 2})
+
+    def program(x: Any, d: Any) -> Any:
+        d = make() if made else d
+        result = METHODS[method](d)
+        return x + 1, result, type(result), list(dict.items(d)), result is d
+
+    def outcome(function: Any) -> Any:
+        cls.calls = []
+        made = make()
+        try:
+            return function(gw.ones(1), made)[1:], made, cls.calls
+        except KeyError as error:
+            return error.args, made, cls.calls
+
+    captured = Captured(program)
+    expected = outcome(program)
+    for _ in range(2):
+        assert outcome(captured) == expected
+
+
+def test_copies_of_deques_are_of_the_class() -> None:
+    def program(x: Any) -> Any:
+        return x + 1, Line([1, 2]).copy(), Line([1, 2, 3], 2).copy()
+
+    first, second = Captured(program, fullgraph=True)(gw.ones(1))[1:]
+    assert (type(first), first) == (Line, Line([1, 2]))
+    assert (type(second), second.maxlen) == (Line, 2)
+
+
+def test_fields_of_the_base_class() -> None:
+    class Keyed(collections.defaultdict):  # type: ignore[type-arg]
+        def __missing__(self, key: Any) -> Any:
+            self[key] = made = self.default_factory(key)  # type: ignore[call-arg, misc]
+            return made
+
+    def program(x: Any) -> Any:
+        return x + 1, Keyed(lambda key: key * 2)[3], Line([1], 4).maxlen
+
+    assert Captured(program, fullgraph=True)(gw.ones(1))[1:] == (6, 4)
+
+
+def test_an_int_indexes_by_its_value() -> None:
+    class Number(int):
+        def __index__(self) -> int:
+            return 1
+
+    def program(x: Any, n: Any) -> Any:
+        return x + 1, [10, 20, 30][n], list(range(n)), (5, 6, 7)[Number(0)]
+
+    assert Captured(program, fullgraph=True)(gw.ones(1), Number(2))[1:] == (30, [0, 1], 5)
+
+
 def test_methods_of_ordered_dicts_take_keywords() -> None:
     def program(x: Any) -> Any:
         made = collections.OrderedDict()  # type: ignore[var-annotated]

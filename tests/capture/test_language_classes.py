@@ -132,6 +132,25 @@ class Spy:
         return object.__getattribute__(self, name)
 
 
+class Mapped:
+    """Names are looked up in a table first, what is not there is asked of `__getattr__`."""
+
+    def __init__(self):
+        self.names = {"other": "own"}
+        self.own = 2
+
+    def __getattribute__(self, name):
+        if name == "hidden":
+            raise AttributeError("hidden by hand")
+        names = super().__getattribute__("names")
+        return super().__getattribute__(names.get(name, name))
+
+    def __getattr__(self, name):
+        if name == "refused":
+            raise AttributeError(f"no {name}")
+        return len(name)
+
+
 class Registry(type):
     registered = ["meta"]
 
@@ -312,6 +331,18 @@ def getattribute(x):
     s = Spy()
     s.open = 3
     return x + s.secret, s.open
+
+
+@program
+def getattribute_and_getattr(x):
+    m = Mapped()
+    m.own += 1
+    try:
+        found = m.refused
+    except AttributeError as error:
+        said = str(error)
+    found = m.other, m.hidden, m.absent, hasattr(m, "refused"), getattr(m, "refused", None), said
+    return x * m.own, found
 
 
 @program

@@ -122,6 +122,22 @@ def test_frozensets_hold_the_objects_themselves():
     assert gw.compile(gather)([member]) == {member}
 
 
+def test_objects_of_frozensets_are_read_when_running():
+    class Member:
+        size = 1
+
+    def read(x, members, member, among):
+        (first,) = members
+        member.size += 1
+        return x * first.size, first is member, member in members, member in among
+
+    member = Member()
+    captured = Captured(read)
+    for size in (2, 3, 4):
+        found = captured(gw.ones(1), frozenset([member]), member, frozenset([member, 2]))
+        assert (found[0].item(), *found[1:]) == (size, True, True, True)
+
+
 def test_exceptions_take_the_traceback_that_they_are_given():
     def catch():
         try:

@@ -64,6 +64,7 @@ from graphwright.capture.variables.sequences import (
     SizeVariable,
     SliceVariable,
     TupleVariable,
+    whole_number,
 )
 from graphwright.capture.variables.sets import SetVariable, frozenset_of, seen_by_sets, set_of
 from graphwright.capture.variables.supers import SuperVariable
@@ -99,13 +100,8 @@ def _len(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _range(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     _no_keywords(kwargs)
-    return tx.range_of(fold(range, *(_bound(tx, arg.realize()).as_constant() for arg in args)))
-
-
-def _bound(tx: Translator, value: VariableTracker) -> VariableTracker:
-    """What `__index__` of an object gives."""
-    own = value.has_method("__index__")
-    return value.getattr(tx, "__index__").call(tx, [], {}) if own else value
+    bounds = [whole_number(tx, arg.realize()).as_constant() for arg in args]
+    return tx.range_of(fold(range, *bounds))
 
 
 def _enumerate(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

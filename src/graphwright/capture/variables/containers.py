@@ -14,6 +14,7 @@ from graphwright.capture.guard_text import class_module, is_of_package
 from graphwright.capture.source import MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deques import DequeVariable, make_deque
 from graphwright.capture.variables.mappings import DictVariable, factory_of
 from graphwright.capture.variables.named_tuples import names_its_items
@@ -43,6 +44,8 @@ _DESCRIPTORS = (
 )
 _METACLASSES = (type, abc.ABCMeta)
 _NOT_CALLABLE = 1 << 7
+_FIELDS = ("default_factory", "maxlen")
+_MERGES = ("__or__", "__ior__")
 
 
 def base_of(cls: type) -> type | None:
@@ -97,6 +100,13 @@ class ContainerObjectVariable(ObjectVariable):
                 return own
         return super()._special(tx, name)
 
+    def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker | None:
+        if name in _FIELDS and static is vars(self.base).get(name):
+            guard_member(tx, self.cls, name)
+            field: VariableTracker = self.payload.getattr(tx, name)
+            return field
+        return super()._descriptor(tx, name, static)
+
     def plain(self, tx: Translator, *names: str) -> bool:
         """Whether these methods are the base class's own."""
         for name in names:
@@ -133,14 +143,33 @@ class ContainerObjectVariable(ObjectVariable):
             return super().binary(tx, name, other) if static is not ABSENT else None
         if static is getattr(object, name, None):
             return None
+        mapping = isinstance(self.payload, DictVariable) and name in _MERGES
         if isinstance(other, ContainerObjectVariable):
-            other = other.payload
-        result = tx.operate(function, self.payload, other)
+            other = unwrapped(tx, other) if mapping else other.payload
+        own = as_mapping(tx, self) if mapping and name == "__or__" else self.payload
+        result = tx.operate(function, own, other)
         if result is not self.payload:
             if isinstance(result, DictVariable | DequeVariable) and self.base is not dict:
                 unsupported("GB0004", f"{self.cls.__name__}.{name}, which calls the class")
             return result
         return TupleVariable(result.items) if isinstance(result, TupleVariable) else self
+
+    def copied(self, tx: Translator) -> VariableTracker:
+        """What the base class's own `copy` gives: an instance of the class, but for a dict."""
+        payload = self.payload
+        if self.base is dict:
+            return as_mapping(tx, self).copied()
+        cls = tx.class_of(self)
+        if isinstance(payload, DequeVariable):
+            longest = [] if payload.maxlen is None else [tx.constant(payload.maxlen)]
+            return cls.call(tx, [self, *longest], {})
+        if self.base is collections.defaultdict:
+            factory = payload.default_factory or tx.constant(None)
+            return cls.call(tx, [factory, self], {})
+        made = cls.call(tx, [], {})
+        for key, _ in list(payload.entries.values()):
+            made.setitem(tx, key, self.getitem(tx, key))
+        return made
 
     def parts(self) -> Iterable[VariableTracker]:
         return [self.payload]
@@ -173,6 +202,9 @@ class ContainerObjectVariable(ObjectVariable):
                 calls.insert(0, (base.__init__, (cg.hold(payload.default_factory),)))
         else:
             calls = [(base.append, (cg.hold(item),)) for item in payload.items]
+            if isinstance(payload, DequeVariable) and payload.maxlen is not None and not clear:
+                parts = (ConstantVariable(()), ConstantVariable(payload.maxlen))
+                calls.insert(0, (base.__init__, tuple(map(cg.hold, parts))))
         if clear:
             calls.insert(0, (base.clear, ()))
 
@@ -306,6 +338,14 @@ def new_tuple(
     """`tuple.__new__(cls, items)` of a user's class, as its own `__new__` calls it."""
     plain = base_of(cls) is tuple and not names_its_items(cls) and is_modelled(cls)
     return _tuple_object(tx, cls, source, items) if plain else None
+
+
+def as_mapping(tx: Translator, value: ContainerObjectVariable) -> DictVariable:
+    """What C reads a dict's items from, past the class's own `[]`; a break at its own order."""
+    if not value.plain(tx, "__iter__"):
+        unsupported("GB0008", f"items of {value.describe()}")
+    payload: DictVariable = value.payload
+    return payload
 
 
 def unwrapped(tx: Translator, value: VariableTracker) -> VariableTracker:

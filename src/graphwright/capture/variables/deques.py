@@ -157,6 +157,12 @@ class DequeVariable(SequenceVariable):
         self.items.clear()
         return tx.constant(None)
 
+    def _copy(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.owner is not None:
+            copied: VariableTracker = self.owner.copied(tx)
+            return copied
+        return self.copied()
+
     def copied(self) -> DequeVariable:
         """A new deque of the same items."""
         return DequeVariable(list(self.items), self.maxlen)
@@ -212,8 +218,8 @@ _METHODS: dict[str, Callable[..., VariableTracker]] = {
     "rotate": DequeVariable._rotate,
     "reverse": DequeVariable._reverse,
     "clear": DequeVariable._clear,
-    "copy": lambda self, tx, args, kwargs: self.copied(),
-    "__copy__": lambda self, tx, args, kwargs: self.copied(),
+    "copy": DequeVariable._copy,
+    "__copy__": DequeVariable._copy,
 }
 
 

@@ -83,8 +83,13 @@ class DictVariable(VariableTracker):
         if self.default_factory is None:
             raise_in_frame(KeyError, [key])
         value = self.default_factory.call(tx, [], {})
-        self.setitem(tx, key, value)
+        self._store(tx, key, value)
         return value
+
+    def _store(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        """Set an item where C does it by the class's own `__setitem__`, if the object has one."""
+        by_class = self.owner is not None and self.kind is not dict
+        (self.owner if by_class else self).setitem(tx, key, value)
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
         raw = hashed(tx, key, self.entries)
@@ -145,6 +150,7 @@ class DictVariable(VariableTracker):
         return DictView(self, kind)
 
     def _pop(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        self._refuse_own_items(tx, "pop")
         raw = hashed(tx, args[0], self.entries)
         if raw not in self.entries:
             if len(args) > 1:
@@ -155,10 +161,17 @@ class DictVariable(VariableTracker):
     def _missing(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         assert self.default_factory is not None
         value = self.default_factory.call(tx, [], {})
-        self.setitem(tx, args[0], value)
+        self._store(tx, args[0], value)
         return value
 
     def _setdefault(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.owner is not None and self.kind is collections.OrderedDict:
+            if self.owner.contains(tx, args[0]):
+                found: VariableTracker = self.owner.getitem(tx, args[0])
+                return found
+            value = args[1] if len(args) > 1 else tx.constant(None)
+            self._store(tx, args[0], value)
+            return value
         entry = self.entries.get(hashed(tx, args[0], self.entries))
         if entry is not None:
             return entry[1].realize()
@@ -167,10 +180,11 @@ class DictVariable(VariableTracker):
         return value
 
     def _update(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        put = self._store if self.kind is collections.OrderedDict else self.setitem
         for key, value in pairs_of(tx, args):
-            self.setitem(tx, key, value)
+            put(tx, key, value)
         for name, value in kwargs.items():
-            self.setitem(tx, tx.constant(name), value)
+            put(tx, tx.constant(name), value)
         return tx.constant(None)
 
     def _setitem_method(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -183,6 +197,7 @@ class DictVariable(VariableTracker):
 
     def _popitem(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         last = True
+        self._refuse_own_items(tx, "popitem")
         if self.kind is collections.OrderedDict:
             given = [*args, *kwargs.values()]
             last = tx.truth(given[0]) if given else True
@@ -215,7 +230,21 @@ class DictVariable(VariableTracker):
         self.entries.clear()
         return tx.constant(None)
 
+    def _refuse_own_items(self, tx: Translator, name: str) -> None:
+        """A break at what OrderedDict does by a class's own methods in some Pythons only."""
+        if self.owner is None or self.kind is not collections.OrderedDict:
+            return
+        if not self.owner.plain(tx, "__contains__", "__getitem__", "__delitem__"):
+            unsupported("GB0004", f"{name} of {self.owner.describe()}, whose items are its own")
+
     def _copy(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.owner is not None:
+            copied: VariableTracker = self.owner.copied(tx)
+            return copied
+        return self.copied()
+
+    def copied(self) -> DictVariable:
+        """A copy of the builtin kind."""
         return DictVariable(dict(self.entries), self.kind, None, self.default_factory)
 
     def reconstruct(self, cg: Reconstructor) -> None:

@@ -461,13 +461,22 @@ class SliceVariable(VariableTracker):
         cg.builder.build("slice", 3)
 
 
+def whole_number(tx: Translator, value: VariableTracker) -> VariableTracker:
+    """What C takes for an index: the value of an int, what `__index__` of another object gives."""
+    if issubclass(value.python_type(), int):
+        number: VariableTracker = getattr(value, "payload", value)
+        return number
+    own = value.has_method("__index__")
+    return value.getattr(tx, "__index__").call(tx, [], {}) if own else value
+
+
 def index_of(tx: Translator, key: VariableTracker) -> int:
     """An index as an int; a break where it is not one."""
-    key = key.realize()
-    if key.has_method("__index__"):
-        key = key.getattr(tx, "__index__").call(tx, [], {})
-        if key.is_constant() and key.python_type() is int and abs(key.as_constant()) > sys.maxsize:
-            unsupported("GB0007", "IndexError: cannot fit the value into an index-sized integer")
+    own = key.realize()
+    key = whole_number(tx, own)
+    given = key is not own and key.is_constant() and key.python_type() is int
+    if given and abs(key.as_constant()) > sys.maxsize:
+        unsupported("GB0007", "IndexError: cannot fit the value into an index-sized integer")
     value = key.as_constant()
     if not isinstance(value, int):
         unsupported("GB0007", f"TypeError: indices must be integers, not {type(value).__name__}")

@@ -10,7 +10,7 @@ import operator
 import re
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -272,10 +272,20 @@ def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> Variabl
     return DictVariable(entries, type(value), source, factory)
 
 
+def _holds_objects(members: Iterable[Any]) -> bool:
+    """Whether some member may change, or be met elsewhere: it needs a tracker of its own."""
+    return any(
+        _holds_objects(member)
+        if type(member) in (tuple, frozenset)
+        else (_BY_TYPE.get(type(member)) or _rule_for(member)) in _OF_OBJECTS
+        for member in members
+    )
+
+
 def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     members = _members(value)
     if not all(map(_eval_frame.is_constant, members)):
-        if type(value) is frozenset:
+        if type(value) is frozenset and not _holds_objects(members):
             return _identified_constant(output, value, source)
         return OpaqueVariable(value, source)
     if isinstance(source, ConstSource) and isinstance(value, frozenset):
@@ -517,4 +527,8 @@ _BY_BASE: tuple[tuple[type, Rule], ...] = (
     (BaseException, _exception),
     (types.ModuleType, _module),
     (numpy.dtype, _identified_constant),
+)
+_OF_OBJECTS: tuple[Rule, ...] = (
+    *(_tensor, _refuse_subclass, _nn_module, _exception, _own_generator),
+    *(_container, _scalar, _object, _opaque, _reference),
 )
