@@ -35,13 +35,18 @@ def two(x: Any, y: Any) -> Any:
     return x.exp(), x * y
 
 
-PROGRAMS = [pointwise, product, transposed, rows, dropped, two]
+def reshaped(x: Any, y: Any) -> Any:
+    return gw.cat([x * y, y.sin()]).reshape(2, x.shape[0], -1)
+
+
+PROGRAMS = [pointwise, product, transposed, rows, dropped, two, reshaped]
 GRADIENTS: dict[str, Callable[[Any], Any]] = {
     "row-major": lambda out: gw.rand(out.shape),
-    "column-major": lambda out: gw.rand(out.shape[::-1]).T,
+    "column-major": lambda out: gw.rand(out.shape[::-1]).permute(*range(out.ndim)[::-1]),
     "of a sum": lambda out: gw.rand(()).expand(out.shape),
-    "of sums of rows": lambda out: gw.rand(out.shape[0], 1).expand(out.shape),
+    "of sums of rows": lambda out: gw.rand(len(out), *out.shape[1:-1], 1).expand(out.shape),
     "with gaps": lambda out: gw.rand(*out.shape, 2)[..., 0],
+    "part of another": lambda out: gw.rand(len(out), out.shape[1] + 2, *out.shape[2:])[:, 1:-1],
 }
 ARGUMENTS: list[Callable[[], Any]] = [
     lambda: gw.rand(5, 5), lambda: gw.rand(5, 5).T, lambda: gw.rand(6, 6).T,

@@ -182,32 +182,3 @@ def test_result_type_with_numbers_as_in_torch(number: Any) -> None:
             continue
         ours = gw.result_type(_operand(gw, dtype, ndim), number)
         assert ours.name == str(expected).removeprefix("torch.")
-
-
-@pytest.mark.parametrize(
-    ("name", "a", "b", "expected"),
-    [
-        ("add", 7, 2, gw.tensor(9)),
-        ("add", 7, 2.5, gw.tensor(9.5)),
-        ("add", True, True, gw.tensor(True)),
-        ("sub", 2j, 1, gw.tensor(-1 + 2j)),
-        ("mul", True, 2, gw.tensor(2)),
-        ("div", 7, 2, gw.tensor(3.5)),
-        ("floor_divide", 7, 2, gw.tensor(3)),
-    ],
-)
-def test_arithmetic_of_two_numbers_gives_a_tensor(
-    name: str, a: Any, b: Any, expected: gw.Tensor
-) -> None:
-    found = getattr(gw, name)(a, b)
-    assert found.dtype is expected.dtype and gw.equal(found, expected)
-
-
-def test_division_of_two_numbers_rounds_as_asked() -> None:
-    assert gw.equal(gw.div(-7, 2, rounding_mode="trunc"), gw.tensor(-3))
-    assert gw.equal(gw.div(-7, 2, rounding_mode="floor"), gw.tensor(-4))
-
-
-def test_a_remainder_needs_a_tensor() -> None:
-    with pytest.raises(TypeError, match="one of the two operands must be a Tensor"):
-        gw.remainder(7, 2)

@@ -16,7 +16,6 @@ from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Kind, Op
-from graphwright.runtime.ops.table import op as op_named
 from graphwright.runtime.refusals import INTERNAL, refusal
 
 GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP, BATCHED, OVERRIDE = (
@@ -233,8 +232,6 @@ PYTHON_TYPES = {
 }
 """What Python's own types mean as a dtype."""
 
-_PYTHON_NUMBERS = frozenset(PYTHON_TYPES)
-
 
 def dtype_of(name: str, dtype: Any) -> Any:
     """The dtype that an argument `dtype` stands for, or None. Raises TypeError for others."""
@@ -255,19 +252,15 @@ def _plain_number(value: Any) -> Any:
 def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """`args` with NumPy scalars and subclasses of numbers as plain ones; None if there are none.
 
-    Of two numbers the first becomes a tensor where the op takes such.
-
     Kernels test exact types; this is tried after one has failed.
     """
     values = list(args)
     for index, param in enumerate(op.schema.params):
         if param.type in ("dtype", "dtype?") and type(values[index]) is type:
             values[index] = PYTHON_TYPES.get(values[index], values[index])
-    if op.name in _OF_NUMBERS and all(type(item) in _PYTHON_NUMBERS for item in values[:2]):
-        values[0] = dispatch(op_named("full"), ((), values[0], None, None))
     for index, _ in op.tensor_slots:
         item = values[index]
-        if type(item) in _PYTHON_NUMBERS or isinstance(item, TensorBase):
+        if type(item) in (int, float, bool, complex) or isinstance(item, TensorBase):
             continue
         if hasattr(item, "dtype") and hasattr(item, "item") and not getattr(item, "shape", 1):
             values[index] = item.item()
@@ -276,9 +269,6 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     changed = any(a is not b for a, b in zip(values, args, strict=True))
     return tuple(values) if changed else None
 
-
-_OF_NUMBERS = frozenset({"add", "sub", "mul", "div", "floor_divide"})
-"""Ops that give a tensor of two numbers, too."""
 
 _NUMERIC = {
     **dict.fromkeys(("int", "Dim", "NewDim"), "int"),
