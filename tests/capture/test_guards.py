@@ -299,6 +299,24 @@ def test_overlap():
     assert not apart(first, None)
 
 
+@pytest.mark.parametrize("count", [4, 12, 40])
+@pytest.mark.parametrize("step", [1, -1])
+def test_overlap_among_many(count, step):
+    """Those that are only read may overlap, whichever of them come first in memory."""
+    base = tensor(16 * count)
+    parts = [_core.as_view(_core.TensorBase, base, (8,), (1,), 16 * n)
+             for n in range(count)][::step]
+    across = _core.as_view(_core.TensorBase, base, (16,), (1,), 20)
+    nothing = _core.as_view(_core.TensorBase, base, (0,), (1,), 2)
+    sources = [ItemSource(X, n) for n in range(count + 2)]
+    for written in (1, count // 2, count):
+        apart = checked("no_overlap", sources[:written], sources[written:])
+        assert apart([*parts, nothing, tensor(1)])
+        touched = [n for n in range(count) if parts[n].data_ptr() - base.data_ptr() in (64, 128)]
+        assert apart([*parts, nothing, across]) == (min(touched) >= written)
+        assert not apart([*parts, nothing, None])
+
+
 def test_grad_mode_and_modes():
     holds = checked("grad_mode", True)
     assert holds(0)

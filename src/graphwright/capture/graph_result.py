@@ -6,6 +6,7 @@ import functools
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any
 
 from graphwright.capture import _eval_frame
@@ -192,12 +193,11 @@ def _guard_mutation(output: OutputGraph) -> None:
         return
     real = {node: value for node, value in output.real_inputs().items() if node.users}
     names = {node: memory_source(output.inputs[node]) for node in real}
-    for node in mutated:
-        for other, value in real.items():
-            if names[other] != names[node] and _overlap(real[node], value):
-                unsupported("GB0008", "an input that is changed shares memory with another")
     sources = list(dict.fromkeys([names[node] for node in mutated]))
-    others = list(dict.fromkeys([name for name in names.values() if name not in sources]))
+    written = set(sources)
+    if _overlap([(*_extent(value), names[node]) for node, value in real.items()], written):
+        unsupported("GB0008", "an input that is changed shares memory with another")
+    others = list(dict.fromkeys([name for name in names.values() if name not in written]))
     if len(sources) + len(others) > 1:
         for source in (*sources, *others):
             source.require_comparable()
@@ -216,9 +216,15 @@ def _check_shared(output: OutputGraph, results: Sequence[Node]) -> None:
             raise reason
 
 
-def _overlap(first: Any, second: Any) -> bool:
-    a, b = _extent(first), _extent(second)
-    return a[0] < b[1] and b[0] < a[1]
+def _overlap(extents: Sequence[tuple[int, int, Source]], written: set[Source]) -> bool:
+    """Whether two extents of different names overlap, of which one is of a `written` name."""
+    reaching: list[tuple[int, Source]] = []
+    for start, end, name in sorted((e for e in extents if e[0] < e[1]), key=itemgetter(0)):
+        reaching = [(stop, other) for stop, other in reaching if stop > start]
+        if any(other != name and (name in written or other in written) for _, other in reaching):
+            return True
+        reaching.append((end, name))
+    return False
 
 
 def _extent(tensor: Any) -> tuple[int, int]:

@@ -157,8 +157,11 @@ bool ef_tensor_size(PyObject *value, int64_t place, int64_t *size) {
     return true;
 }
 
+enum { FEW_EXTENTS = 16 };
+
 typedef struct {
     uintptr_t begin, end;
+    bool mutated;
 } Extent;
 
 static int item_size(int dtype) {
@@ -191,23 +194,62 @@ static bool extent_of(PyObject *value, Extent *extent) {
     return true;
 }
 
-/* Whether none of the first `n_mutated` tensors shares addresses with another of the group. */
-bool ef_overlap_free(PyObject *const *registers, const int32_t *group, int n, int n_mutated) {
-    for (int i = 0; i < n_mutated; i++) {
-        Extent mine;
-        if (!extent_of(registers[group[i]], &mine)) {
+static int by_begin(const void *one, const void *two) {
+    uintptr_t a = ((const Extent *)one)->begin, b = ((const Extent *)two)->begin;
+    return (a > b) - (a < b);
+}
+
+static void sort_by_begin(Extent *extents, int n) {
+    if (n > FEW_EXTENTS) {
+        qsort(extents, (size_t)n, sizeof(Extent), by_begin);
+        return;
+    }
+    for (int i = 1; i < n; i++) {
+        Extent moved = extents[i];
+        int j = i;
+        for (; j > 0 && extents[j - 1].begin > moved.begin; j--) {
+            extents[j] = extents[j - 1];
+        }
+        extents[j] = moved;
+    }
+}
+
+/* Whether no mutated extent overlaps another one: in order of their begins, each is compared
+   with the furthest end before it. */
+static bool are_apart(Extent *extents, int n) {
+    uintptr_t any_end = 0, mutated_end = 0;
+    sort_by_begin(extents, n);
+    for (int i = 0; i < n; i++) {
+        const Extent *mine = &extents[i];
+        if (mine->begin < (mine->mutated ? any_end : mutated_end)) {
             return false;
         }
-        for (int j = 0; j < n; j++) {
-            Extent other;
-            if (j == i || (j < n_mutated && j < i)) {
-                continue;
-            }
-            if (!extent_of(registers[group[j]], &other)
-                || (mine.begin < other.end && other.begin < mine.end)) {
-                return false;
-            }
+        any_end = mine->end > any_end ? mine->end : any_end;
+        if (mine->mutated && mine->end > mutated_end) {
+            mutated_end = mine->end;
         }
     }
     return true;
+}
+
+/* Whether none of the first `n_mutated` tensors shares addresses with another of the group. */
+bool ef_overlap_free(PyObject *const *registers, const int32_t *group, int n, int n_mutated) {
+    Extent few[FEW_EXTENTS];
+    Extent *extents = n <= FEW_EXTENTS ? few : PyMem_New(Extent, n);
+    if (extents == NULL) {
+        return false;
+    }
+    int found = 0;
+    bool known = true;
+    for (int i = 0; i < n && known; i++) {
+        Extent *mine = &extents[found];
+        known = extent_of(registers[group[i]], mine);
+        mine->mutated = i < n_mutated;
+        found += known && mine->begin < mine->end;
+    }
+    bool apart = known && are_apart(extents, found);
+    if (extents != few) {
+        PyMem_Free(extents);
+    }
+    return apart;
 }
