@@ -25,6 +25,7 @@ from graphwright.codegen.loops import (
     Reduce,
     Store,
 )
+from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import Machine, host
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import bool_, float32, float64, int32, int64, uint8
@@ -91,6 +92,55 @@ def test_symbolic_size_serves_every_size(target: str, machine: Machine) -> None:
         a = f32(size)
         (got,) = run(prog, [a], [size], target=target, machine=machine)
         np.testing.assert_array_equal(got, a + 1)
+
+
+def in_blocks(size: int) -> NativeProgram:
+    """x + 1 and the sum of x, in blocks of 64 of which the last one may be shorter."""
+    x, out = buffer("x", float32, size), buffer("out", float32, size, "output")
+    sums = buffer("sums", float32, -(-size // 64), "output")
+    block = axis("b", -(-size // 64))
+    inner = axis("i", minimum(64, size - block.symbol * 64))
+    where = block.symbol * 64 + inner.symbol
+    body = For(block, P, (
+        Reduce((inner,), V, (Fold("total", "sum", load(x, where)),)),
+        Store(sums, block.symbol, Local("total", float32)),
+        For(inner, V, (Store(out, where, op("add", load(x, where), Const(1.0, float32))),)),
+    ))
+    return program([body], [x], [out, sums])
+
+
+@every_setting
+@pytest.mark.parametrize("size", [64, 100, 160, 161])
+def test_blocks_of_which_the_last_is_shorter(target: str, machine: Machine, size: int) -> None:
+    skip_foreign(machine)
+    a = f32(size)
+    got, sums = run(in_blocks(size), [a], target=target, machine=machine)
+    np.testing.assert_array_equal(got, a + 1)
+    want = [a[i : i + 64].astype("f8").sum() for i in range(0, size, 64)]
+    np.testing.assert_allclose(sums, want, rtol=1e-4, atol=1e-5)
+
+
+def test_nothing_is_left_of_blocks_that_are_whole_vectors() -> None:
+    """A masked remainder is code that is never run, and as long as the loop itself."""
+    machine = Machine("x86_64", AVX2, 256)
+    assert "llvm.masked" not in llvm_text(in_blocks(160), machine)
+    assert "llvm.masked" in llvm_text(in_blocks(161), machine)
+
+
+@pytest.mark.parametrize(("step", "lanes"), [(1, 32), (4, 32), (5, 8)])
+def test_lanes_far_apart_fill_one_register(step: int, lanes: int) -> None:
+    """Columns are summed several registers abreast where their vectors are read as such."""
+    x, out = buffer("x", float32, 640 * 5 + 50), buffer("out", float32, 640, "output")
+    i, j = axis("i", 640), axis("j", 10)
+    body = For(i, V, (
+        Reduce((j,), S, (Fold("total", "sum", load(x, i.symbol * step + j.symbol)),)),
+        Store(out, i.symbol, Local("total", float32))))
+    prog = program([body], [x], [out])
+    assert f"phi <{lanes} x float>" in llvm_text(prog, Machine("x86_64", AVX2, 256))
+    a = f32(640 * 5 + 50)
+    (got,) = run(prog, [a])
+    want = [a[n * step : n * step + 10].astype("f8").sum() for n in range(640)]
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
 @every_setting

@@ -121,6 +121,25 @@ kernel k0_sum:
 """
 
 
+@pytest.mark.parametrize(("shape", "loops"), [
+    ((2, 24, 4, 4), """\
+kernel k0_sum:
+    for i0 in serial(24):
+        sum = reduce sum over j0 in serial(2), j1 in vector(16): arg0[16*i0 + 384*j0 + j1]
+        out0[i0] = sum
+"""),
+    ((2, 24, 3, 2), """\
+kernel k0_sum:
+    for i0 in vector(24):
+        sum = reduce sum over j0 in serial(2), j1 in serial(6): arg0[6*i0 + 144*j0 + j1]
+        out0[i0] = sum
+"""),
+], ids=["4x4", "3x2"])
+def test_axes_that_continue_in_memory_are_one_row(shape: tuple[int, ...], loops: str) -> None:
+    """The images of a channel are folded along memory, unless they are a few elements small."""
+    assert printed(lambda x: ops.sum(x, (0, 2, 3)), normal(*shape)) == loops
+
+
 def test_whole_tensors_are_summed_in_fixed_chunks() -> None:
     assert printed(lambda x: ops.mean(x), np.zeros((4096, 1024), np.float32)) == """\
 kernel k0_sum_div:

@@ -135,3 +135,20 @@ def step_along(expr: Expr, axis: str) -> Expr | None:
         if len(bound) == 1 and isinstance(bound[0], Sym):
             return product([*rest])
     return None
+
+
+def is_multiple(expr: Expr, number: int) -> bool:
+    """Whether `expr` is known to be a multiple of `number` for all values of its symbols.
+
+    ::
+
+        min(64, 672 - 64*p)    of 32
+        min(64, 650 - 64*p)    of 2, not of 4
+    """
+    if number == 1:
+        return True
+    if isinstance(expr, Int):
+        return expr.value % number == 0
+    if isinstance(expr, (Add, Min, Max)):
+        return all(is_multiple(a, number) for a in expr.args)
+    return isinstance(expr, Mul) and any(is_multiple(f, number) for f in expr.args)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from graphwright.codegen.emit import folds
 from graphwright.codegen.emit.builder import Builder
-from graphwright.codegen.emit.index import Env, emit_expr
+from graphwright.codegen.emit.index import Env, emit_expr, is_multiple
 from graphwright.codegen.emit.lanes import accumulators, all_values, cost, is_of_bytes, lanes_for
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Reg
-from graphwright.codegen.emit.values import Lanes, ValueEmitter
+from graphwright.codegen.emit.values import Lanes, ValueEmitter, strays
 from graphwright.codegen.loops import (
     Accumulate,
     Axis,
@@ -123,25 +123,33 @@ class KernelWalker:
     def _vector_range(self, loop: For, start: Reg, stop: Reg, extent: Expr | None) -> None:
         """Full vectors, then what is left as one vector with a mask."""
         b, known = self.b, extent.value if isinstance(extent, Int) else None
-        lanes = self._width(loop.body, known)
+        lanes = self._width(loop, known)
+        exact = extent is not None and is_multiple(extent, lanes)
         name = loop.axis.symbol.name
         if known is None or known >= lanes:
-            whole = self._round_down(start, stop, lanes)
+            whole = stop if exact else self._round_down(start, stop, lanes)
             turn = b.open_loop(start, whole, lanes, [], name, known is not None)
             self._lanes_turn(loop, turn.index, lanes, None)
             b.close_loop(turn)
         else:
             whole = start
-        if known is None or known % lanes:
+        if not exact:
             turn = b.open_loop(whole, stop, lanes, [], name + "_tail", known is not None)
             self._lanes_turn(loop, turn.index, lanes, stop - turn.index)
             b.close_loop(turn)
 
-    def _width(self, body: tuple[Stmt, ...], known: int | None) -> int:
-        """Lanes per step: a register, or several around a serial fold; less for short loops."""
+    def _width(self, loop: For, known: int | None) -> int:
+        """Lanes per step: a register, or several around a serial fold; less for short loops.
+
+        Lanes that are read or written one by one keep the machine busy in one register.
+        """
+        body = loop.body
         register = lanes = lanes_for(body, self.b.machine.vector_bits)
         if self.b.wide_lanes:
-            lanes *= BYTE_LANES if is_of_bytes(body) else self._vectors(body)
+            if is_of_bytes(body):
+                lanes *= BYTE_LANES
+            elif not strays(body, loop.axis.symbol.name):
+                lanes *= self._vectors(body)
         if known is not None:
             while lanes > register and known < lanes:
                 lanes //= 2
@@ -278,7 +286,8 @@ class KernelWalker:
         name, stop, zero = axis.symbol.name, self._extent(axis), b.const(0, "i64")
         known = int(stop.value) if stop.value is not None else None
         step, each = lanes * groups, len(carried) // groups
-        whole = self._round_down(zero, stop, step)
+        exact, even = is_multiple(axis.extent, step), is_multiple(axis.extent, lanes)
+        whole = stop if exact else self._round_down(zero, stop, step)
         if known is None or known >= step:
             loop = b.open_loop(zero, whole, step, carried, name, known is not None)
             following: list[Reg] = []
@@ -287,11 +296,10 @@ class KernelWalker:
                 following += self._fold_turn(reduce, loop.index + group * lanes, state, lanes,
                                              None)
             carried = b.close_loop(loop, following)
-        if known is None or known % step:
-            exact = known is not None and known % lanes == 0
+        if not exact:
             loop = b.open_loop(whole, stop, lanes, carried[:each], name + "_tail",
                                known is not None)
-            left = None if exact else stop - loop.index
+            left = None if even else stop - loop.index
             inside = self._fold_turn(reduce, loop.index, loop.carried, lanes, left)
             carried = b.close_loop(loop, inside) + carried[each:]
         return carried

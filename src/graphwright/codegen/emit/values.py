@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphwright.codegen.emit import philox, scalar
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr, mentions, step_along
-from graphwright.codegen.emit.lanes import post_order, walk
+from graphwright.codegen.emit.lanes import all_values, post_order, walk
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Block, Reg
 from graphwright.codegen.loops import (
     Accumulate,
@@ -18,6 +18,7 @@ from graphwright.codegen.loops import (
     Load,
     Local,
     Philox,
+    Stmt,
     Store,
     Value,
 )
@@ -28,6 +29,21 @@ from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 MAX_RUN_LANES = 64
 NEAR = 4
 """Steps in memory up to which whole vectors are read and shuffled, rather than gathered."""
+
+
+def strays(body: tuple[Stmt, ...], axis: str) -> bool:
+    """Whether lanes along `axis` read or write memory that is far apart, each lane for itself."""
+    stmts = list(walk(body))
+    indices = [s.index for s in stmts if isinstance(s, (Store, Accumulate))]
+    indices += [v.index for v in all_values(body) if isinstance(v, Load)]
+    found = {s.name for s in stmts if isinstance(s, Let)}
+    return any(_is_far(index, axis, found) for index in indices)
+
+
+def _is_far(index: Expr, axis: str, found: set[str]) -> bool:
+    step = step_along(index, axis)
+    known = None if step is None else as_int(step)
+    return known is None or abs(known) > NEAR or any(s.name in found for s in index.symbols())
 
 
 Bounds = tuple[int, int]

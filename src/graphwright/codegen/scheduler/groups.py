@@ -229,7 +229,8 @@ def style_of(state: Grouping, group: Group) -> Style:
             return Style.STREAMED
         return Style.COLUMN
     if group.kept and length <= WINDOW and (
-            inner is None or estimate(inner.extent) < 8) and not _last_kept_is_short(group):
+            inner is None or _row_length(state, group, inner) < 8
+    ) and not _last_kept_is_short(group):
         return Style.COLUMN
     if rows < MANY_ROWS and not small and not arg:
         return Style.CHUNKED
@@ -240,9 +241,32 @@ def _last_kept_is_short(group: Group) -> bool:
     return estimate(group.kept[-1].extent) < 4
 
 
+def _row_length(state: Grouping, group: Group, inner: Dim) -> int:
+    """How many elements, as an estimate, a fold over `inner` reads one after the other: those of
+    the reduced axes before it, too, that continue in memory."""
+    length = inner.extent
+    indices = [i for i, _ in _positions(state, group) if coefficient(i, inner.symbol) == 1]
+    for dim in reversed(group.dims[:group.dims.index(inner)]):
+        if not dim.reduced or any(coefficient(i, dim.symbol) != length for i in indices):
+            break
+        length = length * dim.extent
+    return estimate(length)
+
+
 def contiguous_dim(state: Grouping, group: Group) -> Dim | None:
     """The axis along which most of what the group reads is contiguous."""
     votes: dict[int, int] = {}
+    for position, weight in _positions(state, group):
+        for n, dim in enumerate(group.dims):
+            if as_int(dim.extent) != 1 and coefficient(position, dim.symbol) == 1:
+                votes[n] = votes.get(n, 0) + weight
+    if not votes:
+        return group.dims[-1] if group.dims else None
+    return group.dims[max(votes, key=lambda n: (votes[n], n))]
+
+
+def _positions(state: Grouping, group: Group) -> Iterator[tuple[Expr, int]]:
+    """Where the group reads in memory, over its axes, and how many elements the source has."""
     for member in group.members.values():
         node = state.anchors.nodes[member.name]
         symbols = bind(domain_of(node), member.place)
@@ -253,13 +277,7 @@ def contiguous_dim(state: Grouping, group: Group) -> Dim | None:
             position: Expr = Int(0)
             for index, stride in zip(access.index, strides, strict=True):
                 position = position + index.at(symbols) * stride
-            for n, dim in enumerate(group.dims):
-                if as_int(dim.extent) != 1 and coefficient(position, dim.symbol) == 1:
-                    weight = volume(state.anchors.nodes[access.source].shape)
-                    votes[n] = votes.get(n, 0) + weight
-    if not votes:
-        return group.dims[-1] if group.dims else None
-    return group.dims[max(votes, key=lambda n: (votes[n], n))]
+            yield position, volume(state.anchors.nodes[access.source].shape)
 
 
 def strides_of(anchors: Anchors, name: str) -> Shape:
