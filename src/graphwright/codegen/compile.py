@@ -23,10 +23,10 @@ from graphwright.codegen.lowering.graph import (
 )
 from graphwright.codegen.program import NativeProgram, Output
 from graphwright.codegen.segments import split
+from graphwright.ir.script import Script
 from graphwright.runtime import _core
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, as_int
-from graphwright.runtime.symbolic.places import value_at
 from graphwright.runtime.tensor import Tensor
 
 
@@ -98,7 +98,8 @@ def _compile_segment(target: str, module: Any, fake_inputs: Sequence[Any]) -> Se
     graph = lower_graph(module, fake_inputs)
     program = build_program(graph)
     loaded = compile_program(program, target)
-    return Segment(_wrapped(graph, _launcher(program, loaded)), program, loaded)
+    launch = _wrapped(graph, _launcher(program, loaded), len(fake_inputs))
+    return Segment(launch, program, loaded)
 
 
 def _launcher(program: NativeProgram, loaded: LoadedProgram) -> Callable[..., Any]:
@@ -134,40 +135,44 @@ def _ints(exprs: Sequence[Expr]) -> tuple[int, ...] | None:
     return None if None in values else values  # type: ignore[return-value]
 
 
-def _wrapped(graph: LoweredGraph, launcher: Callable[..., Any]) -> Callable[..., Any]:
+def _wrapped(
+    graph: LoweredGraph, launcher: Callable[..., Any], n_inputs: int,
+) -> Callable[..., Any]:
     """The launcher itself, or around it what it does not do: constants, inputs as results."""
     if not graph.constants and all(isinstance(o, TensorOutput) for o in graph.outputs):
         return launcher
-    return Assembled(launcher, graph.outputs, graph.constants, graph.symbols)
+    return _assembled(graph, launcher, n_inputs)
 
 
-class Assembled:
-    """A launcher whose results are joined by inputs, sizes and constants."""
+def _assembled(
+    graph: LoweredGraph, launcher: Callable[..., Any], n_inputs: int,
+) -> Callable[..., Any]:
+    """A launcher whose results are joined by inputs, sizes and constants::
 
-    def __init__(
-        self, launcher: Callable[..., Any], outputs: tuple[OutputSpec, ...],
-        constants: tuple[Any, ...], symbols: tuple[tuple[str, int, int], ...],
-    ) -> None:
-        self.launcher = launcher
-        self.outputs = outputs
-        self.constants = constants
-        self.symbols = symbols
+        def run(a0, a1):
+            [r0] = launcher(a0, a1, constant)
+            return (r0, a1, size.evaluate(sizes), None)
+    """
+    arguments = [f"a{number}" for number in range(n_inputs)]
+    symbols = {name: (position, place) for name, position, place in graph.symbols}
+    script = Script(arguments, symbols)
+    fresh: list[str] = []
+    results = [_result(output, script, fresh) for output in graph.outputs]
+    constants = [script.constant(constant) for constant in graph.constants]
+    call = script.call(launcher, *arguments, *constants)
+    script.add(f"[{', '.join(fresh)}] = {call}")
+    script.add(f"return ({''.join([f'{result}, ' for result in results])})")
+    return script.function()
 
-    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
-        fresh = iter(self.launcher(*inputs, *self.constants))
-        results: list[Any] = []
-        for spec in self.outputs:
-            if isinstance(spec, TensorOutput):
-                results.append(next(fresh))
-            elif isinstance(spec, InputOutput):
-                results.append(inputs[spec.position])
-            elif isinstance(spec, SizeOutput):
-                results.append(spec.expr.evaluate(self._sizes(inputs)))
-            else:
-                assert isinstance(spec, ConstantOutput), f"unknown output {spec}"
-                results.append(spec.value)
-        return tuple(results)
 
-    def _sizes(self, inputs: tuple[Any, ...]) -> dict[str, int]:
-        return {name: value_at(inputs[position], place)
-                for name, position, place in self.symbols}
+def _result(output: OutputSpec, script: Script, fresh: list[str]) -> str:
+    """The text for a result; one that the launcher makes gets the next name in `fresh`."""
+    if isinstance(output, TensorOutput):
+        fresh.append(f"r{len(fresh)}")
+        return fresh[-1]
+    if isinstance(output, InputOutput):
+        return script.arguments[output.position]
+    if isinstance(output, SizeOutput):
+        return script.value(output.expr, {})
+    assert isinstance(output, ConstantOutput), f"unknown output {output}"
+    return script.constant(output.value)
