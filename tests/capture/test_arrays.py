@@ -258,3 +258,82 @@ def test_arrays_that_are_not_writable_warn_where_python_does() -> None:
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message=".*not writable")
             assert compiled(gw.ones(3), array).tolist() == [2, 2, 2]
+
+
+TABLE = np.array([[10.0, 13.0], [16.0, 30.0], [33.0, 23.0]])
+ORDER = np.array([2, 0, 1])
+
+
+def boxes(x: Any) -> Any:
+    parts = [x * width + height for width, height in TABLE]
+    return gw.stack(parts), TABLE.max(), float(TABLE[1, 0]), 16 in TABLE
+
+
+def scaled(x: Any) -> Any:
+    table = TABLE / TABLE.sum(1, keepdims=True) - TABLE.mean()
+    return x + gw.from_numpy(table.T[:, ORDER]).float().sum(), table, np.sqrt(TABLE[0]).tolist()
+
+
+def itself(x: Any) -> Any:
+    return x + 1, np.asarray(TABLE) is TABLE, TABLE.real is TABLE, TABLE[0] is TABLE[0]
+
+
+@pytest.mark.parametrize("program", [boxes, scaled, itself])
+def test_what_an_array_holds_is_read_once(program: Any) -> None:
+    captured = Captured(program, fullgraph=True)
+    for _ in range(2):
+        assert picture(captured(gw.ones(3))) == picture(program(gw.ones(3)))
+    assert captured.graphs == 1
+
+
+def test_an_array_that_holds_something_else_is_seen() -> None:
+    """Where what it holds has varied, that is left to Python: one version of the function, and one
+    of what it does behind the break, are for nothing."""
+    def read(x: Any, table: Any) -> Any:
+        return x * table[1] + len(table), table.sum()
+
+    captured, table = Captured(read), np.array([1.0, 2.0, 3.0])
+    for step in range(6):
+        assert picture(captured(gw.ones(3), table)) == picture(read(gw.ones(3), table))
+        table[step % 3] -= 1.5
+    reasons = [reason for entry in captured.record.recompiles for reason in entry.reasons]
+    assert len([reason for reason in reasons if "table.tobytes()" in reason]) == 2, reasons
+    for other in (table.astype(np.float32), table[::-1], np.arange(4), np.array([0.0, -0.0])):
+        for _ in range(2):
+            assert picture(captured(gw.ones(3), other)) == picture(read(gw.ones(3), other))
+
+
+@pytest.mark.parametrize("write", [
+    lambda x, table: x.add_(1),
+    lambda x, table: gw.from_numpy(table).mul_(2),
+    lambda x, table: table.fill(7.0),
+    lambda x, table: table.__setitem__(0, 7.0),
+    lambda x, table: table.__iadd__(1),
+    lambda x, table: table[:2].fill(7.0),
+    lambda x, table: np.asarray(table).sort(),
+])
+def test_writes_to_an_array_that_was_read(write: Callable[..., Any]) -> None:
+    """The argument is over the same memory."""
+    def run(x: Any, table: Any) -> Any:
+        first, part = table[1] * 2, table[1:]
+        write(x, table)
+        return x * 2, first, table[1] * 3, part.sum(), table.max()
+
+    captured, results = Captured(run), []
+    for function in (run, captured):
+        for start in (3.0, 3.0, 5.0):
+            table = np.array([start, 2.0, 1.0])
+            results.append((picture(function(gw.from_numpy(table), table)), table.tolist()))
+    assert results[:3] == results[3:]
+
+
+def test_views_of_an_array_from_outside_are_python_s() -> None:
+    def part(x: Any, table: Any) -> Any:
+        return x + table[0], table[1:]
+
+    captured, table = Captured(part), np.arange(4.0)
+    for _ in range(2):
+        view = captured(gw.ones(3), table)[1]
+        view += 1
+        assert np.shares_memory(view, table)
+    assert table.tolist() == [0.0, 3.0, 4.0, 5.0]

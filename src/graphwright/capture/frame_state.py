@@ -37,6 +37,7 @@ class FrameState(Record, frozen=False):
     ints: dict[str, int | None] = field(default_factory=dict)
     floats: dict[str, str | None] = field(default_factory=dict)
     lengths: dict[str, int | None] = field(default_factory=dict)
+    contents: dict[str, bytes | None] = field(default_factory=dict)
     failures: dict[Source, int] = field(default_factory=dict)
     lessons: set[str] = field(default_factory=set)
     captures: int = 0
@@ -128,6 +129,13 @@ class FrameState(Record, frozen=False):
         if self.floats.setdefault(name, repr(value)) != repr(value):
             self.floats[name] = None
         return self.dynamic is not False and (self.dynamic is True or self.floats[name] is None)
+
+    def contents_vary(self, contents: bytes, source: Source) -> bool:
+        """Whether what an array holds is not looked at: that of one whose contents have varied."""
+        name = source.name()
+        if self.contents.setdefault(name, contents) != contents:
+            self.contents[name] = None
+        return self.contents[name] is None
 
     def has_varied(self, source: Source) -> bool:
         """Whether an input is no float, or one that was another in an earlier call."""

@@ -29,6 +29,9 @@ bool ef_is_generic(PyTypeObject *tp);
 
 /* ---- constants.c ---- */
 bool ef_is_constant(PyObject *value);
+/* What a small array of numbers holds, in the order of its indices; a new bytes object. NULL,
+ * without an exception, where it is larger, or no array. */
+PyObject *ef_contents(PyObject *array);
 
 /* What a weak reference refers to, borrowed; None where that is gone, or about to go: an object
  * whose last reference went waits for its end, with its weak references intact, where others end
@@ -81,7 +84,7 @@ enum EfOp {
     EF_INSTANCE_ATTR, EF_CLASS_ATTR, EF_MRO_ATTR, EF_ITEM, EF_TYPE, EF_CODE, EF_DEFAULT,
     EF_KWDEFAULT, EF_CLOSURE, EF_SIZE, EF_REGISTRATIONS, EF_CLASS, EF_DICT_KEY, EF_DICT_VALUE,
     EF_LENGTH, EF_COMPUTE, EF_CACHED, EF_REFERENT, EF_CONTEXT, EF_PLAIN, EF_SUBCLASSES,
-    EF_NEXT_NUMBER,
+    EF_NEXT_NUMBER, EF_CONTENTS,
     EF_FIRST_CHECK,
     EF_CHECK_TYPE = EF_FIRST_CHECK, EF_CHECK_IS, EF_CHECK_EQUALS, EF_CHECK_LENGTH, EF_CHECK_KEYS,
     EF_CHECK_MEMBERS, EF_CHECK_MISSING, EF_CHECK_PRESENT, EF_CHECK_NOT_NONE, EF_CHECK_TRUTH,

@@ -53,6 +53,7 @@ static const struct {
     [EF_CONTEXT] = {"context", SHAPE_BASE_N},
     [EF_PLAIN] = {"plain", SHAPE_BASE},
     [EF_SUBCLASSES] = {"subclasses", SHAPE_BASE},
+    [EF_CONTENTS] = {"contents", SHAPE_BASE},
     [EF_NEXT_NUMBER] = {"next_number", SHAPE_BASE},
     [EF_CHECK_TYPE] = {"check type", CHECK_REF},
     [EF_CHECK_IS] = {"check is", CHECK_REF},

@@ -2,12 +2,14 @@
 
 An array that the frame makes of constants is a real one, kept while translating: NumPy computes
 with it at once, and a tensor made of it is a constant input of the graph. One that was there
-before may become a tensor, as an input; and a tensor may become an array, after the graph. What
-else a program does with these two looks at values, and ends the graph.
+before may become a tensor, as an input; where the program looks at its values, and it is small and
+has held the same so far, they are constants that guards compare. A tensor may become an array,
+after the graph. What else a program does with these two looks at values, and ends the graph.
 """
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +29,11 @@ from graphwright.capture.source import (
 from graphwright.capture.variables.arithmetic import PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.exceptions import Raised
 from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
-from graphwright.runtime import dtypes, interop
+from graphwright.runtime import interop
 from graphwright.runtime.fake import fake_like
-from graphwright.runtime.formats import contiguous_format
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.records import Record
 from graphwright.runtime.tensor import Tensor
@@ -103,6 +105,24 @@ class _Memory:
         """A break where there is a tensor over the memory at all."""
         if self.tensors:
             unsupported("GB0008", "an array whose memory is a tensor's, too")
+
+
+class _OutsideMemory(_Memory):
+    """That of a copy of what an array from outside holds, which stands for it where it is read."""
+
+    def __init__(self, output: OutputGraph, owner: OutsideArray) -> None:
+        super().__init__()
+        self.output = output
+        self.owner = owner
+
+    def check_read(self) -> None:
+        """A break behind any write, as arguments may share the array's memory."""
+        output = self.output
+        if output.mutated_inputs() or output.side_effects.calls or output.recomputed:
+            unsupported("GB0008", f"the values of {self.owner.describe()} behind a write")
+
+    def check_apart(self) -> None:
+        unsupported("GB0008", "a write to an array from outside, or a view of it")
 
 
 class KnownArray(ArrayVariable):
@@ -193,9 +213,12 @@ def _steps(array: Any) -> tuple[int, ...]:
 class ArrayMethod(VariableTracker):
     """A bound method of an array."""
 
-    def __init__(self, owner: KnownArray, name: str) -> None:
+    def __init__(self, owner: KnownArray | OutsideArray, name: str) -> None:
         self.owner = owner
         self.method = name
+
+    def python_type(self) -> type:
+        return types.BuiltinMethodType
 
     def parts(self) -> Iterable[VariableTracker]:
         return [self.owner]
@@ -204,6 +227,10 @@ class ArrayMethod(VariableTracker):
         if self.method in _WRITING:
             self.owner.written()
         return evaluated(tx, getattr(numpy.ndarray, self.method), [self.owner, *args], kwargs)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.load_attr(self.method)
 
 
 _METHODS = frozenset(
@@ -221,6 +248,8 @@ _FACTS = frozenset(["shape", "dtype", "ndim", "size", "itemsize", "nbytes", "T",
 def known(value: VariableTracker) -> Any:
     """The value of constants and of arrays that the frame made, and of sequences of them."""
     value = value.realize()
+    if isinstance(value, OutsideArray):
+        value = value.values()
     if isinstance(value, KnownArray):
         return value.read()
     if value.is_constant():
@@ -246,10 +275,17 @@ def evaluated(
     try:
         with numpy.errstate(divide="raise", over="raise", invalid="raise"):
             found = fold(_unless_warned, function, values, keywords)
+    except Raised:
+        if any(isinstance(part, OutsideArray) for part in _flat(_realized(args, kwargs))):
+            unsupported("GB0007", f"{function.__name__} of an array from outside, which fails")
+        raise
     except _Warned as warned:
         unsupported("GB0004", f"{function.__name__} of an array, which warns: {warned}")
-    inputs = [value.realize() for value in (*args, *kwargs.values())]
-    return result_of(tx, found, inputs)
+    return result_of(tx, found, _realized(args, kwargs))
+
+
+def _realized(args: Args, kwargs: Kwargs) -> Args:
+    return [value.realize() for value in (*args, *kwargs.values())]
 
 
 class _Warned(Exception):
@@ -269,7 +305,8 @@ _LARGEST = 1 << 26
 
 def result_of(tx: Values, value: Any, inputs: Iterable[VariableTracker]) -> VariableTracker:
     """The tracker of what NumPy gave for these."""
-    arrays = [part for part in _flat(inputs) if isinstance(part, KnownArray)]
+    given = {part: _copy_of(part) for part in _flat(inputs)}
+    arrays = [known for known in given.values() if known is not None]
     if type(value) in (tuple, list):
         items = [result_of(tx, item, arrays) for item in value]
         return tx.tuple_of(items) if type(value) is tuple else tx.constant(items)
@@ -277,12 +314,21 @@ def result_of(tx: Values, value: Any, inputs: Iterable[VariableTracker]) -> Vari
         return tx.constant(value)
     if type(value) is not numpy.ndarray or value.nbytes > _LARGEST or value.dtype.hasobject:
         unsupported("GB0004", f"a result of NumPy that is a {type(value).__name__}")
-    for array in arrays:
+    for part, array in given.items():
+        if array is None:
+            continue
         if value is array.array:
-            return array
+            return part
         if numpy.may_share_memory(value, array.array):
             return KnownArray(value, array.memory)
     return KnownArray(value if value.base is None else value.copy(order="K"), _Memory())
+
+
+def _copy_of(value: VariableTracker) -> KnownArray | None:
+    """The array that NumPy computes with; None of what is none."""
+    if isinstance(value, OutsideArray):
+        return value.values()
+    return value if isinstance(value, KnownArray) else None
 
 
 def _flat(values: Iterable[VariableTracker]) -> list[VariableTracker]:
@@ -297,10 +343,10 @@ def array_operation(
     tx: Values, function: Callable[..., Any], args: Args
 ) -> VariableTracker | None:
     """An operator on arrays that the frame made; None where there is none."""
-    if not any(isinstance(arg, KnownArray) for arg in args):
+    if not any(isinstance(arg, (KnownArray, OutsideArray)) for arg in args):
         return None
     first = args[0]
-    if function in PLAIN and isinstance(first, KnownArray):
+    if function in PLAIN and isinstance(first, (KnownArray, OutsideArray)):
         first.written()
     return evaluated(tx, function, args, {})
 
@@ -331,18 +377,61 @@ class ArrayTensorSource(DerivedSource):
 _eval_frame.skip_code(interop.from_numpy.__code__)
 
 
-class OutsideArray(ArrayVariable):
-    """An array that was there before: its layout is guarded once it becomes a tensor."""
+class ContentsSource(DerivedSource):
+    """What an array of numbers holds, as bytes: for guards."""
 
-    def __init__(self, value: Any, source: Source) -> None:
+    def name(self) -> str:
+        return f"{self.base.name()}.tobytes()"
+
+    def emit(self, cg: Reloader) -> None:
+        raise NotImplementedError("guards alone look at what an array holds")
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("contents", self.base)
+
+
+class OutsideArray(ArrayVariable):
+    """An array that was there before: its layout is guarded once it becomes a tensor, and what
+    it holds once the program looks."""
+
+    def __init__(self, output: OutputGraph, value: Any, source: Source) -> None:
+        self.output = output
         self.array = value
         self.source = source
+        self._values: KnownArray | None = None
         self._tensor: TensorVariable | None = None
         self._layout: _Layout | None = None
         self._given = False
 
     def describe(self) -> str:
         return f"the array {self.source}"
+
+    def values(self) -> KnownArray:
+        """A copy to be read, of what it holds in this frame: nothing in it may have written."""
+        output, state, array = self.output, self.output.state, self.array
+        assert self.source is not None
+        plain = array.dtype.kind in "biufc" and array.dtype.isbuiltin and array.dtype.isnative
+        small = array.nbytes <= _LARGEST_READ
+        if not (plain and small) or dense_order(array.shape, _steps(array)) is None:
+            unsupported("GB0008", f"the values of {self.describe()}")
+        if self._values is None:
+            memory = _OutsideMemory(output, self)
+            memory.check_read()
+            contents = array.tobytes()
+            if not isinstance(self.source, ConstSource):
+                if state.contents_vary(contents, self.source):
+                    unsupported("GB0008", f"the values of {self.describe()}, which have varied")
+                output.guards.id_match(AttrSource(self.source, "dtype"), array.dtype)
+                output.guards.equals(AttrSource(self.source, "shape"), array.shape)
+                output.guards.equals(AttrSource(self.source, "strides"), array.strides)
+                output.guards.equals(ContentsSource(self.source), contents)
+            copy = array.copy(order="K")
+            copy.setflags(write=False)
+            self._values = KnownArray(copy, memory)
+        return self._values
+
+    def written(self) -> Any:
+        unsupported("GB0008", f"a write to {self.describe()}")
 
     def as_tensor(self, tx: Values, shared: bool = True) -> VariableTracker:
         """The input, or another tensor over its memory once the frame has got the input."""
@@ -393,17 +482,38 @@ class OutsideArray(ArrayVariable):
         assert self.source is not None
         if name == "dtype":
             return tx.output.wrap(self.array.dtype, AttrSource(self.source, "dtype"))
-        return fact_of(tx, self, name)
+        if name in _OF_TENSORS:
+            return fact_of(tx, self, name)
+        if name in _METHODS or name in _WRITING:
+            return ArrayMethod(self, name)
+        if name not in _FACTS:
+            unsupported("GB0008", f"attribute {name!r} of {self.describe()}")
+        return result_of(tx, getattr(self.values().read(), name), [self])
 
     def length(self, tx: Translator) -> VariableTracker:
         return self.as_tensor(tx, shared=False).length(tx)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        return self.values().getitem(tx, key)
+
+    def truth(self, tx: Translator) -> bool:
+        return self.values().truth(tx)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        return self.values().contains(tx, item)
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        return self.values().iterate(tx)
+
+
+_LARGEST_READ = 4096
 
 
 def wrap_array(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     """An array read from somewhere."""
     if not isinstance(source, ConstSource):
         output.guards.type_match(source, type(value))
-    return OutsideArray(value, source)
+    return OutsideArray(output, value, source)
 
 
 # the memory of tensors
@@ -442,9 +552,12 @@ class TensorArray(ArrayVariable):
         cg.builder.end_call(0)
 
 
+_OF_TENSORS = ("shape", "ndim", "size")
+
+
 def fact_of(tx: Translator, array: ArrayVariable, name: str) -> VariableTracker:
     """`shape`, `ndim` or `size` of an array, by those of the tensor over its memory."""
-    if name not in ("shape", "ndim", "size"):
+    if name not in _OF_TENSORS:
         unsupported("GB0008", f"attribute {name!r} of {array.describe()}")
     tensor = array.as_tensor(tx, shared=False)
     if name == "size":
@@ -459,43 +572,3 @@ def to_numpy(tx: Translator, tensor: TensorVariable) -> VariableTracker | None:
     plain = fake.dtype.numpy.kind in "biufc" and not fake.requires_grad
     apart = tensor.memory is None and tx.side_effects.earlier is None
     return TensorArray(tensor) if plain and apart else None
-
-
-def over_array(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`from_numpy(array)`."""
-    (array,) = (value.realize() for value in (*args, *kwargs.values()))
-    if not isinstance(array, ArrayVariable):
-        unsupported("GB0004", f"from_numpy() of {array.describe()}")
-    return array.as_tensor(tx)
-
-
-def of_array(
-    tx: Translator, args: Args, kwargs: Kwargs, copies: bool
-) -> VariableTracker | None:
-    """`tensor(array, ...)` or `as_tensor(array, ...)`; None where it is not of an array."""
-    data = args[0].realize() if args else None
-    if not isinstance(data, ArrayVariable) or len(args) != 1:
-        return None
-    if kwargs.keys() - {"dtype", "device"}:
-        unsupported("GB0004", "a tensor of an array that is made in another way")
-    given = {key: value for key, value in kwargs.items() if not _is_none(value)}
-    tensor = data.as_tensor(tx, shared=not copies and not _converts(tx, data, given))
-    if given:
-        tensor = tx.output.run(tx, "call_method", "to", [tensor], given)
-    if not copies:
-        return tensor
-    contiguous = {"memory_format": tx.constant(contiguous_format)}
-    return tx.output.run(tx, "call_method", "clone", [tensor], contiguous)
-
-
-def _converts(tx: Translator, array: ArrayVariable, given: Kwargs) -> bool:
-    """Whether a tensor of another dtype is asked for, which has memory of its own."""
-    dtype = given["dtype"].as_constant() if "dtype" in given else None
-    if not isinstance(dtype, dtypes.dtype):
-        return False
-    return bool(dtype.numpy != array.getattr(tx, "dtype").as_constant())
-
-
-def _is_none(value: VariableTracker) -> bool:
-    value = value.realize()
-    return value.is_constant() and value.as_constant() is None

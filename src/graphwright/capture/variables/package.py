@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
-from graphwright.capture.variables.arrays import of_array, over_array
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import OperationVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
@@ -18,6 +17,7 @@ from graphwright.capture.variables.reads import may_be_read
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.capture.variables.tensors_of_arrays import of_array, over_array
 from graphwright.runtime import dtypes, generator, interop, limits, promotion, random
 from graphwright.runtime.autograd import modes
 from graphwright.runtime.autograd.pushing import pushing
