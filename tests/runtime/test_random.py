@@ -142,6 +142,25 @@ def test_few_numbers_are_the_first_of_many(name: str, dtype: Any) -> None:
     np.testing.assert_allclose(few.numpy(), many[:100].numpy(), tolerance, tolerance)
 
 
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64, gw.float16, gw.bfloat16])
+def test_normal_numbers_are_the_same_bits_in_tensors_of_any_size(dtype: Any) -> None:
+    drawn = []
+    for count in (96, 20_000, 70_001):
+        generator = gw.Generator().manual_seed(5)
+        whole = gw.randn(count, generator=generator, dtype=dtype)
+        filled = gw.empty(count, dtype=dtype).normal_(3.0, 0.5, generator=generator)
+        drawn.append((whole[:96], filled[:96]))
+    assert all(_equal(a, b) for later in drawn[1:] for a, b in zip(drawn[0], later, strict=True))
+
+
+def test_normal_numbers_of_half_precision_are_rounded_ones_of_float32() -> None:
+    for dtype in (gw.float16, gw.bfloat16):
+        gw.manual_seed(3)
+        halves = gw.randn(20_000, dtype=dtype)
+        gw.manual_seed(3)
+        assert _equal(halves, gw.randn(20_000).to(dtype))
+
+
 def test_poisson_and_binomial() -> None:
     gw.manual_seed(1)
     values = gw.poisson(gw.full((50_000,), 4.0)).numpy()

@@ -11,7 +11,7 @@ import pytest
 import graphwright as gw
 
 KINDS = ["float16", "bfloat16", "float32", "float64"]
-NAMES = ["sum", "mean", "prod", "amax", "amin"]
+NAMES = ["sum", "nansum", "mean", "prod", "amax", "amin"]
 LAYOUTS: dict[str, Any] = {
     "contiguous": lambda x: x,
     "transposed": lambda x: x.permute(3, 1, 0, 2),
@@ -57,6 +57,17 @@ def test_sizes(shape: tuple[int, ...], dtype: str) -> None:
         np.testing.assert_array_equal(x.amax(dim).to(gw.float64).numpy(), exact.max(dim))
 
 
+@pytest.mark.parametrize("name", ["sum", "nansum", "mean", "amax", "amin"])
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("length", [16, 255, 500, 1000])
+def test_runs_that_are_taken_across_one_another(length: int, dtype: str, name: str) -> None:
+    x = values((length // 16 + 1, 2, length), dtype)
+    expected = getattr(np, name)(x.to(gw.float64).numpy(), (0, 2))
+    tolerance = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-5, "float64": 1e-12}[dtype]
+    got = getattr(x, name)((0, 2)).to(gw.float64).numpy()
+    np.testing.assert_allclose(got, expected, tolerance)
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", KINDS)
 def test_nan_and_infinity(dtype: str, name: str) -> None:
@@ -70,6 +81,21 @@ def test_nan_and_infinity(dtype: str, name: str) -> None:
         expected = getattr(np, name)(x.to(gw.float64).numpy(), dim)
         np.testing.assert_array_equal(np.isnan(got), np.isnan(expected))
         np.testing.assert_array_equal(np.isinf(got), np.isinf(expected))
+
+
+@pytest.mark.parametrize("name", ["amax", "amin"])
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("length", [7, 100, 5000])
+def test_a_nan_anywhere_is_the_extreme(length: int, dtype: str, name: str) -> None:
+    x = values((length, length), dtype) if length < 5000 else values((3, length), dtype)
+    for place in range(0, length, 1 if length < 5000 else 997):
+        row = x[place % len(x)].clone()
+        row[place] = float("nan")
+        assert bool(getattr(row, name)().isnan())
+        for infinity in (float("inf"), -float("inf")):
+            row[place] = infinity
+            got = getattr(row, name)()
+            assert bool(got == infinity) == ((infinity > 0) == (name == "amax"))
 
 
 @pytest.mark.parametrize("dtype", KINDS)

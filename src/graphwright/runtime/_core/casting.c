@@ -1,6 +1,45 @@
-/* to_dtype: the elements as another dtype, in the layout of the input. */
+/* Elements as those of another dtype: convert_into, which writes them into a tensor, and to_dtype,
+ * whose result has the layout of the input. */
 #include "arguments.h"
 #include "loops.h"
+
+/* Half types are read and written as float32, also from wider numbers. */
+static bool plan_copy(GwPlan *plan, GwTensor *out, GwTensor *in) {
+    int from = in->dtype, to = out->dtype;
+    bool halves = gw_is_half(from) || gw_is_half(to);
+    bool widen = halves && from != to && from != GW_FLOAT32 && to != GW_FLOAT32;
+    plan->count = 2;
+    plan->costly = false;
+    plan->convert[0] = widen ? gw_convert_loop(from, GW_FLOAT32) : NULL;
+    plan->convert[1] = NULL;
+    plan->width[0] = widen ? (int)sizeof(float) : gw_itemsize(in);
+    plan->width[1] = gw_itemsize(out);
+    plan->loop = (GwLoopRef){gw_convert_loop(widen ? GW_FLOAT32 : from, to), NULL};
+    if (plan->loop.loop == NULL || (widen && plan->convert[0] == NULL)) {
+        return false;
+    }
+    gw_plan_tensor(plan, 0, in, out->ndim, out->sizes);
+    gw_plan_tensor(plan, 1, out, out->ndim, out->sizes);
+    gw_plan_finish(plan, out->ndim, out->sizes);
+    return true;
+}
+
+static bool fits_into(GwTensor *out, GwTensor *in) {
+    GwTensor *both[2] = {out, in};
+    int64_t sizes[GW_MAX_DIMS];
+    int ndim = gw_broadcast(2, both, sizes);
+    return ndim == out->ndim && memcmp(sizes, out->sizes, (size_t)ndim * sizeof(int64_t)) == 0;
+}
+
+bool gw_convert_tensor(GwTensor *out, GwTensor *in) {
+    GwPlan plan;
+    bool done = gw_has_elements(out) && gw_has_elements(in) && !out->storage->readonly
+                && fits_into(out, in) && !gw_may_clobber(out, in) && plan_copy(&plan, out, in);
+    if (done) {
+        gw_plan_run(&plan);
+    }
+    return done;
+}
 
 GwTensor *gw_cast(PyTypeObject *cls, GwTensor *t, int dtype) {
     int64_t strides[GW_MAX_DIMS];
@@ -25,4 +64,25 @@ GW_KERNEL(to_dtype) {
 const GwKernelEntry gw_casting_kernels[] = {
     {"to_dtype", 2, to_dtype},
     {NULL, 0, NULL},
+};
+
+static PyObject *convert_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "convert_into(out, source) takes 2 arguments");
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_arg(args[0]);
+    GwTensor *in = out == NULL ? NULL : gw_tensor_arg(args[1]);
+    if (in == NULL) {
+        return NULL;
+    }
+    return PyBool_FromLong(gw_convert_tensor(out, in));
+}
+
+PyMethodDef gw_casting_methods[] = {
+    {"convert_into", (PyCFunction)(void (*)(void))convert_into, METH_FASTCALL,
+     "convert_into(out, source): write the elements of `source`, broadcast and cast. False, and "
+     "nothing done, where the dtypes, shapes or an overlap of the memory do not allow it."},
+    {NULL, NULL, 0, NULL},
 };

@@ -1,8 +1,8 @@
 /* The copies around the matrix products of conv_columns.c, of one element type. Included with REAL
  * and NAME(x) defined. */
 
-enum { NAME(LANES) = 64 / sizeof(REAL) };
-typedef REAL NAME(Vec) __attribute__((vector_size(64), aligned(sizeof(REAL)), may_alias));
+enum { NAME(LANES) = 32 / sizeof(REAL) };   /* of AVX2: compilers take longer ones apart there */
+typedef REAL NAME(Vec) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
 
 /* to[i] = from[i], i < n; whole vectors where both may be overrun. */
 static inline __attribute__((always_inline)) void

@@ -117,8 +117,8 @@ extern PyMethodDef gw_attention_methods[], gw_recurrence_methods[];
 extern PyTypeObject *const gw_code_type;
 extern PyTypeObject GwLauncher_Type;
 
-/* ---- pointwise.c, dispatch.c ---- */
-extern PyMethodDef gw_pointwise_methods[], gw_dispatch_methods[], gw_record_methods[];
+/* ---- casting.c, pointwise.c, dispatch.c ---- */
+extern PyMethodDef gw_casting_methods[], gw_dispatch_methods[], gw_record_methods[];
 extern PyTypeObject GwPointwise_Type, GwOpBase_Type, GwReduction_Type, GwNative_Type,
     GwQuiet_Type;
 int gw_pointwise_init(void);

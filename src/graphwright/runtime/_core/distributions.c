@@ -89,7 +89,7 @@ GW_KERNEL(fill_exponential) {
     if (!gw_plain_number(args[1], &rate) || !(rate >= 1 / (double)FLT_MAX)) {
         return NULL;
     }
-    return gw_fill_in_place(cls, args[0], draw_logs, args[2], -1.0 / rate, 0);
+    return gw_fill_in_place(cls, args[0], GW_FEW, draw_logs, args[2], -1.0 / rate, 0);
 }
 
 GW_KERNEL(fill_cauchy) {
@@ -97,7 +97,7 @@ GW_KERNEL(fill_cauchy) {
     if (!plain_factor(args[1], &median) || !plain_factor(args[2], &sigma) || !(sigma > 0)) {
         return NULL;
     }
-    return gw_fill_in_place(cls, args[0], draw_tangents, args[3], sigma, median);
+    return gw_fill_in_place(cls, args[0], GW_FEW, draw_tangents, args[3], sigma, median);
 }
 
 GW_KERNEL(fill_log_normal) {
@@ -106,7 +106,8 @@ GW_KERNEL(fill_log_normal) {
         || !(deviation > 0)) {
         return NULL;
     }
-    PyObject *out = gw_fill_in_place(cls, args[0], gw_draw_normal, args[3], deviation, mean);
+    PyObject *out = gw_fill_in_place(cls, args[0], GW_FEW, gw_draw_normal, args[3], deviation,
+                                     mean);
     if (out != NULL) {
         GwTensor *t = (GwTensor *)out;
         if (t->dtype == GW_FLOAT32) {
@@ -123,7 +124,7 @@ GW_KERNEL(fill_geometric) {
     if (!gw_plain_number(args[1], &p) || !(p > 1e-30 && p < 1)) {
         return NULL;
     }
-    PyObject *out = gw_fill_in_place(cls, args[0], draw_logs, args[2], 1.0 / log1p(-p), 0);
+    PyObject *out = gw_fill_in_place(cls, args[0], GW_FEW, draw_logs, args[2], 1.0 / log1p(-p), 0);
     GwTensor *t = (GwTensor *)out;
     for (int64_t i = 0; out != NULL && i < t->numel; i++) {
         if (t->dtype == GW_FLOAT32) {
@@ -201,7 +202,7 @@ GW_KERNEL(normal) {
     if (!first || !second) {
         return normal_of_tensors(cls, args, mean, deviation);
     }
-    GwTensor *out = gw_new_reals(cls, args + 2);
+    GwTensor *out = gw_new_reals(cls, args + 2, GW_FEW);
     if (out != NULL && gw_draw_normal(args[3], out)) {
         gw_scale(out, deviation, mean);
     } else {

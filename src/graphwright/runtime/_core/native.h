@@ -47,15 +47,15 @@ GwTensor *gw_places_contiguous(PyTypeObject *cls, const GwTensor *mask);
 
 #define GW_KERNEL(name) static PyObject *name(PyTypeObject *cls, PyObject *const *args)
 
+/* Whether the elements of a tensor are there to be read: it is neither fake nor symbolic. */
+static inline bool gw_has_elements(const GwTensor *t) {
+    return t->storage != NULL && t->data != NULL && t->device == GW_CPU
+           && (t->flags & (GW_FAKE | GW_SYMBOLIC)) == 0;
+}
+
 /* A tensor with data on the CPU and known sizes; else NULL, without an exception. */
 static inline GwTensor *gw_plain_tensor(PyObject *o) {
-    if (!gw_is_tensor(o)) {
-        return NULL;
-    }
-    GwTensor *t = (GwTensor *)o;
-    bool plain = t->storage != NULL && t->data != NULL && t->device == GW_CPU
-                 && (t->flags & (GW_FAKE | GW_SYMBOLIC)) == 0;
-    return plain ? t : NULL;
+    return gw_is_tensor(o) && gw_has_elements((GwTensor *)o) ? (GwTensor *)o : NULL;
 }
 
 /* Whether several places of a tensor are one element. */

@@ -17,7 +17,8 @@ void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset) {
 
 typedef struct {
     void *out;
-    uint64_t seed, offset;
+    GwPlace place;
+    int64_t first;          /* the element that `out` begins with */
 } Draw;
 
 enum { VECTORS = 2 };       /* at a time: their chains of products run side by side */
@@ -65,32 +66,35 @@ static void draw_uniform(void *closure, int64_t begin, int64_t end) {
     BEST(uniform)(closure, begin, end);
 }
 
+void gw_uniforms_at(const GwPlace *place, int64_t begin, int64_t n, float *out) {
+    Draw closure = {out, *place, begin};
+    draw_uniform(&closure, begin, begin + n);
+}
+
 /* A stream of its own, which Python's Generator is built on. */
 typedef struct {
     PyObject_HEAD
     uint64_t seed, offset;
 } Generator;
 
-/* Takes the seed and the offset of the next draw. False, with what the generator raised but where
- * that says that it is none. */
-static bool place_of(PyObject *generator, Draw *draw) {
+bool gw_take_place(PyObject *generator, GwPlace *place) {
     if (generator == Py_None) {
-        gw_reserve_random(1, &draw->seed, &draw->offset);
+        gw_reserve_random(1, &place->seed, &place->offset);
         return true;
     }
     if (Py_TYPE(generator)->tp_base == &GwGenerator_Type) {     /* nothing overrides `draw` */
-        draw->seed = ((Generator *)generator)->seed;
-        draw->offset = ((Generator *)generator)->offset++;
+        place->seed = ((Generator *)generator)->seed;
+        place->offset = ((Generator *)generator)->offset++;
         return true;
     }
     unsigned long long seed, offset;
-    PyObject *place = PyObject_CallMethod(generator, "draw", NULL);
-    if (place != NULL && !PyTuple_Check(place)) {
+    PyObject *drawn = PyObject_CallMethod(generator, "draw", NULL);
+    if (drawn != NULL && !PyTuple_Check(drawn)) {
         PyErr_SetString(PyExc_TypeError, "a draw is a tuple");
     }
-    bool taken = place != NULL && PyTuple_Check(place)
-                 && PyArg_ParseTuple(place, "KK", &seed, &offset);
-    Py_XDECREF(place);
+    bool taken = drawn != NULL && PyTuple_Check(drawn)
+                 && PyArg_ParseTuple(drawn, "KK", &seed, &offset);
+    Py_XDECREF(drawn);
     if (!taken) {
         if (PyErr_ExceptionMatches(PyExc_AttributeError)
             || PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -98,14 +102,13 @@ static bool place_of(PyObject *generator, Draw *draw) {
         }
         return false;
     }
-    draw->seed = seed;
-    draw->offset = offset;
+    *place = (GwPlace){seed, offset};
     return true;
 }
 
 static bool draw_of(PyObject *generator, void *out, int64_t n, gw_body body) {
     Draw closure = {.out = out};
-    bool taken = place_of(generator, &closure);
+    bool taken = gw_take_place(generator, &closure.place);
     if (taken) {
         body(&closure, 0, n);
     }
@@ -185,7 +188,7 @@ static PyObject *draw(PyObject *args, int typenum, gw_body body) {
     }
     gw_ctx ctx;
     gw_context(&ctx);
-    Draw closure = {PyArray_DATA(out), key, offset};
+    Draw closure = {PyArray_DATA(out), {key, offset}, 0};
     int64_t n = PyArray_SIZE(out);
     PyThreadState *released = n >= RELEASE_GIL ? PyEval_SaveThread() : NULL;
     gw_parallel_for(&ctx, body, &closure, n, GRAIN);

@@ -45,9 +45,9 @@ PHILOX_TARGET static inline void PHILOX(blocks)(uint64_t block, uint64_t offset,
 PHILOX_TARGET static void PHILOX(words)(const Draw *draw, int64_t begin, int64_t end) {
     uint32_t words[PHILOX(STEP)];
     for (int64_t i = begin; i < end; i += PHILOX(STEP)) {
-        PHILOX(blocks)((uint64_t)i >> 2, draw->offset, draw->seed, words);
+        PHILOX(blocks)((uint64_t)i >> 2, draw->place.offset, draw->place.seed, words);
         size_t n = (size_t)(end - i < PHILOX(STEP) ? end - i : PHILOX(STEP));
-        memcpy((uint32_t *)draw->out + i, words, n * sizeof *words);
+        memcpy((uint32_t *)draw->out + (i - draw->first), words, n * sizeof *words);
     }
 }
 
@@ -55,12 +55,12 @@ PHILOX_TARGET static void PHILOX(uniform)(const Draw *draw, int64_t begin, int64
     uint32_t words[PHILOX(STEP)];
     float uniforms[PHILOX(STEP)];
     for (int64_t i = begin; i < end; i += PHILOX(STEP)) {
-        PHILOX(blocks)((uint64_t)i >> 2, draw->offset, draw->seed, words);
+        PHILOX(blocks)((uint64_t)i >> 2, draw->place.offset, draw->place.seed, words);
         for (int j = 0; j < PHILOX(STEP); j++) {
             uniforms[j] = (float)(int32_t)(words[j] >> 8) * 0x1p-24f;
         }
         size_t n = (size_t)(end - i < PHILOX(STEP) ? end - i : PHILOX(STEP));
-        memcpy((float *)draw->out + i, uniforms, n * sizeof *uniforms);
+        memcpy((float *)draw->out + (i - draw->first), uniforms, n * sizeof *uniforms);
     }
 }
 

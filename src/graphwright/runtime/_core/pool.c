@@ -360,13 +360,13 @@ typedef struct {
     const char *src;
 } Copy;
 
-/* 64-byte vectors through plain loads and stores, as a generated kernel would do it. */
-typedef char Line __attribute__((vector_size(64), aligned(1), may_alias));
+/* Vectors of AVX2 through plain loads and stores, as a generated kernel would do it. */
+typedef char Line __attribute__((vector_size(32), aligned(1), may_alias));
 
 GW_VECTORISED static void copy_chunk(void *closure, int64_t begin, int64_t end) {
     const Copy *copy = closure;
     int64_t i = begin;
-    for (; i + 64 <= end; i += 64) {
+    for (; i + (int64_t)sizeof(Line) <= end; i += sizeof(Line)) {
         Line line = *(const Line *)(copy->src + i);
         __asm__ volatile("" ::: "memory");
         *(Line *)(copy->dst + i) = line;

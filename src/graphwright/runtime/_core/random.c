@@ -1,5 +1,5 @@
-/* Random numbers in tensors of few elements: the draws and formulas are those of ops/random.py,
- * which does the others on all threads. */
+/* Random numbers in tensors, but for normal ones of few elements: the draws and formulas are those
+ * of ops/random.py, which does the others on all threads. */
 #include "random.h"
 #include "vector_math.h"
 #include "writing.h"
@@ -9,67 +9,25 @@
 
 enum { MOST_SCALED = 1 << 24 };     /* integers of one draw */
 
-/* A tensor that random numbers are written into; NULL where that is left to Python. */
-static GwTensor *writable(PyObject *o) {
+/* A tensor of at most so many elements that random numbers are written into; NULL where that is left
+ * to Python. */
+static GwTensor *writable(PyObject *o, int64_t most) {
     GwTensor *t = gw_plain_tensor(o);
     bool plain = t != NULL && gw_is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
-                 && t->numel <= GW_FEW && gw_is_open(t->storage);
+                 && t->numel <= most && gw_is_open(t->storage);
     return plain ? t : NULL;
 }
 
 /* A new tensor of sizes that are not too large. */
-GwTensor *gw_fresh(PyTypeObject *cls, PyObject *size, int dtype) {
+static GwTensor *fresh(PyTypeObject *cls, PyObject *size, int dtype, int64_t most) {
     int64_t sizes[GW_MAX_DIMS], numel = 1;
     int ndim = gw_plain_sizes(size, sizes);
     for (int d = 0; d < ndim; d++) {
-        if (__builtin_mul_overflow(numel, sizes[d], &numel) || numel > GW_FEW) {
+        if (__builtin_mul_overflow(numel, sizes[d], &numel) || numel > most) {
             return NULL;
         }
     }
     return ndim < 0 ? NULL : gw_tensor_empty(cls, dtype, ndim, sizes, NULL);
-}
-
-/* cos x of 0 <= x <= 2 pi, to the accuracy of float32: Taylor's series around the quarters. */
-GW_INLINE float cosine(float x) {
-    double quarter = GW_RINT((double)x * 0.63661977236758134308);
-    double r = (double)x - quarter * 1.57079632679489661923, s = r * r;
-    double even = 1 + s * (-1.0 / 2 + s * (1.0 / 24 + s * (-1.0 / 720 + s / 40320)));
-    double odd = r * (1 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 + s / 362880))));
-    double value = quarter == 1 || quarter == 3 ? odd : even;
-    return (float)(quarter == 1 || quarter == 2 ? -value : value);
-}
-
-/* Box-Muller: sqrt(-2 ln(1-u)) cos(2 pi v) of two draws, the first of which is in `out`. */
-GW_VECTOR_MATH static void combine(float *out, const float *angles, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-        float length = GW_SQRT(gw_log1p_float(-out[i]) * -2.0f);
-        out[i] = length * cosine(angles[i] * 6.28318530717958648f);
-    }
-}
-
-/* As above, to the accuracy of float64. */
-GW_INLINE double cosine_double(double x) {
-    static const double even[] = {1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600,
-                                  -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1};
-    static const double odd[] = {1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800,
-                                 -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120,
-                                 -1.0 / 6, 1};
-    double quarter = GW_RINT(x * 0.63661977236758134308);
-    double r = (x - quarter * 1.57079632673412561417) - quarter * 6.07710050650619224932e-11;
-    double s = r * r, p = even[0], q = odd[0];
-    for (int k = 1; k < 9; k++) {
-        p = p * s + even[k];
-        q = q * s + odd[k];
-    }
-    double value = quarter == 1 || quarter == 3 ? q * r : p;
-    return quarter == 1 || quarter == 2 ? -value : value;
-}
-
-GW_VECTOR_MATH static void combine_doubles(double *out, const float *angles, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-        double length = GW_SQRT(gw_log1p_double(-out[i]) * -2.0);
-        out[i] = length * cosine_double((double)angles[i] * 6.28318530717958647692);
-    }
 }
 
 /* Numbers in [0, 1), from as many bits in both dtypes. */
@@ -85,30 +43,6 @@ bool gw_draw_reals(PyObject *generator, GwTensor *out) {
     return drawn;
 }
 
-bool gw_draw_normal(PyObject *generator, GwTensor *out) {
-    float angles[GW_FEW];
-    if (!gw_draw_reals(generator, out) || !gw_draw_uniform(generator, angles, out->numel)) {
-        return false;
-    }
-    if (out->dtype == GW_FLOAT32) {
-        combine((float *)out->data, angles, out->numel);
-        return true;
-    }
-    combine_doubles((double *)out->data, angles, out->numel);
-    return true;
-}
-
-void gw_scale(GwTensor *t, double by, double and) {
-    float factor = (float)by, term = (float)and;
-    for (int64_t i = 0; i < t->numel; i++) {
-        if (t->dtype == GW_FLOAT32) {
-            ((float *)t->data)[i] = ((float *)t->data)[i] * factor + term;
-        } else {
-            ((double *)t->data)[i] = ((double *)t->data)[i] * by + and;
-        }
-    }
-}
-
 /* The tensor, filled; NULL without an exception where there is none or it was no generator. */
 static PyObject *filled(GwTensor *out, GwFill fill, PyObject *generator) {
     if (out != NULL && !fill(generator, out)) {
@@ -119,35 +53,40 @@ static PyObject *filled(GwTensor *out, GwFill fill, PyObject *generator) {
 
 /* ---- rand, randn: size, generator, dtype, device ---- */
 
-GwTensor *gw_new_reals(PyTypeObject *cls, PyObject *const *args) {
+GwTensor *gw_new_reals(PyTypeObject *cls, PyObject *const *args, int64_t most) {
     int dtype = gw_plain_dtype(args[2], gw_default_dtype());
-    return gw_is_real(dtype) && gw_on_cpu(args[3]) ? gw_fresh(cls, args[0], dtype) : NULL;
+    return gw_is_real(dtype) && gw_on_cpu(args[3]) ? fresh(cls, args[0], dtype, most) : NULL;
 }
 
-GW_KERNEL(uniform_numbers) { return filled(gw_new_reals(cls, args), gw_draw_reals, args[1]); }
-GW_KERNEL(normal_numbers) { return filled(gw_new_reals(cls, args), gw_draw_normal, args[1]); }
+GW_KERNEL(uniform_numbers) {
+    return filled(gw_new_reals(cls, args, GW_FEW), gw_draw_reals, args[1]);
+}
+
+GW_KERNEL(normal_numbers) {
+    return filled(gw_new_reals(cls, args, GW_ANY), gw_draw_normal, args[1]);
+}
 
 /* ---- rand_like, randn_like: input, generator, dtype, device ---- */
 
-static PyObject *drawn_like(PyTypeObject *cls, PyObject *const *args, GwFill fill) {
+static PyObject *drawn_like(PyTypeObject *cls, PyObject *const *args, GwFill fill, int64_t most) {
     const GwTensor *t = gw_plain_tensor(args[0]);
     int dtype = t == NULL ? -1 : gw_plain_dtype(args[2], t->dtype);
-    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > GW_FEW || !gw_is_real(dtype)
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > most || !gw_is_real(dtype)
         || !gw_on_cpu(args[3])) {
         return NULL;
     }
     return filled(gw_tensor_empty(cls, dtype, t->ndim, t->sizes, NULL), fill, args[1]);
 }
 
-GW_KERNEL(rand_like) { return drawn_like(cls, args, gw_draw_reals); }
-GW_KERNEL(randn_like) { return drawn_like(cls, args, gw_draw_normal); }
+GW_KERNEL(rand_like) { return drawn_like(cls, args, gw_draw_reals, GW_FEW); }
+GW_KERNEL(randn_like) { return drawn_like(cls, args, gw_draw_normal, GW_ANY); }
 
 /* ---- uniform_, normal_: input, two numbers, generator ---- */
 
-/* Fills the tensor `o`. A generator of Python's may change it: what that draws is written after. */
-PyObject *gw_fill_in_place(PyTypeObject *cls, PyObject *o, GwFill fill, PyObject *generator,
-                           double by, double and) {
-    GwTensor *t = writable(o);
+/* A generator of Python's may change the tensor: what that draws is written after. */
+PyObject *gw_fill_in_place(PyTypeObject *cls, PyObject *o, int64_t most, GwFill fill,
+                           PyObject *generator, double by, double and) {
+    GwTensor *t = writable(o, most);
     if (t == NULL) {
         return NULL;
     }
@@ -156,7 +95,7 @@ PyObject *gw_fill_in_place(PyTypeObject *cls, PyObject *o, GwFill fill, PyObject
                             : (GwTensor *)Py_NewRef(o);
     bool done = drawn != NULL && fill(generator, drawn);
     if (done && apart) {
-        t = writable(o);
+        t = writable(o, most);
         done = t != NULL && t->dtype == drawn->dtype && t->numel == drawn->numel;
         if (done && t->numel > 0) {
             memcpy(t->data, drawn->data, (size_t)(t->numel * gw_itemsize(t)));
@@ -179,21 +118,21 @@ static bool spans(const GwTensor *t, double low, double high) {
 
 GW_KERNEL(fill_uniform) {
     double low, high;
-    const GwTensor *t = writable(args[0]);
+    const GwTensor *t = writable(args[0], GW_FEW);
     if (t == NULL || !gw_plain_number(args[1], &low) || !gw_plain_number(args[2], &high)
         || !(low <= high) || !spans(t, low, high)) {
         return NULL;
     }
-    return gw_fill_in_place(cls, args[0], gw_draw_reals, args[3], high - low, low);
+    return gw_fill_in_place(cls, args[0], GW_FEW, gw_draw_reals, args[3], high - low, low);
 }
 
 GW_KERNEL(fill_normal) {
     double mean, deviation;
-    if (writable(args[0]) == NULL || !gw_plain_number(args[1], &mean)
+    if (writable(args[0], GW_ANY) == NULL || !gw_plain_number(args[1], &mean)
         || !gw_plain_number(args[2], &deviation) || !(deviation >= 0)) {
         return NULL;
     }
-    return gw_fill_in_place(cls, args[0], gw_draw_normal, args[3], deviation, mean);
+    return gw_fill_in_place(cls, args[0], GW_ANY, gw_draw_normal, args[3], deviation, mean);
 }
 
 /* ---- bernoulli: input, p, generator ---- */
@@ -249,13 +188,13 @@ GW_KERNEL(bernoulli) {
 
 GW_KERNEL(fill_bernoulli) {
     GW_UNUSED(cls);
-    GwTensor *t = writable(args[0]);
+    GwTensor *t = writable(args[0], GW_FEW);
     int64_t n = t == NULL ? 0 : t->numel;
     double chances[GW_FEW];
     float uniforms[GW_FEW];
     if (t == NULL || args[1] == Py_None || !read_chances(t, args[1], chances)
         || !gw_draw_uniform(args[2], uniforms, n)
-        || (t = writable(args[0])) == NULL || t->numel != n) {
+        || (t = writable(args[0], GW_FEW)) == NULL || t->numel != n) {
         return NULL;
     }
     write_truths(t, uniforms, chances);
@@ -301,7 +240,7 @@ static PyObject *filled_with_whole(GwTensor *out, int64_t low, int64_t width,
 static PyObject *whole_numbers(PyTypeObject *cls, PyObject *size, int dtype, int64_t low,
                                int64_t width, PyObject *generator) {
     bool has = has_whole(dtype, low, width);
-    return has ? filled_with_whole(gw_fresh(cls, size, dtype), low, width, generator) : NULL;
+    return has ? filled_with_whole(fresh(cls, size, dtype, GW_FEW), low, width, generator) : NULL;
 }
 
 /* size, low, width, generator, device */

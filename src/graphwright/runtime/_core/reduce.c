@@ -162,15 +162,11 @@ static void fold_short_rows(const Job *job, void *acc, const char *in, int64_t r
     }
 }
 
-/* Rows of contiguous elements into n results; those of half precision several at a time. */
-static void fold_rows(const Job *job, void *acc, const char *in, int64_t stride, int64_t rows,
-                      int64_t n) {
-    if (job->widen == NULL) {
-        job->kind->column_rows(acc, in, stride, rows, n);
-        return;
-    }
+/* Rows of at most WIDE_COLUMNS contiguous elements of half precision, several at a time. */
+static void fold_wide_rows(const Job *job, void *acc, const char *in, int64_t stride,
+                           int64_t rows, int64_t n) {
     float buffer[SHORT];
-    int64_t most = n > WIDENED ? 1 : WIDENED / n;
+    int64_t most = WIDENED / n;
     for (int64_t done = 0; done < rows; done += most) {
         int64_t count = rows - done < most ? rows - done : most;
         for (int64_t r = 0; r < count; r++) {
@@ -181,6 +177,20 @@ static void fold_rows(const Job *job, void *acc, const char *in, int64_t stride,
             widen(job, row, job->width, n, buffer + r * n);
         }
         job->kind->column_rows(acc, (char *)buffer, n * (int64_t)sizeof(float), count, n);
+    }
+}
+
+/* Rows of contiguous elements into n results. */
+static void fold_rows(const Job *job, void *acc, const char *in, int64_t stride, int64_t rows,
+                      int64_t n) {
+    if (job->widen == NULL) {
+        job->kind->column_rows(acc, in, stride, rows, n);
+        return;
+    }
+    for (int64_t done = 0; done < n; done += WIDE_COLUMNS) {
+        int64_t count = n - done < WIDE_COLUMNS ? n - done : WIDE_COLUMNS;
+        fold_wide_rows(job, (char *)acc + done * job->kind->width, in + done * job->width, stride,
+                       rows, count);
     }
 }
 

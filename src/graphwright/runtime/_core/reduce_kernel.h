@@ -10,8 +10,8 @@
 #define FOLD_LANES (sizeof(L) > 4 ? 32 : 64)
 #endif
 
-/* Of the lanes, the first `half` with the others; written out step by step, those of 4
- * bytes stay in registers. */
+/* Of the lanes, the first `half` with the others; written out step by step they stay in
+ * registers. */
 #define HALVE(half)                                  \
     for (int j = 0; j < (half); j++) {               \
         lanes[j] = MERGE(lanes[j], lanes[j + (half)]); \
@@ -77,9 +77,11 @@ GW_VECTOR_MATH static void NAME(fold_each)(A *totals, const char *in, int64_t st
         for (int64_t r = 0; r < count; r++) {
             L lanes[LANES];
             NAME(fold_lanes)(lanes, (const T *)(in + (begin + r) * stride), n);
-            for (int half = LANES / 2; half >= LEFT; half /= 2) {
-                HALVE(half)
+            if (LANES > 32) {
+                HALVE(32)
             }
+            HALVE(16)
+            HALVE(8)
             for (int j = 0; j < LEFT; j++) {
                 left[r * LEFT + j] = lanes[j];
             }

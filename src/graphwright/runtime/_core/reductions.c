@@ -103,7 +103,6 @@ enum { FEW = 8 };   /* elements of rows that are reduced one element after the o
 
 /* ---- nansum: sum without the NaNs ---- */
 
-#define ROWS_APART
 #define START 0
 #define STEP(acc, x) ((acc) + ((x) == (x) ? (x) : 0))
 #define MERGE(acc, more) ((acc) + (more))
@@ -130,7 +129,6 @@ enum { FEW = 8 };   /* elements of rows that are reduced one element after the o
 #undef FINISH
 #undef RESULT
 #undef TINY
-#undef ROWS_APART
 
 /* ---- mean ---- */
 
@@ -196,10 +194,6 @@ enum { FEW = 8 };   /* elements of rows that are reduced one element after the o
 #undef FINISH
 #undef RESULT
 #undef TINY
-
-#define BITS(x) \
-    _Generic((x), float: gw_bits_float((float)(x)) & 0x7fffffff, \
-             double: gw_bits_double((double)(x)) & 0x7fffffffffffffff)
 
 /* ---- amax: a NaN is the result ---- */
 

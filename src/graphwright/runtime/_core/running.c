@@ -1,7 +1,8 @@
 /* Running sums, products and extrema along one dim of contiguous tensors, which are read as
  * [outer, n, inner], on all threads. Sums and products of float32 are made in double. How the work
  * is cut, and so every bit of the result, depends on the shape alone. */
-#include "native.h"
+#include "arguments.h"
+#include "loops.h"
 #include "vector_math.h"
 
 enum {
@@ -152,7 +153,7 @@ static PyObject *totals(PyTypeObject *cls, PyObject *const *args, int kind) {
 }
 
 /* input, dim: values and places */
-static PyObject *extremes(PyTypeObject *cls, PyObject *const *args, int kind) {
+static PyObject *extremes_of(PyTypeObject *cls, PyObject *const *args, int kind) {
     Lines l;
     if (!read_lines(args[0], args[1], kind, &l)) {
         return NULL;
@@ -171,6 +172,24 @@ static PyObject *extremes(PyTypeObject *cls, PyObject *const *args, int kind) {
     Py_XDECREF(out);
     Py_XDECREF(places);
     return pair;
+}
+
+/* Of half precision by way of float32, which has the same values. */
+static PyObject *extremes(PyTypeObject *cls, PyObject *const *args, int kind) {
+    GwTensor *in = gw_plain_tensor(args[0]);
+    if (in == NULL || !gw_is_half(in->dtype)) {
+        return extremes_of(cls, args, kind);
+    }
+    PyObject *const with[] = {(PyObject *)gw_cast(cls, in, GW_FLOAT32), args[1]};
+    PyObject *pair = with[0] == NULL ? NULL : extremes_of(cls, with, kind), *out = NULL;
+    if (pair != NULL) {
+        GwTensor *values = gw_cast(cls, (GwTensor *)PyTuple_GET_ITEM(pair, 0), in->dtype);
+        out = values == NULL ? NULL : PyTuple_Pack(2, values, PyTuple_GET_ITEM(pair, 1));
+        Py_XDECREF(values);
+    }
+    Py_XDECREF(with[0]);
+    Py_XDECREF(pair);
+    return out;
 }
 
 GW_KERNEL(cumsum) { return totals(cls, args, SUM); }

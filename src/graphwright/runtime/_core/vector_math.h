@@ -12,7 +12,8 @@
     && !defined(__SANITIZE_ADDRESS__)
 #define GW_VECTOR_MATH                                                                     \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"),           \
-                   optimize("O3", "fp-contract=fast", "no-trapping-math", "no-math-errno")))
+                   optimize("O3", "fp-contract=fast", "no-trapping-math", "no-math-errno", \
+                            "no-tree-loop-distribute-patterns"))) /* no memset of lanes */
 #else
 #define GW_VECTOR_MATH
 #endif

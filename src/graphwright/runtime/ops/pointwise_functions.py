@@ -114,7 +114,7 @@ def _sinc_slope(ctx: Any) -> Any:
     """(cos(pi x) - sinc(x)) / x."""
     zero = ops.eq(ctx.input, 0)
     x = ops.where(zero, 1.0, ctx.input)
-    slope = ops.div(ops.sub(ops.cos(ops.mul(x, math.pi)), ops.sinc(x)), x)
+    slope = ops.div(ops.sub(ops.cos(ops.mul(x, math.pi)), ctx.out), x)
     return ops.where(zero, 0.0, slope)
 
 
@@ -168,7 +168,7 @@ _SMOOTH: tuple[_Entry, ...] = (
         lambda c: ops.reciprocal(_one_minus_square(c.input)),
         ("input",),
     ),
-    ("sinc", _sinc_kernel, _sinc, _sinc_slope, ("input",)),
+    ("sinc", _sinc_kernel, _sinc, _sinc_slope, ("input", "out")),
 )
 for _name, _function, _parts, _slope, _saves in _SMOOTH:
     define_unary(

@@ -136,12 +136,13 @@ def _randn(size: tuple[Any, ...], generator: Any, dtype: Any, device: Any) -> An
     if dtype is not None and dtype.is_complex:
         return _complex_randn(size, generator, dtype, device)
     target = _float_or_default("randn", dtype)
-    work = dtypes.float32 if target in HALVES else target
-    radius = ops.rand(size, generator=generator, dtype=work, device=device)
-    angle = ops.rand(size, generator=generator, dtype=work, device=device)
+    if target in HALVES:
+        values = ops.randn(size, generator=generator, dtype=dtypes.float32, device=device)
+        return ops.to_dtype(values, target)
+    radius = ops.rand(size, generator=generator, dtype=target, device=device)
+    angle = ops.rand(size, generator=generator, dtype=target, device=device)
     length = ops.sqrt(ops.mul(ops.log1p(ops.neg(radius)), -2.0))
-    values = ops.mul(length, ops.cos(ops.mul(angle, 2.0 * math.pi)))
-    return values if work is target else ops.to_dtype(values, target)
+    return ops.mul(length, ops.cos(ops.mul(angle, 2.0 * math.pi)))
 
 
 define(

@@ -484,7 +484,8 @@ def _var_vjp(ctx: Any, grad: Any) -> Any:
     grad = restore_dims(grad, shape, ctx.dim, ctx.keepdim)
     centred = ops.sub(ctx.input, ops.mean(ctx.input, ctx.dim, True))
     freedom = _freedom(reduced_count(shape, ctx.dim), ctx.correction)
-    return ops.mul(ops.mul(grad, centred), 2.0 / freedom if freedom != 0 else float("nan"))
+    factor = 2.0 / freedom if freedom != 0 else float("nan")
+    return ops.mul(ops.mul(grad, factor), centred)      # the factor to the smaller of them
 
 
 define(
