@@ -4,7 +4,8 @@ A backward is compiled for gradients of results that lie like the results. One t
 otherwise, as that of a sum does, is brought into that layout; the gradients of the inputs then lie
 like what they were computed from. What eager execution gives them is found by running the joint
 graph on tensors without data: once for each way in which the gradients of results come, whatever
-the sizes.
+the sizes. Where the joint graph has views of what comes, eager execution copies what has no view
+of that shape.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.fake import FakeTensor, make_fake
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import dense_order
+from graphwright.runtime.ops.table import op
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
@@ -47,6 +49,7 @@ class GradientLayouts:
     def __init__(self, lowered: Lowered) -> None:
         joint = lowered.joint
         self.joint = joint if isinstance(joint, GraphModule) else None
+        self._replayed: GraphModule | None = None
         self.n_gradients = len(lowered.grad_inputs)
         self._orders: dict[tuple[Any, ...], list[Order | None]] = {}
 
@@ -66,7 +69,9 @@ class GradientLayouts:
         if orders is None:
             if len(self._orders) == _MOST_KNOWN:
                 self._orders.clear()
-            orders = self._orders[key] = self._found(self.joint, tangents, sizes)
+            if self._replayed is None:
+                self._replayed = _of_any_layout(self.joint)
+            orders = self._orders[key] = self._found(self._replayed, tangents, sizes)
         return [_laid_out(gradient, order)
                 for gradient, order in zip(gradients, orders, strict=True)]
 
@@ -97,6 +102,15 @@ class GradientLayouts:
             dense_order(result.shape, result.stride()) if isinstance(result, FakeTensor) else None
             for result in results[len(results) - self.n_gradients:]
         ]
+
+
+def _of_any_layout(joint: GraphModule) -> GraphModule:
+    """The graph with `reshape` for `view`, which some layouts have none of."""
+    result = joint.copy()
+    for node in result.graph.nodes:
+        if node.target is op("view"):
+            node.target = op("reshape")
+    return result
 
 
 def _of_this_call(value: Any, sizes: dict[str, int]) -> Any:

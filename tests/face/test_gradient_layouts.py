@@ -87,3 +87,24 @@ def test_layouts_are_found_once_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -
             (plain,) = gw.autograd.grad(again := pointwise(x, y), x, gradient(again))
             assert grad.stride() == plain.stride()
     assert len(runs) <= len(GRADIENTS)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("program", [
+    lambda x, w: gw.nn.functional.linear(x, w).transpose(0, 1),
+    lambda x, w: (x @ w.T).permute(2, 0, 1),
+    lambda x, w: gw.nn.functional.group_norm(x, 1, w[:1].expand(x.shape[1], 6)[:, 0]).mT,
+], ids=["linear", "product", "groups"])  # fmt: skip
+def test_gradients_that_the_views_of_a_backward_do_not_fit_are_copied(
+    program: Callable[..., Any], dynamic: bool
+) -> None:
+    compiled, weight = gw.compile(program, dynamic=dynamic), gw.rand(6, 6)
+    for n in (3, 4):
+        x = gw.rand(2, n, 6, requires_grad=True)
+        shape = program(x, weight).shape
+        flat = gw.rand(shape.numel())
+        for gradient in (flat.view(shape), flat.view(shape[::-1]).permute(2, 1, 0)):
+            plain, found = (gw.autograd.grad(function(x, weight), x, gradient)[0]
+                            for function in (program, compiled))  # fmt: skip
+            assert found.stride() == plain.stride()
+            assert gw.allclose(found, plain, rtol=1e-4, atol=1e-5)
