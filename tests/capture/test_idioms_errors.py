@@ -237,3 +237,43 @@ def test_what_is_no_context_manager_is_told_as_python_does():
 
     captured = Captured(program, tensorless=True)
     assert all(captured.agrees(gw.ones(2)) for _ in range(2))
+
+
+def unpacked():
+    first, second = 5
+    return first, second
+
+
+def unpacked_with_rest():
+    first, *rest = None
+    return first, rest
+
+
+class Unending:
+    def __iter__(self):
+        return 3
+
+
+NOT_ITERABLE = {
+    "in a list": lambda: [*5],
+    "in a tuple": lambda: (1, *2.5),
+    "as arguments": lambda: max(*5),
+    "unpacked": unpacked,
+    "unpacked with a rest": unpacked_with_rest,
+    "no iterator": lambda: iter(Unending()),
+    "no iterator, zipped": lambda: zip([1], Unending()),
+}
+
+
+@pytest.mark.parametrize("program", NOT_ITERABLE.values(), ids=NOT_ITERABLE)
+def test_what_has_no_items_is_refused_in_the_words_of_python(program):
+    def f(x):
+        try:
+            program()
+        except TypeError as error:
+            return x + 1, str(error)
+        return x, None
+
+    said = f(gw.ones(1))[1]
+    assert said is not None
+    assert Captured(f)(gw.ones(1))[1] == said

@@ -14,6 +14,7 @@ from graphwright.capture.variables.mappings import (
     DictVariable,
     hashed,
     hashed_member,
+    is_iterable,
     pairs_of,
     tell_apart,
 )
@@ -121,9 +122,18 @@ def list_append(tx: Translator, inst: Instruction) -> None:
     _below(tx, inst.arg).call_method(tx, "append", [item], {})
 
 
+def _require_items(tx: Translator, value: VariableTracker, message: str) -> None:
+    """The frame's TypeError at a number or None where Python goes through items."""
+    value = value.realize()
+    if value.is_constant() and not is_iterable(value.python_type()):
+        kind = value.python_type().__name__
+        raise_in_frame(TypeError, [tx.constant(message.format(kind=kind))])
+
+
 @opcode("LIST_EXTEND")
 def list_extend(tx: Translator, inst: Instruction) -> None:
     values = tx.pop()
+    _require_items(tx, values, "Value after * must be an iterable, not {kind}")
     _below(tx, inst.arg).call_method(tx, "extend", [values], {})
 
 
@@ -169,9 +179,13 @@ def list_to_tuple(tx: Translator, inst: Instruction) -> None:
     tx.push(TupleVariable(tx.pop().unpack(tx)))
 
 
+_NO_ITEMS = "cannot unpack non-iterable {kind} object"
+
+
 @opcode("UNPACK_SEQUENCE")
 def unpack_sequence(tx: Translator, inst: Instruction) -> None:
     value = tx.pop()
+    _require_items(tx, value, _NO_ITEMS)
     items = list(itertools.islice(value.draw(tx), inst.arg + 1))
     if len(items) < inst.arg:
         few = f"not enough values to unpack (expected {inst.arg}, got {len(items)})"
@@ -187,7 +201,9 @@ def unpack_sequence(tx: Translator, inst: Instruction) -> None:
 @opcode("UNPACK_EX")
 def unpack_ex(tx: Translator, inst: Instruction) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
-    items = tx.pop().unpack(tx)
+    value = tx.pop()
+    _require_items(tx, value, _NO_ITEMS)
+    items = value.unpack(tx)
     if len(items) < before + after:
         few = f"expected at least {before + after}, got {len(items)}"
         raise_in_frame(ValueError, [tx.constant(f"not enough values to unpack ({few})")])

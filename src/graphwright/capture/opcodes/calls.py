@@ -12,7 +12,7 @@ from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.context import enter_context, exit_method
 from graphwright.capture.variables.exceptions import ExceptionVariable, stopped_by
 from graphwright.capture.variables.functions import CellVariable, NestedFunctionVariable
-from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.mappings import DictVariable, is_iterable
 from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.sequences import TupleVariable
 
@@ -63,7 +63,10 @@ def _call(
 @opcode("CALL_FUNCTION_EX")
 def call_function_ex(tx: Translator, inst: Instruction) -> None:
     kwargs = _keywords(tx.pop()) if inst.arg & 1 else {}
-    args = tx.pop().unpack(tx)
+    given = tx.pop().realize()
+    if given.is_constant() and not is_iterable(given.python_type()):
+        unsupported("GB0007", f"TypeError: {given.describe()} after *")
+    args = given.unpack(tx)
     function = [value for value in tx.popn(2) if value is not NULL]
     tx.call(function[0], args, kwargs)
 

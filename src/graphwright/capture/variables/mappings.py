@@ -455,7 +455,7 @@ def pairs_of(
 
 
 def _pair(tx: Translator, item: VariableTracker) -> tuple[VariableTracker, VariableTracker]:
-    if not _is_iterable(item.python_type()):
+    if not is_iterable(item.python_type()):
         unsupported("GB0007", "TypeError: a dictionary update sequence element is no sequence")
     pair = item.unpack(tx)
     if len(pair) != 2:
@@ -463,5 +463,6 @@ def _pair(tx: Translator, item: VariableTracker) -> tuple[VariableTracker, Varia
     return pair[0], pair[1]
 
 
-def _is_iterable(kind: type) -> bool:
+def is_iterable(kind: type) -> bool:
+    """Whether Python goes through the items of such values."""
     return hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")

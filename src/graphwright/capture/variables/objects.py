@@ -441,7 +441,10 @@ class ObjectVariable(VariableTracker):
             tx.guards.missing(self._class_source("__iter__"))
             function: Any = sequence_iterator
             return tx.plain_function(function).call(tx, [self], {})
-        return self.call_special(tx, "__iter__")
+        made = self.call_special(tx, "__iter__").realize()
+        if not hasattr(made.python_type(), "__next__"):
+            unsupported("GB0007", f"TypeError: iter() returned {made.describe()}, no iterator")
+        return made
 
     def next(self, tx: Translator) -> VariableTracker | None:
         method = self._special(tx, "__next__")
