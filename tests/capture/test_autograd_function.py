@@ -159,6 +159,19 @@ class Noisy(Function):
         return grad
 
 
+class Scaled(Function):
+    """Gives None for each argument that may be left out."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, factor: float = 2.0, name: str = "scaled") -> Any:
+        ctx.factor = factor
+        return x * factor
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * ctx.factor, None, None
+
+
 class Wrong(Function):
     @staticmethod
     def forward(ctx: Any, x: Any, y: Any) -> Any:
@@ -207,6 +220,10 @@ def both_of_two(x: Any, y: Any) -> Any:
     return a * b * y
 
 
+def arguments_left_out(x: Any, y: Any) -> Any:
+    return Scaled.apply(x.sin()) * Scaled.apply(y, 3.0)
+
+
 def without_gradients(x: Any, y: Any) -> Any:
     with gw.no_grad():
         z = Exponential.apply(x)
@@ -221,6 +238,7 @@ def nested(x: Any, y: Any) -> Any:
 WHOLE = [
     exponential, product, part_of_a_product, in_order, straight_through, separate,
     reversed_gradient, one_of_two, both_of_two, without_gradients, nested,
+    arguments_left_out,
 ]  # fmt: skip
 
 

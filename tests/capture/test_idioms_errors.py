@@ -261,7 +261,7 @@ NOT_ITERABLE = {
     "unpacked": unpacked,
     "unpacked with a rest": unpacked_with_rest,
     "no iterator": lambda: iter(Unending()),
-    "no iterator, zipped": lambda: zip([1], Unending()),
+    "no iterator, zipped": lambda: zip([1], Unending(), strict=False),
 }
 
 

@@ -70,6 +70,16 @@ def entered_by_a_stack(x: Any) -> Any:
     return y, on, gw.is_grad_enabled()
 
 
+@gw.set_grad_enabled(False)
+def _switched_off(x: Any) -> Any:
+    return LAYER(x), gw.is_grad_enabled()
+
+
+@whole_program
+def decorated_with_a_switch(x: Any) -> Any:
+    return *_switched_off(x), gw.is_grad_enabled()
+
+
 @whole_program
 def left_through_a_stack_by_an_exception(x: Any) -> Any:
     try:

@@ -149,15 +149,20 @@ class _Rehearsal:
         """As the tape checks them: what it would refuse is left to it."""
         several = isinstance(result, (TupleVariable, ListVariable))
         grads = [grad.realize() for grad in result.items] if several else [result]  # type: ignore[attr-defined]
-        if len(grads) != len(self.inputs):
+        more, grads = grads[len(self.inputs) :], grads[: len(self.inputs)]
+        if len(grads) < len(self.inputs) or not all(map(_is_none, more)):
             self._refuse("gives another number of gradients than it has arguments")
         for grad, arg in zip(grads, self.inputs, strict=True):
             if isinstance(grad, TensorVariable):
                 tensor = isinstance(arg, TensorVariable)
                 if tensor and not reduces(grad.fake.shape, arg.fake.shape):  # type: ignore[attr-defined]
                     self._refuse("gives a gradient of another shape than the argument's")
-            elif not isinstance(grad, ConstantVariable) or grad.value is not None:
+            elif not _is_none(grad):
                 self._refuse(f"gives {grad.describe()} as a gradient")
+
+
+def _is_none(value: VariableTracker) -> bool:
+    return isinstance(value, ConstantVariable) and value.value is None
 
 
 def _needs_gradient(arg: VariableTracker) -> bool:

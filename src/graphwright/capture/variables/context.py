@@ -100,6 +100,8 @@ class ModeVariable(VariableTracker):
     ) -> VariableTracker:
         if name == "_fresh" and self.cls is not modes.set_grad_enabled:
             return type(self)(self.cls, self.mode)
+        if name == "_fresh":    # the same mode, set on entry alone
+            return type(self)(modes.enable_grad if self.mode else modes.no_grad, self.mode)
         unsupported("GB0008", f"{self.cls.__name__}.{name}()")
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
