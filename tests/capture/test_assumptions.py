@@ -130,6 +130,28 @@ def test_what_the_function_handles_itself_has_two_sides() -> None:
     assert captured.agrees(-gw.ones(3)) and captured.breaks == ["GB0001"]
 
 
+BOUNDS: dict[str, Any] = {
+    "a size": lambda x, k: x.shape[0],
+    "arithmetic of sizes": lambda x, k: 2 * len(x) + x.numel(),
+    "a float": lambda x, k: k,
+    "an int": lambda x, k: int(8 * k),
+}
+
+
+@pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
+def test_the_bound_may_vary_from_call_to_call(bound: Any) -> None:
+    def program(x: Any, k: float) -> Any:
+        assert x.max().item() * 2 <= bound(x, k), "too large"
+        return x * 2
+
+    captured = Captured(program)
+    for n in range(3, 8):
+        for largest in (0.5, 40.0) if n == 7 else (0.5,):
+            arguments = gw.linspace(0, largest, n), 1.0 + n / 8
+            assert outcome(captured, arguments) == outcome(program, arguments)
+    assert captured.graphs == 2 and not captured.breaks
+
+
 def test_gradients() -> None:
     def program(x: Any) -> Any:
         y = x * 2

@@ -69,12 +69,12 @@ def assumed_jump(tx: Translator, inst: Instruction, value: VariableTracker) -> b
         return None
     sides = [_only_raises(tx.code, inst.index + 1), _only_raises(tx.code, inst.target)]
     read = read_truth(tx, value) if sum(sides) == 1 else None
-    nodes = read.nodes() if read is not None else None
-    if read is None or nodes is None:
+    if read is None:
         return None
+    read = read.settled(tx)
     jumps = sides[0]
     truth = jumps is inst.opname.endswith("IF_TRUE")
-    tx.output.assumptions.append(Assumption(read, tuple(nodes), truth))
+    tx.output.assumptions.append(Assumption(read, tuple(read.nodes()), truth))
     tx.guards.equals(ItemSource(ConstSource(trust, "branches that raise"), "holds"), True)
     return jumps
 

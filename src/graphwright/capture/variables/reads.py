@@ -8,6 +8,7 @@ itself, to branch by it or to call an unknown function with it, the graph ends.
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.ops import _face as ops
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -65,8 +67,12 @@ class NumberRead(VariableTracker):
     def has_identity(self) -> bool:
         return True
 
-    def nodes(self) -> Iterator[Node] | None:
-        """The nodes that the number is computed from; None where there are other sources."""
+    def settled(self, tx: Translator) -> NumberRead:
+        """The same number, computed from nodes only: numbers from outside become such."""
+        return self
+
+    def nodes(self) -> Iterator[Node]:
+        """The nodes that the number is computed from, once it is settled."""
         raise NotImplementedError
 
     def value(self, results: dict[Node, Any]) -> Any:
@@ -81,7 +87,7 @@ class ItemRead(NumberRead):
         self.tensor = tensor
         self.kind = _kind_of(tensor.fake.dtype)
 
-    def nodes(self) -> Iterator[Node] | None:
+    def nodes(self) -> Iterator[Node]:
         return iter((self.tensor.node,))
 
     def value(self, results: dict[Node, Any]) -> Any:
@@ -128,14 +134,15 @@ class ComputedRead(NumberRead):
         if self.depth > _DEEPEST or self.bits > _MOST_BITS:
             self.as_constant()
 
-    def nodes(self) -> Iterator[Node] | None:
-        found: list[Node] = []
+    def settled(self, tx: Translator) -> NumberRead:
+        made = copy.copy(self)
+        made.operands = [_settled(tx, operand) for operand in self.operands]
+        return made
+
+    def nodes(self) -> Iterator[Node]:
         for operand in self.operands:
-            nodes = operand.nodes() if isinstance(operand, NumberRead) else iter(())
-            if nodes is None or _varies(operand):
-                return None
-            found += nodes
-        return iter(found)
+            if isinstance(operand, NumberRead):
+                yield from operand.nodes()
 
     def value(self, results: dict[Node, Any]) -> Any:
         return self.function(*self._values(results))
@@ -202,9 +209,18 @@ def _bits_of(function: Callable[..., Any], operands: list[VariableTracker]) -> i
     return sum(bits) if function is operator.mul else max(bits) + 1
 
 
-def _varies(operand: VariableTracker) -> bool:
-    """Whether it is a number from outside that is not the same for all calls."""
-    return isinstance(operand, (FloatVariable, SymIntVariable))
+def _settled(tx: Translator, operand: VariableTracker) -> VariableTracker:
+    """An operand whose value the graph gives, where it is not the same for all calls."""
+    if isinstance(operand, NumberRead):
+        return operand.settled(tx)
+    if not isinstance(operand, (FloatVariable, SymIntVariable)):
+        return operand
+    dtype = dtypes.float64 if operand.python_type() is float else dtypes.int64
+    held = tx.output.run(
+        tx, "call_function", ops.full, [tx.tuple_of([]), operand], {"dtype": tx.constant(dtype)}
+    )
+    assert isinstance(held, TensorVariable)
+    return ItemRead(held)
 
 
 def _kind_of(dtype: dtypes.dtype) -> type:
