@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import types
 
 import pytest
 from graphwright.nn import functional as F
@@ -243,3 +244,44 @@ def test_recurrent_cells(kind):
     captured = Captured(lambda x: cell(x))
     assert captured.agrees(X)
     assert (captured.graphs, captured.breaks) == (1, [])
+
+
+class Lazy(types.ModuleType):
+    """A module that makes what it lacks, as packages do that import their parts late."""
+
+    label = "of the class"
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.scale = 2.0
+        self.shift = lambda x: x + self.scale
+
+    def __getattr__(self, name):
+        if name != "late":
+            raise AttributeError(name)
+        self.late = 3.0
+        return self.late
+
+
+def test_modules_of_a_class_of_their_own():
+    """What is in the module is read in the graph, what its class makes by Python."""
+    module, x = Lazy("graphwright_test_lazy"), gw.ones(2)
+    known = Captured(lambda x: module.shift(x * module.scale), fullgraph=True)
+    for scale in (2.0, 2.0, 5.0):
+        module.scale = scale
+        assert known.agrees(x)
+    late = Captured(lambda x: x * module.late + len(module.label))
+    assert late.agrees(x)
+    assert "GB0010" in late.breaks
+    scaled = Captured(lambda x: x * module.scale)
+    assert scaled.agrees(x)
+    Lazy.scale = property(lambda self: 11.0)
+    try:
+        assert scaled.agrees(x)
+        assert scaled(x)[0] == 11
+    finally:
+        del Lazy.scale
+    module.__class__ = type("Other", (Lazy,), {"__getattribute__": lambda self, name: 4.0})
+    other = Captured(lambda x: x * module.scale)
+    assert other.agrees(x)
+    assert other(x)[0] == 4

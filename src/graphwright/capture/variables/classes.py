@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.allowed import may_inline
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.guard_text import class_module, class_name, is_of_package, module_name
-from graphwright.capture.source import AttrSource, ClassSource, ConstSource, MroSource, Source
+from graphwright.capture.source import (
+    AttrSource,
+    ClassSource,
+    ConstSource,
+    InstanceAttrSource,
+    MroSource,
+    Source,
+)
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import (
     class_source,
@@ -386,7 +393,7 @@ class PythonModuleVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         assert self.source is not None
         if type(self.value) is not types.ModuleType:
-            unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
+            return self._of_subclass(tx, type(self.value), name)
         source = AttrSource(self.source, name)
         if name in self.value.__dict__:
             return tx.output.wrap(self.value.__dict__[name], source)
@@ -395,6 +402,18 @@ class PythonModuleVariable(VariableTracker):
         tx.guards.missing(source)
         tx.guards.missing(AttrSource(self.source, "__getattr__"))
         raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
+
+    def _of_subclass(self, tx: Translator, cls: type, name: str) -> VariableTracker:
+        """What the module's dict has, where the class says nothing of the name or of reads."""
+        found = object.__getattribute__(self.value, "__dict__")
+        plain = lookup(cls, "__getattribute__") is types.ModuleType.__getattribute__
+        if not plain or lookup(cls, name) is not ABSENT or name not in found:
+            unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
+        assert self.source is not None
+        tx.guards.type_match(self.source, cls)
+        guard_member(tx, cls, "__getattribute__")
+        guard_member(tx, cls, name)
+        return tx.output.wrap(found[name], InstanceAttrSource(self.source, name))
 
     def _lazy_attribute(self, tx: Translator, name: str) -> VariableTracker:
         """Modules of this package fill themselves on first use; after that the dict has it."""
