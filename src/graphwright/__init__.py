@@ -191,7 +191,8 @@ _MODULES = (
 
 _FUNCTIONS = (
     *("batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
-    *("frobenius_norm", "gru", "gru_cell", "hinge_embedding_loss", "instance_norm", "kl_div"),
+    *("embedding_bag", "frobenius_norm", "gru", "gru_cell", "hinge_embedding_loss"),
+    *("instance_norm", "kl_div"),
     *("lstm", "lstm_cell", "margin_ranking_loss", "nuclear_norm", "poisson_nll_loss"),
     *("rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "triplet_margin_loss"),
 )

@@ -58,6 +58,28 @@ def test_agrees_with_torch(name: str, args: tuple[Any, ...]) -> None:
         np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("padding", [None, 2, -1])
+def test_bags_as_in_torch(mode: int, last: bool, padding: int | None) -> None:
+    torch = pytest.importorskip("torch")
+    found = []
+    for lib in (torch, gw):
+        weight = lib.tensor(_X.tolist(), requires_grad=True)
+        given = lib.tensor([0, 2, 1, 2, 0]), lib.tensor([0, 2, 2, 5])
+        bags, *_, rows = lib.embedding_bag(
+            weight, *given, False, mode, False, None, last, padding
+        )
+        (grad,) = lib.autograd.grad(bags.square().sum(), weight)
+        found.append([bags.detach(), grad, *[rows] * (mode == 2)])
+    for want, got in zip(*found, strict=True):
+        counted = got.numpy() >= 0 if got.dtype is gw.int64 else ...
+        np.testing.assert_allclose(got.numpy()[counted], want.numpy()[counted], rtol=1e-6)
+    with pytest.raises(RuntimeError, match="`mode` must be"):
+        gw.embedding_bag(weight, *given, mode=5)
+
+
 LAYERS = [
     (name, layers, directions, biases)
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")

@@ -312,6 +312,38 @@ def _recurrent(name: str, mode: str) -> Callable[..., Any]:
     return recurrent
 
 
+_BAGS = ("sum", "mean", "max")
+
+
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Bags of rows of `weight` [V, D], as `nn.functional.embedding_bag` gives them: [B, D].
+
+    `indices` [N], `offsets` [B] ([B + 1] with `include_last_offset`). Besides the result: the bag
+    of each index [N], how many rows each bag has [B], and, where `mode` is 2, the rows that the
+    maxima come from [B, D]. PyTorch leaves out those of the three that its kernel does without.
+    RuntimeError for another mode.
+    """
+    if mode not in (0, 1, 2):
+        raise RuntimeError(f"embedding_bag: `mode` must be 0, 1 or 2, not {mode!r}")
+    if include_last_offset:
+        offsets = ops.narrow(offsets, 0, 0, offsets.shape[0] - 1)
+    row = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    parts: tuple[Tensor, Tensor, Tensor, Tensor] = ops.embedding_bag_parts(
+        weight, indices, offsets, per_sample_weights, _BAGS[mode], row, scale_grad_by_freq
+    )
+    return parts
+
+
 lstm = _recurrent("lstm", "LSTM")
 gru = _recurrent("gru", "GRU")
 rnn_tanh = _recurrent("rnn_tanh", "RNN_TANH")
