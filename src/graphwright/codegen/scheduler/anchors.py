@@ -87,7 +87,6 @@ def choose_anchors(graph: LoweredGraph) -> Anchors:
     nodes = dict(graph.nodes)
     anchors = Anchors(nodes, Reads(nodes))
     _bind_outputs(graph, anchors)
-    anchors.reads = Reads(nodes)
     _bind_operands(anchors, _live(anchors))
     _store_what_moves(anchors)
     anchors.live = _live(anchors)
@@ -184,6 +183,7 @@ def _bind_outputs(graph: LoweredGraph, anchors: Anchors) -> None:
             base = f"copy.{position}"
             read = Read(spec.source, symbols, spec.dtype)
             anchors.nodes[base] = Pointwise(base, spec.shape, spec.dtype, Body(read), "copy")
+            anchors.reads.note(base)
             strides = spec.strides
         anchors.storage[base] = Storage(buffer, strides)
         anchors.stored.add(base)
@@ -272,8 +272,8 @@ def _store_what_moves(anchors: Anchors) -> None:
             _insert_before(
                 anchors, name, Pointwise(value, node.domain, node.dtype, node.body, "copy"))
             nodes[name] = replace(node, body=Body(Read(value, here, node.dtype)))
+            anchors.reads.note(name)
             anchors.stored.add(value)
-            anchors.reads = Reads(nodes)
 
 
 def _store_values(anchors: Anchors, node: Update, buffered: set[str]) -> None:
@@ -293,7 +293,7 @@ def _store_values(anchors: Anchors, node: Update, buffered: set[str]) -> None:
             part = replace(part, body=Body(read, part.body.prologue))
         parts.append(part)
     anchors.nodes[node.name] = replace(node, parts=tuple(parts))
-    anchors.reads = Reads(anchors.nodes)
+    anchors.reads.note(node.name)
     anchors.stored.update(
         source for source in anchors.reads.sources(node.name)
         if isinstance(anchors.nodes[source], Pointwise)
@@ -323,7 +323,7 @@ def _insert_before(anchors: Anchors, reader: str, node: Pointwise) -> None:
     place = order.index(reader)
     for later in order[place:]:
         anchors.nodes[later] = anchors.nodes.pop(later)
-    anchors.reads = Reads(anchors.nodes)
+    anchors.reads.note(node.name)
 
 
 def _operand(anchors: Anchors, name: str) -> Operand | None:

@@ -101,12 +101,19 @@ class Reads:
 
     def __init__(self, nodes: dict[str, LoopNode]) -> None:
         self.nodes = nodes
-        self.cost = {name: sum(body_cost(b) for _, b, _ in bodies(n))
-                     for name, n in nodes.items()}
-        self.locals = {stmt.name for n in nodes.values() for _, body, _ in bodies(n)
-                       for stmt in body.prologue if isinstance(stmt, Let)}
-        self._leaves = {
-            name: [list(body_leaves(b)) for _, b, _ in bodies(n)] for name, n in nodes.items()}
+        self.cost: dict[str, int] = {}
+        self.locals: set[str] = set()
+        self._leaves: dict[str, list[list[Any]]] = {}
+        for name in nodes:
+            self.note(name)
+
+    def note(self, name: str) -> None:
+        """Take in a node that is new, or that has another body now."""
+        found = [body for _, body, _ in bodies(self.nodes[name])]
+        self.cost[name] = sum(map(body_cost, found))
+        self._leaves[name] = [list(body_leaves(body)) for body in found]
+        self.locals.update(
+            stmt.name for body in found for stmt in body.prologue if isinstance(stmt, Let))
 
     def resolve(self, name: str, index: Index) -> tuple[str, Index]:
         """Follow views: the node that really holds element `index` of `name`, and where."""
@@ -147,7 +154,7 @@ class Reads:
             if any(isinstance(stmt, Check) for _, body, _ in bodies(self.nodes[current])
                    for stmt in body.prologue):
                 return True
-            new = set(self.sources(current)) - seen - set(buffered)
+            new = {s for s in self.sources(current) if s not in seen and s not in buffered}
             seen |= new
             pending += new
         return False
