@@ -106,6 +106,23 @@ class Unrolled(nn.Module):
         return h
 
 
+class Dense(nn.Module):
+    """Convolutions whose inputs are all channels before them, each with a batch norm: no two of
+    them have the same sizes."""
+
+    def __init__(self, layers: int, growth: int) -> None:
+        super().__init__()
+        widths = [growth * (n + 1) for n in range(layers)]
+        self.norms = nn.ModuleList([nn.BatchNorm2d(width) for width in widths])
+        self.convs = nn.ModuleList([nn.Conv2d(width, growth, 3, padding=1) for width in widths])
+
+    def forward(self, x: gw.Tensor) -> gw.Tensor:
+        """[batch, growth, height, width] to [batch, growth * (layers + 1), height, width]."""
+        for norm, conv in zip(self.norms, self.convs, strict=True):
+            x = gw.cat([x, conv(norm(x).relu())], 1)
+        return x
+
+
 def transformer(layers: int) -> tuple[nn.Module, gw.Tensor]:
     """A model of so many layers and its input."""
     return Transformer(layers).eval(), gw.randn(2, 8, 64)
@@ -114,6 +131,11 @@ def transformer(layers: int) -> tuple[nn.Module, gw.Tensor]:
 def lstm(steps: int) -> tuple[nn.Module, gw.Tensor]:
     """An unrolled LSTM of so many steps and its input."""
     return Unrolled(32).eval(), gw.randn(steps, 4, 32)
+
+
+def dense(layers: int) -> tuple[nn.Module, gw.Tensor]:
+    """A densely connected net of so many convolutions and its images."""
+    return Dense(layers, 16), gw.randn(2, 16, 4, 4)
 
 
 def training_step(model: nn.Module) -> Callable[[gw.Tensor], gw.Tensor]:
@@ -203,4 +225,5 @@ def run() -> list[Result]:
         *first_call("lstm", 50, "an LSTM of 50 steps, unrolled"),
         *first_call("transformer", 12, "a training step of 12 transformer layers", STEPS),
         *first_call("lstm", 50, "a training step of 50 LSTM cells", STEPS),
+        *first_call("dense", 40, "a training step of 40 dense convolutions", STEPS),
     ]
