@@ -441,3 +441,17 @@ def test_glu_is_one_product(dtype: Any, dim: int) -> None:
     for mine, other in ((out, want), (slope, exact)):
         np.testing.assert_allclose(mine.detach().double().numpy(), other.detach().numpy(),
                                    1.02 * step, 1e-7)
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16], ids=str)
+def test_relu_of_every_number_of_half_precision(dtype: Any) -> None:
+    bits = gw.from_numpy(np.arange(1 << 16, dtype=np.uint16).view(np.int16))
+    x = bits.view(dtype).requires_grad_()
+    out = gw.relu(x)
+    out.backward(gw.full_like(out, 3.0))
+    exact = x.detach().to(gw.float32).numpy()
+    found = out.detach().to(gw.float32).numpy()
+    np.testing.assert_array_equal(found, np.where(exact < 0, 0, exact))
+    assert np.array_equal(np.signbit(found)[exact == 0], np.signbit(exact)[exact == 0])
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.to(gw.float32).numpy(), np.where(exact <= 0, 0, 3))

@@ -1,4 +1,4 @@
-/* Elementwise kernels that choose or test: where, clamp, extrema, logic. */
+/* Elementwise kernels that choose or test: where, clamp, extrema, logic, relu of half types. */
 #include "elements.h"
 
 #define WHERE(bits)                                                                        \
@@ -55,6 +55,16 @@ NUMBERS(int64, int64_t)
 ENDLESS(isposinf, +, 0)
 ENDLESS(isneginf, -, 0x8000)
 
+/* relu of half types moves or clears their bits: those of negative numbers follow 0x8000, which is
+ * -0, up to minus infinity, and then come NaNs. */
+#define RELU(name, infinity)                                                               \
+    GW_ROW_OF_1(relu_##name, uint16_t, uint16_t, (uint16_t)(x - 0x8001) < (infinity) ? 0 : x) \
+    GW_ROW_OF_2(relu_backward_##name, uint16_t, uint16_t,                                  \
+                ((uint16_t)(y - 0x8000) <= (infinity)) | (y == 0) ? 0 : x)
+
+RELU(float16, 0x7c00)
+RELU(bfloat16, 0x7f80)
+
 static void isreal(char *const *args, int64_t n, int *trouble) {
     GW_UNUSED(trouble);
     memset(args[1], 1, (size_t)n);
@@ -72,12 +82,15 @@ GW_ROW_OF_1(angle_float64, double, double, x < 0 ? 3.14159265358979323846 : x !=
     {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64,                 \
              [GW_FLOAT16] = name##_float16, [GW_BFLOAT16] = name##_bfloat16}}
 
+#define OF_HALVES(name) {#name, {[GW_FLOAT16] = name##_float16, [GW_BFLOAT16] = name##_bfloat16}}
+
 const GwRowTable gw_choice_rows[] = {
     {"where", {[GW_BOOL] = where8, [GW_UINT8] = where8, [GW_INT8] = where8, [GW_INT16] = where16,
                [GW_INT32] = where32, [GW_INT64] = where64, [GW_FLOAT16] = where16,
                [GW_BFLOAT16] = where16, [GW_FLOAT32] = where32, [GW_FLOAT64] = where64}},
     NAMES(clamp), NAMES(logical_and), NAMES(logical_or),
     NAMES(logical_xor), NAMES(logical_not), OF_FLOATS(isposinf), OF_FLOATS(isneginf),
+    OF_HALVES(relu), OF_HALVES(relu_backward),
     {"isreal", {[GW_FLOAT32] = isreal, [GW_FLOAT64] = isreal, [GW_FLOAT16] = isreal,
                 [GW_BFLOAT16] = isreal}},
     GW_FLOAT_ROWS(angle),

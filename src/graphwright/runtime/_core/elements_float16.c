@@ -85,7 +85,6 @@ ROW_1(trunc, GW_TRUNC(x))
 ROW_1(round, GW_RINT(x))
 ROW_1(frac, x - GW_TRUNC(x))
 ROW_1(sign, (x > 0) - (x < 0))
-ROW_1(relu, x < 0 ? 0 : x)
 
 #define CUT(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
 ROW_1(hardsigmoid, CUT(x + 3, 0, 6) / 6)
@@ -97,7 +96,6 @@ ROW_2(multiply, x * y)
 ROW_2(divide, x / y)
 ROW_2(maximum, x > y || x != x ? x : y)
 ROW_2(minimum, x < y || x != x ? x : y)
-ROW_2(relu_backward, y <= 0 ? 0 : x)
 
 /* ---- tensors x, y, z and then numbers a, b, c ---- */
 
@@ -121,9 +119,9 @@ ROW_2(relu_backward, y <= 0 ? 0 : x)
 
 const GwRowTable gw_float16_rows[] = {
     NAMES(sqrt), NAMES(rsqrt), NAMES(reciprocal), NAMES(square), NAMES(cube), NAMES(floor),
-    NAMES(ceil), NAMES(trunc), NAMES(round), NAMES(frac), NAMES(sign), NAMES(relu),
+    NAMES(ceil), NAMES(trunc), NAMES(round), NAMES(frac), NAMES(sign),
     NAMES(hardsigmoid), NAMES(hardswish), NAMES(add), NAMES(subtract), NAMES(multiply),
-    NAMES(divide), NAMES(maximum), NAMES(minimum), NAMES(relu_backward),
+    NAMES(divide), NAMES(maximum), NAMES(minimum),
     {NULL, {NULL}},
 };
 

@@ -39,7 +39,7 @@ ALL_1(cube, x * x * x)
 ALL_1(sqrt, GW_SQRT(x))
 ALL_1(rsqrt, 1 / GW_SQRT(x))
 ALL_1(reciprocal, 1 / x)
-ALL_1(relu, x < 0 ? 0 : x)
+FLOATS_1(relu, x < 0 ? 0 : x)
 GW_BFLOAT16_ROW(floor, GW_FLOOR(x))
 GW_BFLOAT16_ROW(ceil, GW_CEIL(x))
 GW_BFLOAT16_ROW(trunc, GW_TRUNC(x))
@@ -72,7 +72,7 @@ BFLOAT16_2(maximum, x > y || x != x ? x : y)
 BFLOAT16_2(minimum, x < y || x != x ? x : y)
 FLOATS_2(copysign, GW_COPYSIGN(x, y))
 GW_ROW_OF_2(copysign_half, uint16_t, uint16_t, (x & 0x7fff) | (y & 0x8000))
-ALL_2(relu_backward, y <= 0 ? 0 : x)
+FLOATS_2(relu_backward, y <= 0 ? 0 : x)
 FLOATS_2(heaviside, x == 0 ? y : (x > 0))
 FLOATS_2(round_multiple, GW_RINT(x / y) * y)
 FLOATS_2(round_fraction, GW_RINT(x * y) / y)
@@ -149,19 +149,18 @@ FLOATS_3(threshold, x <= y ? z : x)
              [GW_INT16] = name##_16, [GW_UINT16] = name##_16,                 \
              [GW_INT32] = name##_32, [GW_UINT32] = name##_32,                 \
              [GW_INT64] = name##_64, [GW_UINT64] = name##_64}}
-#define WITH_INTEGERS(name)                                                   \
-    {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64,    \
-             [GW_BFLOAT16] = name##_bfloat16, [GW_INT8] = name##_int8,        \
-             [GW_INT16] = name##_int16, [GW_INT32] = name##_int32,            \
-             [GW_INT64] = name##_int64}}
+#define OF_INTEGERS(name)                                                     \
+    {#name, {[GW_INT8] = name##_int8, [GW_INT16] = name##_int16,              \
+             [GW_INT32] = name##_int32, [GW_INT64] = name##_int64}}
 
 const GwRowTable gw_plain_rows[] = {
-    WITH_INTEGERS(relu), WITH_INTEGERS(sign), OF_HALVES(absolute), BY_WIDTH(negative),
+    NAMES(relu), OF_INTEGERS(relu), WITH_BFLOAT16(sign), OF_INTEGERS(sign),
+    OF_HALVES(absolute), BY_WIDTH(negative),
     WITH_HALVES(copysign), OF_BFLOAT16(floor), OF_BFLOAT16(ceil), OF_BFLOAT16(trunc),
     OF_BFLOAT16(maximum), OF_BFLOAT16(minimum), WITH_BFLOAT16(frac), WITH_BFLOAT16(round),
     WITH_BFLOAT16(square), WITH_BFLOAT16(cube), WITH_BFLOAT16(sqrt), WITH_BFLOAT16(rsqrt),
     WITH_BFLOAT16(reciprocal), OF_BFLOAT16(add), OF_BFLOAT16(subtract), OF_BFLOAT16(multiply),
-    OF_BFLOAT16(divide), WITH_BFLOAT16(relu_backward), WITH_BFLOAT16(hardsigmoid),
+    OF_BFLOAT16(divide), NAMES(relu_backward), WITH_BFLOAT16(hardsigmoid),
     WITH_BFLOAT16(hardswish), NAMES(heaviside), NAMES(round_multiple),
     NAMES(round_fraction), NAMES(fmax), NAMES(fmin), NAMES(nextafter),
     NAMES(hypot), NAMES(lerp), NAMES(add_scaled), NAMES(sub_scaled), NAMES(addcmul),

@@ -52,7 +52,7 @@ static bool ufunc_loop(const PyUFuncObject *ufunc, int in, int out, GwLoopRef *f
 }
 
 /* Half types are computed in float32, except where their bits are only moved, or by a kernel of
- * their own, if no operand is of another dtype or a number (which is not rounded to them). */
+ * their own, if no operand is of another dtype or a number: only what is moved is rounded to them. */
 static int computed_in(const Pointwise *p, int dtype, bool others) {
     bool own = !others && (p->masked || p->rows[dtype] != NULL);
     return gw_is_half(dtype) && !own ? GW_FLOAT32 : dtype;
@@ -333,7 +333,7 @@ static bool prepare(Pointwise *p, PyObject *const *args, Operands *found, int *c
         *computed = found->dtype;
         return plan_numbers(p, args, plan_mixed(p, found->dtype, plan), plan);
     }
-    *computed = computed_in(p, found->dtype, numbers || found->mixed);
+    *computed = computed_in(p, found->dtype, found->mixed || (numbers && !p->masked));
     return find_loop(p, *computed, plan)
            && (!numbers || plan_numbers(p, args, *computed, plan));
 }
