@@ -185,6 +185,28 @@ def test_a_hook_that_is_removed_or_added_is_noticed() -> None:
     assert seen == [1, 2]
 
 
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+@pytest.mark.parametrize("before", [False, True])
+def test_a_hook_that_the_frame_removes_sees_no_gradient_from_then_on(
+    before: bool, backend: str
+) -> None:
+    def program(weight: Any, handle: Any) -> Any:
+        if before:
+            (weight * 3).sum().backward()
+        handle.remove()
+        (weight * weight).sum().backward()
+        return weight.grad
+
+    captured = Captured(program, backend=lookup(backend), fullgraph=True)
+    for _ in range(2):
+        grads = []
+        for run in (program, captured):
+            weight = nn.Parameter(gw.arange(3.0))
+            found = run(weight, weight.register_hook(lambda grad: grad * 2))
+            grads.append(found.tolist())
+        assert close(grads[1], grads[0])
+
+
 def leaving_with_its_history(net: Any, x: Any, seen: list[Any]) -> Any:
     hidden = net[0](x)
     hidden.register_hook(lambda grad: seen.append(1))

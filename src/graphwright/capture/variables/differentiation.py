@@ -132,7 +132,13 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
 
 
 def _has_hooks(tx: Translator, leaf: TensorVariable) -> bool:
-    return any(hooks_of_leaf(tx, leaf, name) for name in ("hooks", "accumulate_hooks"))
+    """Whether hooks see its gradient, or did when the frame began: until it ends, a pass in the
+    graph finds those that it has removed.
+    """
+    if any(hooks_of_leaf(tx, leaf, name) for name in ("hooks", "accumulate_hooks")):
+        return True
+    extra = tx.output.real_inputs()[leaf.node]._autograd if leaf.source is not None else None
+    return extra is not None and bool(extra.hooks)
 
 
 def _backward_by_hooks(
