@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from .assorted import Assorted
+from .computing import Computing
 
 FILES = ("world.py", "world_models.py", "world_settings.py", "world_language.py",
-         "world_further.py", "world_shapes.py")
+         "world_further.py", "world_shapes.py", "world_objects.py")
 WORLD = "\n\n".join(Path(__file__).with_name(name).read_text() for name in FILES)
 HEADER = """
 def f(x, y, n, items, table, obj, net, pack=None, *, flag=False, mode="mean", rate=0.5):
@@ -19,7 +19,7 @@ PARAMETERS = {
 }
 
 
-class Program(Assorted):
+class Program(Computing):
     """One function `f`, with the parameters of `HEADER`; `function_text` is its source."""
 
     def __init__(self, chance: random.Random) -> None:
@@ -52,7 +52,8 @@ class Program(Assorted):
             self.iterated, self.formatted, self.elsewhere, self.copied, self.looked_at,
             self.indexed, self.rewritten, self.annotated, self.outside, self.looked_at,
             self.rowed, self.keyed, self.deeply_copied, self.lasting, self.parted, self.sized,
-            self.parted, self.sized,
+            self.parted, self.sized, self.starred, self.ordered, self.worded, self.compared,
+            self.recursed,
         ]
         if indent < 5:
             kinds += [
@@ -63,7 +64,10 @@ class Program(Assorted):
                 self.hook, self.collected, self.collected, self.let_go,
                 self.warned, self.grouped, self.redirected, self.failing, self.changed_under,
                 self.decorated_here, self.left_by_finally, self.matched, self.stepped,
-                self.counting, self.thrown_into,
+                self.counting, self.thrown_into, self.attributed, self.ended_early,
+                self.delegated, self.stacked, self.swallowed, self.held, self.held, self.amid,
+                self.amid, self.own_function, self.kept_functions, self.decided, self.replaced,
+                self.at_the_end,
                 *([self.loop, self.while_loop, self.loop] if self.loops < 2 else []),
             ]
         self.random.choice(kinds)(indent)

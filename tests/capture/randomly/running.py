@@ -98,6 +98,9 @@ class World:
         for kind in (space["Obj"], space["Child"]):
             if "count" in vars(kind):
                 del kind.count
+        space["Holder"].made = 0
+        if "made" in vars(space["Strict"]):
+            del space["Strict"].made
 
     def net(self, variant: int) -> Any:
         """A module as it was at first; which, and in which mode, depends on the variant."""
@@ -212,13 +215,15 @@ class World:
         """The program's own lines in the traceback of an exception.
 
         Not the one that reads an unbound local: of code that it has run often Python 3.11 names
-        another.
+        another. Nor those of a backward that is asked for afterwards: compiled, they do not run.
         """
         frames = traceback.walk_tb(error.__traceback__)
         lines = [
             (frame.f_code.co_name, line) for frame, line in frames
             if frame.f_code.co_filename == self.file
         ]
+        if lines and lines[0][0] != "f":
+            return []
         return lines[:-1] if isinstance(error, UnboundLocalError) else lines
 
 
