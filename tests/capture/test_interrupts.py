@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import graphwright as gw
 from graphwright.capture import _eval_frame
 from graphwright.capture.convert import Frontend
 from graphwright.capture.output_graph import OutputGraph
+from graphwright.capture.resume import is_resume
 from graphwright.native_backends import stage
 from graphwright.runtime import _core
 
@@ -280,3 +283,67 @@ def test_what_a_handler_raises_in_a_capture_goes_out_of_the_call(
 def test_a_lack_of_memory_is_no_bug_of_the_compiler() -> None:
     with pytest.raises(MemoryError), stage("ir"):
         raise MemoryError
+
+
+class Entered:
+    """Is interrupted by what enters it, without a look for signals before the block begins."""
+
+    __enter__ = staticmethod(partial(_thread.interrupt_main))
+
+    def __init__(self, log: list[str]) -> None:
+        self.log = log
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.log.append("left" if kind is None else kind.__name__)
+
+
+def entering(x: Any, log: list[str]) -> Any:
+    y = x + 1
+    with Entered(log):
+        y = y * 2
+    return y
+
+
+def going_on(x: Any, log: list[str]) -> Any:
+    y = x + 1
+    try:
+        native(log)
+        y = y * 2
+    except KeyboardInterrupt:
+        log.append("caught")
+    finally:
+        log.append("left")
+    return y + 1
+
+
+class OfStarts(Frontend):
+    """Captures functions, and does something else with what goes on behind their breaks."""
+
+    def __init__(self, behind: Any) -> None:
+        super().__init__(run_graph)
+        self.behind = behind
+
+    def __call__(self, function: Any, code: Any, slots: Any, entries: Any = ()) -> Any:
+        if is_resume(code):
+            return self.behind()
+        return super().__call__(function, code, slots, entries)
+
+
+def interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("interrupts")
+@pytest.mark.parametrize("behind", [lambda: _eval_frame.RUN_NATIVELY, lambda: None, None])
+def test_the_block_that_a_break_entered_is_left_when_interrupted(behind: Any) -> None:
+    log: list[str] = []
+    frontend = Frontend(run_graph) if behind is None else OfStarts(behind)
+    with pytest.raises(KeyboardInterrupt):
+        frontend.compile(entering)(X, log)
+    assert log == ["KeyboardInterrupt"]
+
+
+def test_an_interrupted_capture_behind_a_break_is_raised_in_the_block() -> None:
+    log: list[str] = []
+    assert same(OfStarts(interrupted).compile(going_on)(X, log), X + 2)
+    assert log == ["native", "caught", "left"]

@@ -105,6 +105,13 @@ class Continuation:
 
     def __new__(cls, function: Callable[..., Any], /, *args: Any) -> Self: ...
 
+class Continued:
+    """`continued[function, *args]` is Continuation(function, *args), with no look for signals."""
+
+    def __getitem__(self, items: tuple[Any, ...], /) -> Continuation: ...
+
+continued: Continued
+
 def plainly(
     listener: Callable[[Any], Any] | None, failure: Any, function: Callable[..., Any], /,
     *args: Any, **kwargs: Any,

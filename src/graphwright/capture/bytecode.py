@@ -64,14 +64,17 @@ class Moved(Sequence[Instruction]):
     """
 
     def __init__(
-        self, prologue: Sequence[Instruction], code: types.CodeType, units: int
+        self, prologue: Sequence[Instruction], code: types.CodeType, units: int,
+        handler: ExceptionHandler | None,
     ) -> None:
-        """`units`: the length of the prologue's bytes."""
+        """`units`: the length of the prologue; `handler`, of `code`, protects its RESUME."""
         self._made = {inst.index: inst for inst in prologue}
         self._original = decode(code)
         self._count, self._bytes = len(prologue), 2 * units
         self._start = next(inst.index for inst in self._original if inst.opname == "RESUME")
         self._handlers = exception_handlers(code)
+        self._first = handler
+        self._resumes = next(inst.offset for inst in prologue if inst.opname == "RESUME")
 
     def __len__(self) -> int:
         return self._count + len(self._original)
@@ -100,7 +103,7 @@ class Moved(Sequence[Instruction]):
 
     def handlers(self) -> tuple[ExceptionHandler, ...]:
         """The exception table at its new place."""
-        return tuple(
+        moved = tuple(
             replace(
                 handler,
                 start=handler.start + self._bytes,
@@ -109,6 +112,10 @@ class Moved(Sequence[Instruction]):
             )
             for handler in self._handlers
         )
+        if self._first is None:
+            return moved
+        start, target = self._resumes, self._first.target + self._count
+        return (replace(self._first, start=start, end=start + 2, target=target), *moved)
 
 
 _moved: CodeTable[Moved] = CodeTable()

@@ -41,15 +41,20 @@ def rebuilt(
     free: tuple[str, ...],
     stack: int,
     constant: object,
+    handler: tuple[int, int, bool] | None,
 ) -> types.CodeType:
     """The code with a prologue at `line` in front, its cells turned into free variables.
 
     `parameters` become its first locals, `free` its free variables; `stack` says how much more
     of it the prologue needs, `constant` follows the constants. Arguments of the prologue's
-    instructions are final.
+    instructions are final. `handler` is where exceptions of its RESUME go: a unit of the code, the
+    stack's depth there, and whether it wants the place.
     """
     names = local_names(code, parameters)
-    head = b"".join(instruction(name, arg) for name, arg in prologue)
+    parts = [instruction(name, arg) for name, arg in prologue]
+    head = b"".join(parts)
+    resume = [name for name, _ in prologue].index("RESUME")
+    start = sum(len(part) for part in parts[:resume]) // 2
     varying = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
     return code.replace(
         co_argcount=len(parameters),
@@ -64,7 +69,7 @@ def rebuilt(
         co_stacksize=code.co_stacksize + stack,
         co_code=head + _renumbered(code, _slots(code, names, free)),
         co_linetable=_lines(len(head) // 2, line - code.co_firstlineno) + code.co_linetable,
-        co_exceptiontable=_moved_handlers(code, len(head) // 2),
+        co_exceptiontable=_moved_handlers(code, len(head) // 2, start, handler),
     )
 
 
@@ -150,9 +155,16 @@ def _lines(units: int, delta: int) -> bytes:
     return line_entries(units - 1, delta) + line_entries(1, -delta)
 
 
-def _moved_handlers(code: types.CodeType, units: int) -> bytes:
-    """The exception table of code that begins so many units later."""
-    return handler_table(
+def _moved_handlers(
+    code: types.CodeType, units: int, start: int, handler: tuple[int, int, bool] | None
+) -> bytes:
+    """The exception table of code that begins so many units later, and `handler` at `start`."""
+    first = []
+    if handler is not None:
+        target, depth, lasti = handler
+        first = [(start, start + 1, target + units, depth, lasti)]
+    moved = [
         (e.start // 2 + units, e.end // 2 + units, e.target // 2 + units, e.depth, e.lasti)
         for e in dis._parse_exception_table(code)  # type: ignore[attr-defined]
-    )
+    ]
+    return handler_table([*first, *moved])

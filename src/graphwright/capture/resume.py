@@ -20,6 +20,7 @@ from graphwright.capture.bytecode import (
     Instruction,
     Moved,
     decode,
+    handler_of,
     live_locals,
     note_moved,
     read_after_deletion,
@@ -200,9 +201,19 @@ def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, tu
     prologue = _prologue(cut, point, parameters, unit)
     line = decode(code)[point.index % SECOND].line
     depth = len(point.stack) + 2
-    made = rebuilt(cut, prologue, line, parameters, closure_names(code), depth, _LASTI)
+    made = rebuilt(cut, prologue, line, parameters, closure_names(code), depth, _LASTI,
+                   _handler_at(cut, target))
     note_moved(made, _decoded(made, cut, prologue, line, target))
     return made, (-1,) * len(prologue) + positions
+
+
+def _handler_at(code: types.CodeType, index: int) -> tuple[int, int, bool] | None:
+    """Where an exception of an instruction goes: the target's unit, the stack's depth, lasti."""
+    found = handler_of(code, decode(code)[index])
+    if found is None:
+        return None
+    target = _first_unit(code, decode(code)[found.target].offset)
+    return target, found.depth, found.push_lasti
 
 
 def _decoded(
@@ -213,7 +224,7 @@ def _decoded(
     target: int,
 ) -> Moved:
     """The instructions of the made code, whose prologue jumps to one of the code behind it."""
-    offset, head = 0, []
+    offset, head, handler = 0, [], handler_of(cut, decode(cut)[target])
     for index, (name, arg) in enumerate(prologue):
         size = len(instruction(name, arg))
         value: object = arg
@@ -223,9 +234,10 @@ def _decoded(
             value = made.co_varnames[arg]
         goes_to = len(prologue) + target if name == "JUMP_FORWARD" else -1
         at = offset + size - 2
-        head.append(Instruction(index, name, arg, value, goes_to, line, None, at, False))
+        protected = name == "RESUME" and handler is not None
+        head.append(Instruction(index, name, arg, value, goes_to, line, None, at, protected))
         offset += size
-    return Moved(head, cut, offset // 2)
+    return Moved(head, cut, offset // 2, handler)
 
 
 def _first_unit(code: types.CodeType, offset: int) -> int:
@@ -280,10 +292,12 @@ def needs_first_argument(code: types.CodeType) -> str | None:
 def _prologue(
     code: types.CodeType, point: ResumePoint, parameters: list[str], target: int
 ) -> list[tuple[str, int]]:
-    """Put the stack back, and jump to a unit of the code behind."""
+    """Put the stack back, and jump to a unit of the code behind.
+
+    What signals raise is raised at RESUME, which is inside of the blocks that the jump goes to.
+    """
     names = closure_names(code)
     prologue = [("COPY_FREE_VARS", len(names))] if names else []
-    prologue.append(("RESUME", 0))
     for position, kind in enumerate(point.stack):
         if kind == IS_NULL:
             prologue.append(("PUSH_NULL", 0))
@@ -291,7 +305,7 @@ def _prologue(
             prologue.append(("LOAD_CONST", len(code.co_consts)))
         else:
             prologue += _moved(parameters.index(f"$s{position}"))
-    return [*prologue, ("JUMP_FORWARD", target + 1), ("NOP", 0)]
+    return [*prologue, ("RESUME", 0), ("JUMP_FORWARD", target + 1), ("NOP", 0)]
 
 
 def _moved(slot: int) -> list[tuple[str, int]]:

@@ -44,6 +44,35 @@ static PyObject *make(PyObject *Py_UNUSED(type), PyObject *const *items, size_t 
     return (PyObject *)made_of(items, n);
 }
 
+/* `continued[function, *args]`: a Continuation, without the look for signals behind a call. */
+static PyObject *subscripted(PyObject *Py_UNUSED(self), PyObject *items) {
+    if (!PyTuple_CheckExact(items)) {
+        PyErr_SetString(PyExc_TypeError, "continued[function, *args]");
+        return NULL;
+    }
+    return make(NULL, PySequence_Fast_ITEMS(items), (size_t)PyTuple_GET_SIZE(items), NULL);
+}
+
+static PyMappingMethods by_subscript = {.mp_subscript = subscripted};
+
+static PyTypeObject Continued_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.capture._eval_frame.Continued",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_as_mapping = &by_subscript,
+};
+
+int ef_add_continued(PyObject *module) {
+    if (PyType_Ready(&Continued_Type) < 0) {
+        return -1;
+    }
+    PyObject *made = PyObject_New(PyObject, &Continued_Type);
+    int status = made == NULL ? -1 : PyModule_AddObjectRef(module, "continued", made);
+    Py_XDECREF(made);
+    return status;
+}
+
 static PyObject *plainly(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n,
                          PyObject *kwnames) {
     if (n < 3 || !PyCallable_Check(args[2])) {

@@ -200,6 +200,9 @@ PyObject *ef_tell_failure(PyObject *callback, PyCodeObject *code, PyObject *resu
 int ef_interruptions_init(void);        /* -1 with an exception */
 int ef_hold_interruptions(void);        /* -1 with an exception: a handler that was due raised */
 int ef_release_interruptions(void);     /* the same */
+/* Takes what is being raised, for the RESUME of the frame that begins next to raise it. False, and
+ * it is raised still, where that cannot be: in other threads than the main one. */
+bool ef_raise_at_resume(void);
 
 /* ---- observers.c ---- */
 /* Whether a debugger, coverage or another tool follows this code: then it runs as it is. */
@@ -216,6 +219,7 @@ PyCodeObject *ef_visible_code(PyCodeObject *guise, int line);
 typedef struct EfContinuation EfContinuation;
 extern PyTypeObject EfContinuation_Type;
 extern PyMethodDef ef_continuation_methods[];
+int ef_add_continued(PyObject *module);
 
 /* ---- iterators.c ---- */
 /* The number that the iterator of a range gives next, which it goes on to give; new reference.

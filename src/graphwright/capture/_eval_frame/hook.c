@@ -164,7 +164,11 @@ static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) 
     switch (find_entry(list, frame, &entry, &result)) {
     case EF_NATIVE: return run_failed(tstate, frame, continued);
     case EF_MISS: return run_begun(tstate, frame, continued);
-    case EF_ERROR: break;
+    case EF_ERROR:
+        if (continued && ef_raise_at_resume()) {
+            return run_begun(tstate, frame, continued);
+        }
+        break;
     case EF_HIT:
         frames_replaced += entry->code != EF_FRAME_CODE(frame);
         if (result == NULL) {

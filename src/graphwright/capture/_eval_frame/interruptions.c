@@ -203,6 +203,46 @@ int ef_release_interruptions(void) {
     return status;
 }
 
+/* ---- what is raised before a frame begins that goes on in a block ---- */
+
+static int raise_again(void *exception) {
+#if PY_VERSION_HEX >= 0x030C0000
+    PyErr_SetRaisedException(exception);
+#else
+    PyErr_Restore(Py_NewRef((PyObject *)Py_TYPE(exception)), exception,
+                  PyException_GetTraceback(exception));
+#endif
+    return -1;
+}
+
+static PyObject *take_raised(void) {
+#if PY_VERSION_HEX >= 0x030C0000
+    return PyErr_GetRaisedException();
+#else
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback != NULL) {
+        PyException_SetTraceback(value, traceback);
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    return value;
+#endif
+}
+
+bool ef_raise_at_resume(void) {
+    if (!_PyOS_IsMainThread()) {
+        return false;
+    }
+    PyObject *exception = take_raised();
+    if (Py_AddPendingCall(raise_again, exception) < 0) {
+        raise_again(exception);
+        return false;
+    }
+    return true;
+}
+
 int ef_interruptions_init(void) {
     int error = pthread_atfork(NULL, NULL, release_in_child);
     if (error != 0) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING
 
-from graphwright.capture._eval_frame import Continuation
+from graphwright.capture._eval_frame import continued
 from graphwright.capture.bytecode import (
     Instruction,
     decode,
@@ -181,8 +181,12 @@ class ResumeCall:
         args: list[Load],
         held: list[str],
     ) -> None:
-        """Return the continuation: whoever evaluates the frame goes on with it."""
-        builder.begin_call(Continuation)
+        """Return the continuation: whoever evaluates the frame goes on with it.
+
+        It is made by a subscript: behind a call Python handles signals, and what those raise
+        would be raised outside of the blocks that the continuation goes on in.
+        """
+        builder.load_const(continued)
         for cell in self.cells:
             cell()
         if self.cells:
@@ -190,6 +194,7 @@ class ResumeCall:
         builder.make_function(code, bool(self.cells))
         for arg in args:
             arg()
-        builder.end_call(len(args) + 1)
+        builder.build("tuple", len(args) + 1)
+        builder.subscript()
         builder.forget_unused(held, ends=True)
         builder.return_value()
