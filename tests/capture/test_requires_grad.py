@@ -181,3 +181,34 @@ def test_which_branch_is_taken_decides_what_is_recorded() -> None:
     captured = Captured(program, fullgraph=True)
     gw.testing.assert_close(both(captured), both(program))
     assert captured.graphs == 2
+
+
+def _by_method(h: Any) -> Any:
+    return h.requires_grad_()
+
+
+def _by_attribute(h: Any) -> Any:
+    h.requires_grad = True
+    return h
+
+
+@pytest.mark.parametrize("switched", [_by_method, _by_attribute])
+@pytest.mark.parametrize("leaf", [True, False])
+def test_of_a_tensor_made_in_the_frame(switched: Any, leaf: bool) -> None:
+    """One with a history keeps it; setting the attribute is refused then."""
+    weight = gw.ones(3, requires_grad=True)
+
+    def program(x: Any) -> Any:
+        h = switched(x[:, None])
+        return (h * weight).sum()
+
+    found = []
+    for function in (program, gw.compile(program)):
+        x, weight.grad = gw.arange(4.0).requires_grad_(not leaf), None
+        try:
+            function(x).backward()
+        except RuntimeError as error:
+            found.append(str(error))
+        else:
+            found.append((None if x.grad is None else x.grad.tolist(), weight.grad.tolist()))
+    assert found[0] == found[1]

@@ -432,3 +432,12 @@ def test_random_programs_against_torch() -> None:
             results.append((y.detach().numpy(), x.grad.numpy()))
         for ours, theirs in zip(*results, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=f"seed {seed}")
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_requires_grad_is_set_on_leaves_only(on: bool) -> None:
+    y = gw.ones(2, requires_grad=True) * 2
+    with pytest.raises(RuntimeError, match="only change requires_grad flags of leaf"):
+        y.requires_grad = on
+    assert y.requires_grad_() is y
+    assert y.requires_grad and not y.is_leaf

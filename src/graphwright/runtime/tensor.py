@@ -359,8 +359,11 @@ class Tensor(
         BACKWARD.run(self, gradient, retain_graph, create_graph, inputs)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return self. Raises RuntimeError for integer dtypes."""
-        self.requires_grad = requires_grad
+        """Set `requires_grad` and return self. A tensor with a history, which requires gradients
+        already, stays as it is; RuntimeError for integer dtypes, and where that is to be unset.
+        """
+        if requires_grad is not True or self.grad_fn is None:
+            self.requires_grad = requires_grad
         return self
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:

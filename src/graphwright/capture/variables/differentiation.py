@@ -255,12 +255,14 @@ def require_gradient(
     tx: Translator, owner: TensorVariable, args: Args, kwargs: Kwargs
 ) -> VariableTracker:
     """`owner.requires_grad_(...)`."""
+    given = _bound(("self", "requires_grad"), [owner, *args], kwargs)
+    wanted = given.get("requires_grad", tx.constant(True)).realize()
+    if not wanted.is_constant() or type(wanted.as_constant()) is not bool:
+        unsupported("GB0007", f"requires_grad_({wanted.describe()})")
     if owner.source is not None:
-        given = _bound(("self", "requires_grad"), [owner, *args], kwargs)
-        wanted = given.get("requires_grad", tx.constant(True)).realize()
-        if not wanted.is_constant() or type(wanted.as_constant()) is not bool:
-            unsupported("GB0007", f"requires_grad_({wanted.describe()})")
         tx.output.recording.switch(tx, owner, wanted.as_constant())
+        return owner
+    if owner.fake.grad_fn is not None and wanted.as_constant():
         return owner
     result = tx.output.run(tx, "call_method", "requires_grad_", [owner, *args], kwargs)
     tx.output.tape.note_leaf(owner.fake)

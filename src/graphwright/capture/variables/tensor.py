@@ -163,6 +163,8 @@ class TensorVariable(VariableTracker):
         elif name == "data":
             tx.output.data.assign(tx, self, value)
         elif name == "requires_grad":
+            if self._has_history(tx):
+                unsupported("GB0007", f"RuntimeError: {self.describe()}.requires_grad is set")
             self.call_method(tx, "requires_grad_", [value], {})
         elif hasattr(self.cls, name):
             super().setattr(tx, name, value)

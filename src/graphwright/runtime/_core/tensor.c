@@ -323,9 +323,11 @@ static int set_requires_grad(PyObject *self, PyObject *value, void *closure) {
                      "gradients, not %R", gw_dtypes[t->dtype].object);
         return -1;
     }
-    if (!on && t->grad_fn != NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "you can only change requires_grad flags of leaf "
-                        "variables; use detach() to cut a tensor off its history");
+    if (t->grad_fn != NULL) {
+        PyErr_SetString(PyExc_RuntimeError, on
+                        ? "you can only change requires_grad flags of leaf variables"
+                        : "you can only change requires_grad flags of leaf variables; use "
+                          "detach() to cut a tensor off its history");
         return -1;
     }
     t->flags = (uint8_t)(on ? t->flags | GW_REQUIRES_GRAD : t->flags & ~GW_REQUIRES_GRAD);
