@@ -343,7 +343,71 @@ def test_the_block_that_a_break_entered_is_left_when_interrupted(behind: Any) ->
     assert log == ["KeyboardInterrupt"]
 
 
+@pytest.mark.usefixtures("interrupts")
+def test_the_block_is_left_where_what_follows_the_break_is_compiled() -> None:
+    def function(x: Any, entered: Entered) -> Any:
+        y = x + 1
+        with entered:
+            y = y * 2
+        return y
+
+    entered = Entered([])
+    compiled = Frontend(run_graph).compile(function)
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for _ in range(3):
+        assert same(compiled(X, entered), (X + 1) * 2)
+    signal.signal(signal.SIGINT, handler)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            compiled(X, entered)
+    assert entered.log == ["left"] * 3 + ["KeyboardInterrupt"] * 2
+
+
 def test_an_interrupted_capture_behind_a_break_is_raised_in_the_block() -> None:
     log: list[str] = []
     assert same(OfStarts(interrupted).compile(going_on)(X, log), X + 2)
     assert log == ["native", "caught", "left"]
+
+
+class Late:
+    """Handlers of signals that raise what plain Python code raises, too."""
+
+    def method(self, number: int, frame: Any) -> None:
+        raise TimeoutError("late")
+
+    __call__ = method
+
+
+@pytest.fixture(params=[Late().method, partial(Late.method, Late()), Late()])
+def late(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = signal.signal(signal.SIGUSR1, request.param)
+    yield
+    signal.signal(signal.SIGUSR1, before)
+
+
+def signalled(graph: Any, inputs: Any) -> Any:
+    """Graphs that a signal reaches when they have run."""
+
+    def run(*args: Any) -> Any:
+        results = graph(*args)
+        _thread.interrupt_main(signal.SIGUSR1)
+        return results
+
+    return run
+
+
+@pytest.mark.usefixtures("late")
+def test_errors_of_handlers_are_none_of_the_graph() -> None:
+    """They were taken for those of a graph that failed, in whose place the frame ran plainly."""
+
+    def function(x: Any, log: list[str]) -> Any:
+        y = x.add_(1)
+        native(log)
+        return y * 2
+
+    compiled = Frontend(signalled).compile(function)
+    x, log = gw.ones(3), []
+    for _ in range(3):
+        with pytest.raises(TimeoutError, match="late"):
+            compiled(x, log)
+    assert log == [] and same(x, gw.ones(3))

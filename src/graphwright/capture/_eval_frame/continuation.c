@@ -5,7 +5,8 @@
  * time, however many breaks there are.
  *
  * So does code whose graph failed, with a continuation that runs the whole function plainly: no
- * frame of it is captured, and a listener hears of the failure where it gives a result.
+ * frame of it is captured, and a listener hears of the failure where it gives a result. A failure
+ * that is an exception is raised where the function begins.
  */
 #include "eval_frame.h"
 #include <stddef.h>
@@ -162,8 +163,10 @@ static PyObject *start_plainly(EfContinuation *next) {
     if (ef_hook_enter(NULL, 0, &state) < 0) {
         return NULL;
     }
-    PyObject *result = start(next);
-    if (result != NULL && next->listener != Py_None) {
+    bool interrupted = PyExceptionInstance_Check(next->failure);
+    PyObject *result = interrupted && !ef_raise_at_resume(Py_NewRef(next->failure)) ? NULL
+                                                                                   : start(next);
+    if (result != NULL && next->listener != Py_None && !interrupted) {
         PyObject *told = PyObject_CallOneArg(next->listener, next->failure);
         if (told == NULL) {
             Py_CLEAR(result);

@@ -200,9 +200,10 @@ PyObject *ef_tell_failure(PyObject *callback, PyCodeObject *code, PyObject *resu
 int ef_interruptions_init(void);        /* -1 with an exception */
 int ef_hold_interruptions(void);        /* -1 with an exception: a handler that was due raised */
 int ef_release_interruptions(void);     /* the same */
-/* Takes what is being raised, for the RESUME of the frame that begins next to raise it. False, and
- * it is raised still, where that cannot be: in other threads than the main one. */
-bool ef_raise_at_resume(void);
+/* Has the RESUME of the frame that begins next raise an exception, whose reference it takes. False,
+ * and it is being raised, where that cannot be: in other threads than the main one. */
+bool ef_raise_at_resume(PyObject *exception);
+bool ef_raised_at_resume(void);         /* the same of what is being raised */
 
 /* ---- observers.c ---- */
 /* Whether a debugger, coverage or another tool follows this code: then it runs as it is. */

@@ -165,7 +165,7 @@ static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) 
     case EF_NATIVE: return run_failed(tstate, frame, continued);
     case EF_MISS: return run_begun(tstate, frame, continued);
     case EF_ERROR:
-        if (continued && ef_raise_at_resume()) {
+        if (continued && ef_raised_at_resume()) {
             return run_begun(tstate, frame, continued);
         }
         break;

@@ -231,17 +231,15 @@ static PyObject *take_raised(void) {
 #endif
 }
 
-bool ef_raise_at_resume(void) {
-    if (!_PyOS_IsMainThread()) {
-        return false;
-    }
-    PyObject *exception = take_raised();
-    if (Py_AddPendingCall(raise_again, exception) < 0) {
+bool ef_raise_at_resume(PyObject *exception) {
+    if (!_PyOS_IsMainThread() || Py_AddPendingCall(raise_again, exception) < 0) {
         raise_again(exception);
         return false;
     }
     return true;
 }
+
+bool ef_raised_at_resume(void) { return ef_raise_at_resume(take_raised()); }
 
 int ef_interruptions_init(void) {
     int error = pthread_atfork(NULL, NULL, release_in_child);

@@ -180,13 +180,6 @@ class CodeBuilder:
 
     # control
 
-    def jump_if_not_identical(self, label: Label) -> None:
-        """[a, b] -> []; jump forward unless `a is b`."""
-        self.emit("IS_OP", 0)
-        self.emit(
-            "POP_JUMP_IF_FALSE" if _VERSION >= (3, 12) else "POP_JUMP_FORWARD_IF_FALSE", label
-        )
-
     def return_value(self) -> None:
         self.emit("RETURN_VALUE")
 

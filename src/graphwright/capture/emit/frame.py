@@ -31,6 +31,7 @@ from graphwright.capture.resume import (
     IS_NULL,
     VALUE,
     in_order,
+    is_resume,
     needs_first_argument,
     refuse_any_break,
     stack_parameters,
@@ -384,6 +385,8 @@ class FrameCompiler:
         builder.line = self._graph_line()
         seed = self.output.seed
         replay = Replay(builder, self.tx.code, self.listener)
+        if is_resume(self.tx.code):
+            replay.protect_beginning()
         draws = self.output.draws
         made, lookups = self.cg.made, self._lookups()
         may_fail = bool(graph.run is not None or seed is not None or made or lookups)

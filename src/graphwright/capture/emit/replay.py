@@ -14,7 +14,9 @@ from __future__ import annotations
 import functools
 import inspect
 import random
+import signal
 import sys
+import traceback
 import types
 import weakref
 from collections.abc import Callable, Sequence
@@ -113,24 +115,49 @@ def _set_state(generator: Any, state: Any) -> None:
         setstate(state)
 
 
-def undo(error: BaseException, kept: Kept | None) -> str | None:
-    """Make the frame ready to run again; what failed, None if that is no business of the graph.
+def undo(error: BaseException, kept: Kept | None) -> str | BaseException:
+    """Make the frame ready to run again; what failed, which the user is told.
 
-    Empty where the graph took for granted what was not so, which is nothing to be told.
+    Empty where the graph took for granted what was not so, which is nothing to be told. The error
+    itself where it is no business of the graph: it came while the graph ran, from the handler of a
+    signal, and is raised where the frame begins.
 
     Only the text of the error is kept: its traceback would hold on to what the frame made, often
     for ever, since it leads through frames that hold the error.
     """
-    if not isinstance(error, Exception):
-        return None
     if kept is not None:
         kept.restore()
+    if not isinstance(error, Exception) or _came_by_signal(error):
+        return interruption(error)
     failure = "" if isinstance(error, Refuted) else f"{type(error).__name__}: {error}"
     raised: BaseException | None = error
     while raised is not None and raised is not sys.exc_info()[1]:
         raised.__traceback__ = None
         raised = raised.__context__
     return failure
+
+
+def interruption(error: BaseException) -> BaseException:
+    """What is raised where the frame begins: without the place where this frame was."""
+    assert error.__traceback__ is not None
+    return error.with_traceback(error.__traceback__.tb_next)
+
+
+def _came_by_signal(error: Exception) -> bool:
+    """Whether an exception passed through a function that handles signals."""
+    handlers = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()}
+    return any(frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def _code_of(handler: Any) -> types.CodeType | None:
+    """What runs where a handler is called; None if that is not Python's."""
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    handler = getattr(handler, "__func__", handler)
+    if isinstance(handler, types.FunctionType):
+        return handler.__code__
+    call = type(handler).__call__ if callable(handler) else None
+    return call.__code__ if isinstance(call, types.FunctionType) else None
 
 
 Listener = Callable[[types.CodeType, str], None]
@@ -155,6 +182,7 @@ class Replay:
         self.code = code
         self.listener = listener
         self.handler = Label()
+        self.beginning: Label | None = None
         self.kept: str | None = None
 
     def keep(
@@ -177,9 +205,35 @@ class Replay:
         self.builder.end_call(5 + len(kept))
         self.builder.store_local(self.kept)
 
+    def protect_beginning(self) -> None:
+        """What the RESUME raises is raised where the plain frame begins.
+
+        That of a frame that goes on behind a graph break is in the blocks that it goes on in.
+        """
+        resume = self.builder.instructions.pop()
+        self.beginning = Label()
+        self.builder.begin_try(self.beginning)
+        self.builder.instructions.append(resume)
+        self.builder.end_try()
+
     def write(self) -> None:
-        """The handler: the exception is on the stack."""
-        builder, error, plainly = self.builder, self.builder.temporary(), Label()
+        """The handlers: the exception is on the stack."""
+        self._write_handler()
+        if self.beginning is not None:
+            self._write_handler_of_beginning(self.beginning)
+
+    def _write_handler_of_beginning(self, label: Label) -> None:
+        builder, error = self.builder, self.builder.temporary()
+        builder.mark(label)
+        builder.store_local(error)
+        builder.begin_call(interruption)
+        builder.load_local(error)
+        builder.end_call(1)
+        builder.store_local(error)
+        self._go_on_plainly(error)
+
+    def _write_handler(self) -> None:
+        builder, error = self.builder, self.builder.temporary()
         builder.mark(self.handler)
         builder.store_local(error)
         builder.begin_call(undo)
@@ -191,12 +245,6 @@ class Replay:
         builder.end_call(2)
         failure = builder.temporary()
         builder.store_local(failure)
-        builder.load_const(None)
-        builder.load_local(failure)
-        builder.jump_if_not_identical(plainly)
-        builder.load_local(error)
-        builder.emit("RERAISE", 0)
-        builder.mark(plainly)
         self._go_on_plainly(failure)
 
     def _go_on_plainly(self, failure: str) -> None:
