@@ -344,7 +344,7 @@ def _softshrink(fallback: Any) -> Any:
 
 def _nan_to_num(fallback: Any) -> Any:
     """nan_to_num of floats with a kernel of their own."""
-    kinds = (dtypes.bfloat16, *WIDE)
+    kinds = FLOATS
     plain = _core.Pointwise(Tensor, "nan_to_num", 4, kinds, lambda *args: None, tensors=1)
     limits = {dtype: finfo(dtype).max for dtype in kinds}
 
