@@ -39,6 +39,24 @@ def attribute_of_the_metaclass() -> Iterator[Step]:
 
 
 @case
+def reads_by_the_metaclass() -> Iterator[Step]:
+    class Meta(type):
+        pass
+
+    class Thing(metaclass=Meta):
+        scale = 2
+
+    def f(x):
+        return x * Thing.scale
+
+    yield f, (X,)
+    Meta.__getattribute__ = lambda cls, name: 3
+    yield f, (X,)
+    del Meta.__getattribute__
+    yield f, (X,)
+
+
+@case
 def method_of_the_metaclass() -> Iterator[Step]:
     class Meta(type):
         def scale(cls):

@@ -95,6 +95,7 @@ class ClassVariable(VariableTracker):
         written = tx.written_in_class(self.value, name)
         if written is not None:
             return written
+        self._read_plainly(tx, name)
         if name in _OF_CLASS and lookup(type(self.value), name) is type.__dict__.get(name, ABSENT):
             return self._of_type(tx, name)
         if name in ("__module__", "__doc__"):
@@ -149,6 +150,14 @@ class ClassVariable(VariableTracker):
         if lookup(type(static), "__get__") is not ABSENT and not isinstance(static, type):
             unsupported("GB0010", f"descriptor {name!r} of {self.describe()}")
         return tx.output.wrap(static, source)
+
+    def _read_plainly(self, tx: Translator, name: str) -> None:
+        """The metaclass has, and keeps, `type`'s way of reading attributes."""
+        read = lookup(type(self.value), "__getattribute__")
+        if read is not type.__getattribute__:
+            unsupported("GB0010", f"attribute {name!r} of {self.describe()}: __getattribute__ of "
+                        "its metaclass")
+        guard_member(tx, type(self.value), "__getattribute__")
 
     def _guard_metaclass(self, tx: Translator, name: str, meta: Any) -> None:
         """The metaclass must not gain a data descriptor, which comes before the class."""
