@@ -92,7 +92,7 @@ POINTWISE = (
     _unary("tanh", np.tanh),
     _unary("sigmoid", special.expit),
     _unary("erf", special.erf),
-    _unary("normal_cdf", special.ndtr, torch="special.ndtr"),
+    _unary("normal_cdf", special.ndtr, torch=""),
     _unary("relu", lambda x: np.maximum(x, 0)),
     _unary("floor", np.floor),
     _unary("ceil", np.ceil),
