@@ -30,11 +30,17 @@ def loads(builder: CodeBuilder) -> None:
     builder.load_local("b")
 
 
+def jump_if_not_identical(builder: CodeBuilder, label: Label) -> None:
+    """[a, b] -> []; jump forward unless `a is b`."""
+    builder.emit("IS_OP", 0)
+    builder.emit(f"POP_JUMP_{'FORWARD_' if sys.version_info < (3, 12) else ''}IF_FALSE", label)
+
+
 def either(builder: CodeBuilder, between: Callable[[], None]) -> None:
     """`a` where it is `b`; else what `between` leaves is jumped over, and the answer is None."""
     label = Label()
     loads(builder)
-    builder.jump_if_not_identical(label)
+    jump_if_not_identical(builder, label)
     between()
     builder.load_local("a")
     builder.return_value()
@@ -85,10 +91,10 @@ def test_jumps_over_jumps():
     def write(builder: CodeBuilder) -> None:
         outer, inner = Label(), Label()
         loads(builder)
-        builder.jump_if_not_identical(outer)
+        jump_if_not_identical(builder, outer)
         builder.load_local("a")
         builder.load_const(None)
-        builder.jump_if_not_identical(inner)
+        jump_if_not_identical(builder, inner)
         builder.load_const("none")
         builder.return_value()
         for name, label in (("same", inner), ("other", outer)):

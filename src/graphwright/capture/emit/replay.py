@@ -145,8 +145,11 @@ def interruption(error: BaseException) -> BaseException:
 
 def _came_by_signal(error: Exception) -> bool:
     """Whether an exception passed through a function that handles signals."""
-    handlers = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()}
-    return any(frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__))
+    handlers = [_code_of(signal.getsignal(number)) for number in signal.valid_signals()]
+    return any(
+        frame.f_code is handler     # code with constants of any kind has no hash
+        for frame, _ in traceback.walk_tb(error.__traceback__) for handler in handlers
+    )
 
 
 def _code_of(handler: Any) -> types.CodeType | None:
