@@ -57,6 +57,27 @@ def reads_by_the_metaclass() -> Iterator[Step]:
 
 
 @case
+def an_attribute_of_the_metaclass_becomes_a_descriptor() -> Iterator[Step]:
+    class Attribute:
+        pass
+
+    class Meta(type):
+        scale = Attribute()
+
+    class Thing(metaclass=Meta):
+        scale = 2
+
+    def f(x):
+        return x * Thing.scale
+
+    yield f, (X,)
+    Attribute.__get__ = lambda attribute, instance, owner: 3
+    yield f, (X,)
+    Attribute.__set__ = lambda attribute, instance, value: None
+    yield f, (X,)
+
+
+@case
 def method_of_the_metaclass() -> Iterator[Step]:
     class Meta(type):
         def scale(cls):

@@ -169,6 +169,7 @@ class ClassVariable(VariableTracker):
             tx.guards.missing(source)
         else:
             tx.guards.id_match(source, meta)
+            guard_binding(tx, meta)
 
     def _member(self, tx: Translator, name: str) -> VariableTracker | None:
         """A member of an enumeration."""
