@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import signal
+import threading
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -411,3 +412,31 @@ def test_errors_of_handlers_are_none_of_the_graph() -> None:
         with pytest.raises(TimeoutError, match="late"):
             compiled(x, log)
     assert log == [] and same(x, gw.ones(3))
+
+
+def test_what_ends_a_thread_in_a_graph_shows_the_frame() -> None:
+    """No signal, so that the frame does not begin again to raise it."""
+
+    def ending(graph: Any, inputs: Any) -> Any:
+        def run(*args: Any) -> Any:
+            raise SystemExit(7)
+
+        return run
+
+    def function(x: Any, log: list[str]) -> Any:
+        y = x + 1
+        native(log)
+        return y * 2
+
+    def thread() -> None:
+        with pytest.raises(SystemExit) as raised:
+            compiled(X, log)
+        names.extend(entry.name for entry in raised.traceback)
+
+    names: list[str] = []
+    log: list[str] = []
+    compiled = Frontend(ending).compile(function)
+    started = threading.Thread(target=thread)
+    started.start()
+    started.join()
+    assert names[-2:] == ["function", "run"] and log == []

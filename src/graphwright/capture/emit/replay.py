@@ -16,6 +16,7 @@ import inspect
 import random
 import signal
 import sys
+import threading
 import traceback
 import types
 import weakref
@@ -138,9 +139,14 @@ def undo(error: BaseException, kept: Kept | None) -> str | BaseException:
 
 
 def interruption(error: BaseException) -> BaseException:
-    """What is raised where the frame begins: without the place where this frame was."""
+    """What is raised where the frame begins, which takes this one's place in the traceback.
+
+    In other threads than the main one it is raised as it is: signals have handlers in that alone.
+    """
     assert error.__traceback__ is not None
-    return error.with_traceback(error.__traceback__.tb_next)
+    if threading.current_thread() is threading.main_thread():
+        return error.with_traceback(error.__traceback__.tb_next)
+    return error
 
 
 def _came_by_signal(error: Exception) -> bool:
