@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.interpreter import Interpreter
 from graphwright.ir.lowered import Lowered
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.fake import FakeTensor, make_fake
-from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import op
 from graphwright.runtime.symbolic.symint import SymInt
@@ -28,19 +26,6 @@ from graphwright.runtime.tensor import Tensor
 Strides = tuple[int, ...]
 Order = tuple[int, ...]
 _MOST_KNOWN = 256
-
-
-class _Replay(Interpreter):
-    """Runs a joint graph on tangents that may lie otherwise than those it was recorded with.
-
-    A view of a gradient stands for a reshape, which copies where no view can be: gradient rules
-    reshape, and were recorded as what that was for tangents like the results.
-    """
-
-    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if getattr(target, "name", None) == "view":
-            return ops.reshape(*args, **kwargs)
-        return super().call_function(target, args, kwargs)
 
 
 class GradientLayouts:
@@ -96,7 +81,7 @@ class GradientLayouts:
             like = values[place]
             values[place] = make_fake(like.shape, strides, like.dtype, like.device)
         random = _core.rng_state()
-        results = without_autocast(_Replay(joint).run, *values)
+        results = without_autocast(joint, *values)
         _core.set_rng_state(*random)
         return [
             dense_order(result.shape, result.stride()) if isinstance(result, FakeTensor) else None
