@@ -211,17 +211,19 @@ def test_a_profiler_sees_calls_and_returns_in_pairs():
     assert events and events == ["call", "return"] * (len(events) // 2)
 
 
-def test_a_continuation_needs_a_function():
-    with pytest.raises(TypeError):
-        _eval_frame.Continuation()
-    with pytest.raises(TypeError):
-        _eval_frame.Continuation(3)
-    with pytest.raises(TypeError):
-        _eval_frame.Continuation(breaks, x=3)
+@pytest.mark.parametrize("items", [(), (3,), breaks, [breaks]])
+def test_a_continuation_needs_a_function(items):
+    with pytest.raises(TypeError, match="continued"):
+        _eval_frame.continued[items]
+
+
+def test_a_continuation_is_not_made_by_a_call():
+    with pytest.raises(TypeError, match="cannot create"):
+        _eval_frame.Continuation(breaks)
 
 
 def test_a_continuation_lets_go_of_what_it_holds():
-    made = _eval_frame.Continuation(breaks, held := [])
+    made = _eval_frame.continued[breaks, (held := [])]
     held.append(made)
     gone = weakref.finalize(cell := type("Cell", (), {})(), lambda: None)
     held.append(cell)

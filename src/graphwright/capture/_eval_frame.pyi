@@ -103,10 +103,8 @@ class Continuation:
     Whoever evaluated the frame for the hook or a CompiledFunction makes that call instead.
     """
 
-    def __new__(cls, function: Callable[..., Any], /, *args: Any) -> Self: ...
-
 class Continued:
-    """`continued[function, *args]` is Continuation(function, *args), with no look for signals."""
+    """`continued[function, *args]` makes one: a call would look for signals behind it."""
 
     def __getitem__(self, items: tuple[Any, ...], /) -> Continuation: ...
 

@@ -35,23 +35,14 @@ static EfContinuation *made_of(PyObject *const *items, Py_ssize_t n) {
     return made;
 }
 
-static PyObject *make(PyObject *Py_UNUSED(type), PyObject *const *items, size_t nargsf,
-                      PyObject *kwnames) {
-    Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-    if (n == 0 || kwnames != NULL || !PyCallable_Check(items[0])) {
-        PyErr_SetString(PyExc_TypeError, "Continuation(function, *args)");
-        return NULL;
-    }
-    return (PyObject *)made_of(items, n);
-}
-
 /* `continued[function, *args]`: a Continuation, without the look for signals behind a call. */
 static PyObject *subscripted(PyObject *Py_UNUSED(self), PyObject *items) {
-    if (!PyTuple_CheckExact(items)) {
+    if (!PyTuple_CheckExact(items) || PyTuple_GET_SIZE(items) == 0 ||
+        !PyCallable_Check(PyTuple_GET_ITEM(items, 0))) {
         PyErr_SetString(PyExc_TypeError, "continued[function, *args]");
         return NULL;
     }
-    return make(NULL, PySequence_Fast_ITEMS(items), (size_t)PyTuple_GET_SIZE(items), NULL);
+    return (PyObject *)made_of(PySequence_Fast_ITEMS(items), PyTuple_GET_SIZE(items));
 }
 
 static PyMappingMethods by_subscript = {.mp_subscript = subscripted};
@@ -125,8 +116,7 @@ PyTypeObject EfContinuation_Type = {
     .tp_basicsize = offsetof(EfContinuation, items),
     .tp_itemsize = sizeof(PyObject *),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_doc = "Continuation(function, *args): what a frame leaves to whoever evaluated it.",
-    .tp_vectorcall = make,
+    .tp_doc = "continued[function, *args]: what a frame leaves to whoever evaluated it.",
     .tp_dealloc = dealloc,
     .tp_traverse = traverse,
     .tp_clear = clear,
