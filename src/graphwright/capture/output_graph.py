@@ -42,7 +42,6 @@ from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
     OpaqueVariable,
-    PythonModuleVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
@@ -51,6 +50,7 @@ from graphwright.capture.variables.functions import CellVariable, FunctionVariab
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import container_of
 from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.python_modules import PythonModuleVariable
 from graphwright.capture.variables.random_streams import with_drawings
 from graphwright.capture.variables.sequences import SliceVariable
 from graphwright.capture.variables.symint import SymIntVariable

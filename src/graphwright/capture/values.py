@@ -23,7 +23,7 @@ from graphwright.capture.variables.arrays import to_numpy
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
-from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.containers import unwrapped
 from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
 from graphwright.capture.variables.instance_dicts import InstanceDictVariable
@@ -292,7 +292,7 @@ class Values:
         if set(kwargs) - {"key", "reverse"}:
             unsupported("GB0007", "TypeError: unexpected argument of sort()")
         keys = items
-        if key is not None and not _is_none(key):
+        if key is not None and not key.is_none():
             keys = [key.call(self, [item], {}) for item in items]  # type: ignore[arg-type]
 
         ranks = [_Rank(self, place, value) for place, value in enumerate(keys)]
@@ -330,8 +330,3 @@ def check_range(value: range) -> None:
     """A break where a range is too long to be taken apart."""
     if value[_LONGEST_RANGE:]:
         unsupported("GB0017", f"a loop over the numbers of {value}")
-
-
-def _is_none(value: VariableTracker) -> bool:
-    value = value.realize()
-    return isinstance(value, ConstantVariable) and value.python_type() is type(None)

@@ -36,7 +36,7 @@ def raise_varargs(tx: Translator, inst: Instruction) -> None:
     if context is not None and context is not error:
         error.attributes["__context__"] = context
     if cause:
-        error.attributes["__cause__"] = cause[0] if _is_none(cause[0]) else raised_by(tx, cause[0])
+        error.attributes["__cause__"] = cause[0] if cause[0].is_none() else raised_by(tx, cause[0])
         error.attributes["__suppress_context__"] = tx.constant(True)
     raise Raised(error)
 
@@ -144,7 +144,7 @@ def _left_over(
     tx: Translator, original: VariableTracker, parts: VariableTracker
 ) -> VariableTracker:
     """What `except*` raises again; None if everything was handled."""
-    left = [part for part in map(VariableTracker.realize, parts.unpack(tx)) if not _is_none(part)]
+    left = [part for part in map(VariableTracker.realize, parts.unpack(tx)) if not part.is_none()]
     if not left:
         return tx.constant(None)
     first = left[0]
@@ -153,7 +153,3 @@ def _left_over(
     if first.attributes.get("__context__") is not None:
         unsupported("GB0006", "an exception raised in an except* block")
     return first
-
-
-def _is_none(value: VariableTracker) -> bool:
-    return value.is_constant() and value.as_constant() is None

@@ -20,11 +20,11 @@ from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
     OperationVariable,
-    PythonModuleVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import Raised
 from graphwright.capture.variables.functions import FunctionVariable, UserFunctionVariable
+from graphwright.capture.variables.python_modules import PythonModuleVariable
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
@@ -150,19 +150,15 @@ class _Rehearsal:
         several = isinstance(result, (TupleVariable, ListVariable))
         grads = [grad.realize() for grad in result.items] if several else [result]  # type: ignore[attr-defined]
         more, grads = grads[len(self.inputs) :], grads[: len(self.inputs)]
-        if len(grads) < len(self.inputs) or not all(map(_is_none, more)):
+        if len(grads) < len(self.inputs) or not all(map(VariableTracker.is_none, more)):
             self._refuse("gives another number of gradients than it has arguments")
         for grad, arg in zip(grads, self.inputs, strict=True):
             if isinstance(grad, TensorVariable):
                 tensor = isinstance(arg, TensorVariable)
                 if tensor and not reduces(grad.fake.shape, arg.fake.shape):  # type: ignore[attr-defined]
                     self._refuse("gives a gradient of another shape than the argument's")
-            elif not _is_none(grad):
+            elif not grad.is_none():
                 self._refuse(f"gives {grad.describe()} as a gradient")
-
-
-def _is_none(value: VariableTracker) -> bool:
-    return isinstance(value, ConstantVariable) and value.value is None
 
 
 def _needs_gradient(arg: VariableTracker) -> bool:

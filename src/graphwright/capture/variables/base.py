@@ -73,6 +73,11 @@ class VariableTracker:
         """The Python value; a break if it is not known."""
         unsupported("GB0008", f"the value of {self.describe()} is not a constant")
 
+    def is_none(self) -> bool:
+        """Whether the value is known to be None."""
+        value = self.realize()
+        return value.is_constant() and value.as_constant() is None
+
     # the graph
 
     def as_node(self, tx: Translator) -> Any:

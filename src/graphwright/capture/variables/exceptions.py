@@ -158,13 +158,9 @@ class ExceptionMethod(VariableTracker):
         if self.method == "__init__" and not kwargs and _init_is_plain(self.owner.cls):
             self.owner.args = args
             return tx.constant(None)
-        if self.method == "with_traceback" and _is_none(args) and not kwargs:
+        if self.method == "with_traceback" and len(args) == 1 and args[0].is_none() and not kwargs:
             return self.owner
         unsupported("GB0004", f"call of {self.describe()}")
-
-
-def _is_none(args: Args) -> bool:
-    return len(args) == 1 and args[0].is_constant() and args[0].as_constant() is None
 
 
 def _init_is_plain(cls: type) -> bool:

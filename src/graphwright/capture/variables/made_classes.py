@@ -18,10 +18,8 @@ from graphwright.capture.variables.classes import (
     ClassVariable,
     Handler,
     OpaqueVariable,
-    PythonModuleVariable,
     ReferenceVariable,
 )
-from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.functions import (
     CellVariable,
     NestedFunctionVariable,
@@ -30,6 +28,7 @@ from graphwright.capture.variables.functions import (
 )
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.python_modules import PythonModuleVariable
 from graphwright.capture.variables.sequences import TupleVariable
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class WrappedVariable(VariableTracker):
         if kwargs or len(args) != 1:
             unsupported("GB0007", f"a property's {_PARTS[place]} of {len(args)} values")
         given = {**dict(zip(_PARTS, self.args, strict=False)), **self.kwargs}
-        if not _is_none(args[0]):
+        if not args[0].is_none():
             given[_PARTS[place]] = args[0]
         none = tx.constant(None)
         return WrappedVariable(property, [given.get(part, none) for part in _PARTS], {})
@@ -113,11 +112,6 @@ class WrappedVariable(VariableTracker):
 
 _PARTS = ("fget", "fset", "fdel", "doc")
 _ACCESSORS = {"getter": 0, "setter": 1, "deleter": 2}
-
-
-def _is_none(value: VariableTracker) -> bool:
-    real = value.realize()
-    return isinstance(real, ConstantVariable) and real.value is None
 
 
 class _Stand:

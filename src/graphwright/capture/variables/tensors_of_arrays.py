@@ -31,7 +31,7 @@ def of_array(
         return None
     if kwargs.keys() - {"dtype", "device"}:
         unsupported("GB0004", "a tensor of an array that is made in another way")
-    given = {key: value for key, value in kwargs.items() if not _is_none(value)}
+    given = {key: value for key, value in kwargs.items() if not value.is_none()}
     tensor = data.as_tensor(tx, shared=not copies and not _converts(tx, data, given))
     if given:
         tensor = tx.output.run(tx, "call_method", "to", [tensor], given)
@@ -47,8 +47,3 @@ def _converts(tx: Translator, array: ArrayVariable, given: Kwargs) -> bool:
     if not isinstance(dtype, dtypes.dtype):
         return False
     return bool(dtype.numpy != array.getattr(tx, "dtype").as_constant())
-
-
-def _is_none(value: VariableTracker) -> bool:
-    value = value.realize()
-    return value.is_constant() and value.as_constant() is None

@@ -38,7 +38,6 @@ from graphwright.capture.variables.changing import OwnRandomVariable, is_own_gen
 from graphwright.capture.variables.classes import (
     OpaqueVariable,
     OperationVariable,
-    PythonModuleVariable,
     ReferenceVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable
@@ -69,6 +68,7 @@ from graphwright.capture.variables.numpy_values import wrap_function, wrap_scala
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.outside_iterators import OutsideRangeIterator
 from graphwright.capture.variables.proxies import wrap_proxy
+from graphwright.capture.variables.python_modules import PythonModuleVariable
 from graphwright.capture.variables.random_streams import (
     DefaultGeneratorVariable,
     GeneratorVariable,
