@@ -150,6 +150,39 @@ def caller_writes_to_history(build: Compile) -> Any:
     return gw.autograd.grad(y.sum() + z.sum(), [w])[0]
 
 
+def _write_first(f: Callable[..., Any], first: list[float], second: gw.Tensor) -> Any:
+    """The gradient of the second argument where the caller writes to the first result."""
+    result, other = f(gw.tensor(first), second)
+    bump(result)
+    other.sum().backward()
+    return second.grad
+
+
+def caller_writes_equal_of_what_a_product_reads(build: Compile) -> Any:
+    return _write_first(build(lambda b, x: (b + 1, x * (b + 1))), B, leaf(X))
+
+
+def caller_writes_equal_of_a_derivative(build: Compile) -> Any:
+    return _write_first(build(lambda b, x: (x.cos().detach(), x.sin())), B, leaf(X))
+
+
+def caller_writes_view_of_equal(build: Compile) -> Any:
+    return _write_first(build(lambda b, x: ((b + 1).view(-1), x * (b + 1).view(-1))), B, leaf(X))
+
+
+def caller_writes_zeros_that_a_gradient_has_too(build: Compile) -> Any:
+    def f(b, x):
+        columns = F.pad(x.view(3, 1), (1, 1))
+        columns[:, 0] = 3.0
+        return gw.zeros_like(b), columns * 2
+
+    return _write_first(build(f), B, leaf(X))
+
+
+def caller_writes_what_is_equal_to_a_saved_result(build: Compile) -> Any:
+    return _write_first(build(lambda b, x: (x.exp().detach(), x.exp())), B, leaf(X))
+
+
 class OwnProduct(gw.autograd.Function):
     """Saves its second argument alone."""
 

@@ -97,6 +97,16 @@ def _algebra(state: State) -> None:
     simplify(state.module, exposed)
 
 
+def _cse(state: State) -> None:
+    graph = state.module.graph
+    if state.joint is None:
+        merge_common(state.module)
+        return
+    results = graph.output_node.args[0][:state.joint.n_forward]
+    merge_common(state.module, {r for r in results if isinstance(r, Node)},
+                 graph.placeholders[len(state.inputs):])
+
+
 def _partition(state: State) -> None:
     joint = state.joint
     if joint is None:
@@ -139,7 +149,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("decompose", _decompose, after=("normalise", "functionalise")),
     Pass("constants", _each(fold_constants), after=("functionalise",)),
     Pass("algebra", _algebra, after=("functionalise",)),
-    Pass("cse", _each(merge_common), after=("functionalise",)),
+    Pass("cse", _cse, after=("functionalise",)),
     Pass("dce", _each(eliminate_dead_code), after=("functionalise",)),
     Pass("partition", _partition, after=("joint",)),
     Pass("refusals", _refusals, after=("functionalise",)),
