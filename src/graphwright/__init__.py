@@ -7,6 +7,7 @@ from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 
 from graphwright.aliases import install as _install_aliases
+from graphwright.loading import load as _load
 from graphwright.runtime import _core, amp, autograd, linalg, nn, optim, random, special, utils
 from graphwright.runtime.amp.autocast import (
     autocast,
@@ -259,8 +260,7 @@ def __getattr__(name: str) -> _typing.Any:
         return _import_module("graphwright._C")
     if name not in ("compile", "compiler", "explain"):
         raise AttributeError(f"module 'graphwright' has no attribute '{name}'")
-    api = _import_module("graphwright.api")
-    compiler = _import_module("graphwright.compiler")
+    api, compiler = _load("graphwright.api", "graphwright.compiler")
     globals().update(compile=api.compile, explain=api.explain, compiler=compiler)
     return globals()[name]
 

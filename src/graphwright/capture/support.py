@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 
 from graphwright.capture import _eval_frame
 
@@ -18,7 +17,7 @@ def hook_problem() -> str | None:
     if sys.version_info[:2] not in SUPPORTED_VERSIONS:
         known = ", ".join(f"{major}.{minor}" for major, minor in SUPPORTED_VERSIONS)
         return f"capture knows Python {known}, this is {sys.version_info[0]}.{sys.version_info[1]}"
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if "t" in getattr(sys, "abiflags", ""):
         return "capture does not work on free-threaded Python"
     if not _eval_frame.SUPPORTED:
         return "graphwright was built without its frame hook"

@@ -1,13 +1,13 @@
 """Files and folders that only this user can open, under names that nobody guesses.
 
 `tempfile` draws its names from `random`, whose methods programs replace to know what is drawn.
+`shutil` is imported where it is used: it brings the modules of all archive formats.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterator
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -30,6 +30,8 @@ def temporary_folder() -> Iterator[str]:
     try:
         yield folder
     finally:
+        import shutil
+
         shutil.rmtree(folder, ignore_errors=True)
 
 
