@@ -62,6 +62,27 @@ def test_statistics_far_from_zero() -> None:
         np.testing.assert_allclose(variance.numpy(), want, rtol=1e-3)
 
 
+PLACED = {
+    "far from zero": lambda x: x + 1e3,
+    "rising": lambda x: np.sort(x, 0),
+    "the first row apart": lambda x: np.where(np.arange(len(x))[:, None] == 0, 1e4, x),
+    "one row apart": lambda x: np.where(np.arange(len(x))[:, None] == len(x) // 2, 1e4, x),
+    "alternating": lambda x: x + np.where(np.arange(len(x))[:, None] % 2, 100, -100),
+}
+
+
+@pytest.mark.parametrize("shape", [(2, 40), (9, 33), (257, 600), (3000, 3)], ids=str)
+@pytest.mark.parametrize("place", PLACED)
+def test_variances_are_exact_wherever_values_lie(place: str, shape: tuple[int, int]) -> None:
+    array = PLACED[place](RNG.standard_normal(shape)).astype(np.float32)
+    mean, variance = gw.zeros(shape[1]), gw.zeros(shape[1])
+    F.batch_norm(gw.from_numpy(array), mean, variance, training=True, momentum=1.0)
+    wide = array.astype(np.float64)
+    atol = 1e-7 * np.abs(wide).max()
+    np.testing.assert_allclose(mean.numpy(), wide.mean(0), rtol=1e-7, atol=atol)
+    np.testing.assert_allclose(variance.numpy(), wide.var(0, ddof=1), rtol=3e-6)
+
+
 def test_layouts_and_half_precision() -> None:
     array = real((6, 4, 30), "float32")
     want = F.batch_norm(gw.from_numpy(array), None, None, training=True).numpy()

@@ -7,8 +7,9 @@
 #include <math.h>
 
 enum {
-    TILE_BYTES = 256,       /* of channels that are done side by side */
-    ROWS = 16,              /* of these that are summed in their own precision */
+    GROUP_BYTES = 2048,     /* of channels that are a task's */
+    TILE_BYTES = 128,       /* of these that are done side by side */
+    ROWS = 8,               /* of these that are summed in their own precision */
     PART_ROWS = 256,        /* of a task at least */
     MOST_PARTS = 64,
     PIECE = 4096,           /* elements that are summed in their own precision */
@@ -21,9 +22,8 @@ typedef struct {
     void *to_weight, *to_bias;      /* [channels] */
     int64_t batch, channels, inner;
     double count, eps;              /* elements of a channel */
-    int64_t tiles, parts, rows;     /* of channels side by side; of the batch, of so many rows */
+    int64_t groups, parts, rows;    /* of channels; of the batch, of so many rows */
     double *sums;                   /* two of each part, [parts, 2, channels] */
-    double *means;                  /* [channels] */
     void *by;                       /* what the last pass needs, [4, channels] */
 } Channels;
 
@@ -41,55 +41,68 @@ typedef struct {
 #include "sums_kernel.h"
 #include "channels_kernel.h"
 
-/* Passes over channels whose elements lie apart: sums of parts of the batch, which `settle` puts
- * together, and results. */
+/* Passes over channels whose elements lie apart: two sums of each part of the batch, which `join`
+ * puts together in the first and `settle` takes from there, and results. */
 typedef struct {
-    int64_t columns;                /* channels that are done side by side */
+    int64_t columns;                /* channels of a task */
     gw_body lines;                  /* of channels whose elements lie together */
-    gw_body sums[2], results;       /* the second sums need what the first have given, or NULL */
-    void (*settle[2])(Channels *b);
+    gw_body sums, results;
+    void (*join)(Channels *b);
+    void (*settle)(Channels *b);
 } Passes;
 
-static const Passes forward_passes[] = {
-    {COLUMNS_f32, forward_lines_f32, {value_sums_f32, square_sums_f32}, forward_columns_f32,
-     {settle_means_f32, settle_scales_f32}},
-    {COLUMNS_f64, forward_lines_f64, {value_sums_f64, square_sums_f64}, forward_columns_f64,
-     {settle_means_f64, settle_scales_f64}},
-};
-static const Passes backward_passes[] = {
-    {COLUMNS_f32, backward_lines_f32, {slope_sums_of_f32, NULL}, backward_columns_f32,
-     {settle_slopes_f32, NULL}},
-    {COLUMNS_f64, backward_lines_f64, {slope_sums_of_f64, NULL}, backward_columns_f64,
-     {settle_slopes_f64, NULL}},
-};
-
 /* Adds the sums of all parts to those of the first. */
-static void join_parts(Channels *b) {
+static void join_sums(Channels *b) {
     for (int64_t i = 2 * b->channels; i < b->parts * 2 * b->channels; i++) {
         b->sums[i % (2 * b->channels)] += b->sums[i];
     }
 }
 
+/* Means and sums of squares around them, of parts that are as long as the first but at the end. */
+static void join_moments(Channels *b) {
+    double *means = b->sums, *squares = means + b->channels;
+    for (int64_t part = 1; part < b->parts && part * b->rows < b->batch; part++) {
+        int64_t known = part * b->rows, left = b->batch - known;
+        double rows = (double)(left < b->rows ? left : b->rows);
+        double share = rows / (rows + (double)known);
+        const double *others = b->sums + part * 2 * b->channels;
+        for (int64_t c = 0; c < b->channels; c++) {
+            double gap = others[c] - means[c];
+            means[c] += gap * share;
+            squares[c] += others[b->channels + c] + gap * gap * share * (double)known;
+        }
+    }
+}
+
+static const Passes forward_passes[] = {
+    {COLUMNS_f32, forward_lines_f32, moments_of_f32, forward_columns_f32, join_moments,
+     settle_moments_f32},
+    {COLUMNS_f64, forward_lines_f64, moments_of_f64, forward_columns_f64, join_moments,
+     settle_moments_f64},
+};
+static const Passes backward_passes[] = {
+    {COLUMNS_f32, backward_lines_f32, slope_sums_of_f32, backward_columns_f32, join_sums,
+     settle_slopes_f32},
+    {COLUMNS_f64, backward_lines_f64, slope_sums_of_f64, backward_columns_f64, join_sums,
+     settle_slopes_f64},
+};
+
 static bool run_columns(Channels *b, const Passes *passes) {
-    b->tiles = (b->channels + passes->columns - 1) / passes->columns;
+    b->groups = (b->channels + passes->columns - 1) / passes->columns;
     b->parts = (b->batch + PART_ROWS - 1) / PART_ROWS;
     b->parts = b->parts < MOST_PARTS ? b->parts : MOST_PARTS;
     b->rows = (b->batch + b->parts - 1) / b->parts;
-    size_t sums = (size_t)(b->parts * 2 * b->channels) * sizeof(double);
-    b->sums = PyMem_Malloc(sums + (size_t)(5 * b->channels) * sizeof(double));
+    size_t sums = (size_t)(b->parts * 2 * b->channels);
+    b->sums = PyMem_Calloc(sums + (size_t)(4 * b->channels), sizeof(double));
     if (b->sums == NULL) {
         PyErr_NoMemory();
         return false;
     }
-    b->means = b->sums + b->parts * 2 * b->channels;
-    b->by = b->means + b->channels;
-    int64_t tasks = b->tiles * b->parts, each = b->batch * b->channels / tasks;
-    for (int i = 0; i < 2 && passes->sums[i] != NULL; i++) {
-        memset(b->sums, 0, sums);
-        gw_run_tasks(passes->sums[i], b, tasks, each);
-        join_parts(b);
-        passes->settle[i](b);
-    }
+    b->by = b->sums + sums;
+    int64_t tasks = b->groups * b->parts, each = b->batch * b->channels / tasks;
+    gw_run_tasks(passes->sums, b, tasks, each);
+    passes->join(b);
+    passes->settle(b);
     gw_run_tasks(passes->results, b, tasks, each);
     PyMem_Free(b->sums);
     return true;

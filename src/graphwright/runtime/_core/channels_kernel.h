@@ -44,9 +44,8 @@ GW_VECTOR_MATH static void NAME(slope_line)(const REAL *g, const REAL *x, REAL *
     }
 }
 
-/* The factor and the statistics of a channel whose squares were summed around its mean in REAL. */
-static REAL NAME(settle)(const Channels *b, int64_t c, double mean, double squares) {
-    double off = mean - (double)(REAL)mean, variance = squares / b->count - off * off;
+/* The factor of a channel, whose statistics are written. */
+static REAL NAME(settle)(const Channels *b, int64_t c, double mean, double variance) {
     variance = variance < 0 ? 0 : variance;
     ((REAL *)b->mean)[c] = (REAL)mean;
     ((REAL *)b->second)[c] = (REAL)variance;
@@ -69,7 +68,8 @@ static void NAME(forward_lines)(void *closure, int64_t begin, int64_t end) {
         for (int64_t i = 0; i < b->batch; i++) {
             squares += NAME(sum_line)(x + i * step, b->inner, &mean);
         }
-        REAL scale = NAME(settle)(b, c, mean, squares);
+        double off = mean - (double)(REAL)mean;     /* the squares are around it in REAL */
+        REAL scale = NAME(settle)(b, c, mean, squares / b->count - off * off);
         REAL bias = b->bias == NULL ? 0 : ((const REAL *)b->bias)[c];
         for (int64_t i = 0; i < b->batch; i++) {
             NAME(scale_line)(x + i * step, y + i * step, b->inner, (REAL)mean, scale, bias);
@@ -112,7 +112,11 @@ static void NAME(backward_lines)(void *closure, int64_t begin, int64_t end) {
 /* ---- one element of each channel in a sample: channels side by side ---- */
 
 /* Vectors no longer than most machines' registers: longer ones are taken apart in memory. */
-enum { NAME(COLUMNS) = TILE_BYTES / sizeof(REAL), NAME(VECS) = TILE_BYTES / 32 };
+enum {
+    NAME(TILE) = TILE_BYTES / sizeof(REAL),
+    NAME(COLUMNS) = GROUP_BYTES / sizeof(REAL),
+    NAME(VECS) = TILE_BYTES / 32,
+};
 typedef REAL NAME(Vec) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
 
 typedef struct {
@@ -122,48 +126,60 @@ typedef struct {
 } NAME(Part);
 
 static NAME(Part) NAME(part)(const Channels *b, int64_t task) {
-    int64_t c = task % b->tiles * NAME(COLUMNS), index = task / b->tiles, begin = index * b->rows;
-    int64_t left = b->channels - c, end = begin + b->rows;
+    int64_t c = task % b->groups * NAME(COLUMNS), index = task / b->groups;
+    int64_t begin = index * b->rows, left = b->channels - c, end = begin + b->rows;
     double *sums = b->sums + index * 2 * b->channels + c;
     return (NAME(Part)){c, left < NAME(COLUMNS) ? left : NAME(COLUMNS),
                         begin < b->batch ? begin : b->batch, end < b->batch ? end : b->batch,
                         sums, sums + b->channels};
 }
 
-/* The sums of a tile's rows in their own precision: of x, or of (x - mean)^2. */
-GW_INLINE void NAME(add_tile)(const REAL *x, int64_t step, int64_t rows, const REAL *means,
-                              REAL *parts) {
-    NAME(Vec) sums[NAME(VECS)] = {0}, mean[NAME(VECS)] = {0};
-    for (int v = 0; v < NAME(VECS) && means != NULL; v++) {
-        mean[v] = ((const NAME(Vec) *)means)[v];
+/* The means of a tile's rows less the first of them, in their own precision, and the sums of the
+ * squares around these. */
+GW_INLINE void NAME(take_tile)(const REAL *x, int64_t step, int64_t rows, REAL *means,
+                               REAL *squares) {
+    NAME(Vec) first[NAME(VECS)], mean[NAME(VECS)] = {0}, sums[NAME(VECS)] = {0};
+    memcpy(first, x, sizeof first);
+    for (int64_t row = 1; row < rows; row++) {
+        const NAME(Vec) *from = (const NAME(Vec) *)(x + row * step);
+        _Pragma("GCC unroll 8")
+        for (int v = 0; v < NAME(VECS); v++) {
+            mean[v] += from[v] - first[v];
+        }
+    }
+    for (int v = 0; v < NAME(VECS); v++) {
+        mean[v] /= (REAL)rows;
     }
     for (int64_t row = 0; row < rows; row++) {
         const NAME(Vec) *from = (const NAME(Vec) *)(x + row * step);
         _Pragma("GCC unroll 8")
         for (int v = 0; v < NAME(VECS); v++) {
-            NAME(Vec) value = from[v];
-            if (means != NULL) {
-                value -= mean[v];
-                value *= value;
-            }
-            sums[v] += value;
+            NAME(Vec) value = from[v] - first[v] - mean[v];
+            sums[v] += value * value;
         }
     }
-    memcpy(parts, sums, sizeof sums);
+    memcpy(means, mean, sizeof mean);
+    memcpy(squares, sums, sizeof sums);
 }
 
-GW_INLINE void NAME(add_some)(const REAL *x, int64_t step, int64_t rows, int64_t n,
-                              const REAL *means, REAL *parts) {
-    memset(parts, 0, (size_t)n * sizeof(REAL));
-    for (int64_t row = 0; row < rows; row++) {
-        for (int64_t k = 0; k < n; k++) {
-            REAL value = x[row * step + k], d = means == NULL ? 0 : value - means[k];
-            parts[k] += means == NULL ? value : d * d;
+GW_INLINE void NAME(take_some)(const REAL *x, int64_t step, int64_t rows, int64_t n, REAL *means,
+                               REAL *squares) {
+    for (int64_t k = 0; k < n; k++) {
+        REAL mean = 0, sum = 0;
+        for (int64_t row = 1; row < rows; row++) {
+            mean += x[row * step + k] - x[k];
         }
+        mean /= (REAL)rows;
+        for (int64_t row = 0; row < rows; row++) {
+            REAL value = x[row * step + k] - x[k] - mean;
+            sum += value * value;
+        }
+        means[k] = mean;
+        squares[k] = sum;
     }
 }
 
-/* As add_tile: the sums of g, and of g (x - mean). */
+/* The sums of a tile's rows in their own precision: of g, and of g (x - mean). */
 GW_INLINE void NAME(add_slope_tile)(const REAL *g, const REAL *x, int64_t step, int64_t rows,
                                     const REAL *means, REAL *grads, REAL *dots) {
     NAME(Vec) sums[NAME(VECS)] = {0}, others[NAME(VECS)] = {0};
@@ -193,72 +209,75 @@ GW_INLINE void NAME(add_some_slopes)(const REAL *g, const REAL *x, int64_t step,
     }
 }
 
-/* The sums of parts of the batch, of x where `means` is NULL. */
-GW_INLINE void NAME(sum_parts)(const Channels *b, int64_t begin, int64_t end,
-                               const REAL *means) {
+/* Adds some rows to `known` others, given what take_tile says of them. */
+GW_INLINE void NAME(join_rows)(const REAL *first, const REAL *more, const REAL *squares,
+                               int64_t n, double rows, double known, double *means,
+                               double *totals) {
+    double share = rows / (rows + known), both = share * known;
+    for (int64_t k = 0; k < n; k++) {
+        double gap = (double)first[k] + (double)more[k] - means[k];
+        means[k] += gap * share;
+        totals[k] += (double)squares[k] + gap * gap * both;
+    }
+}
+
+/* The means of parts of the batch, and the sums of squares around them. */
+GW_VECTOR_MATH static void NAME(moments_of)(void *closure, int64_t begin, int64_t end) {
+    const Channels *b = closure;
     for (int64_t task = begin; task < end; task++) {
         NAME(Part) p = NAME(part)(b, task);
         for (int64_t row = p.begin; row < p.end; row += ROWS) {
             int64_t rows = p.end - row < ROWS ? p.end - row : ROWS;
-            const REAL *x = (const REAL *)b->x + row * b->channels + p.c;
-            const REAL *mean = means == NULL ? NULL : means + p.c;
-            REAL parts[NAME(COLUMNS)];
-            if (p.n == NAME(COLUMNS)) {
-                NAME(add_tile)(x, b->channels, rows, mean, parts);
-            } else {
-                NAME(add_some)(x, b->channels, rows, p.n, mean, parts);
-            }
-            for (int64_t k = 0; k < p.n; k++) {
-                p.sums[k] += (double)parts[k];
+            double known = (double)(row - p.begin);
+            for (int64_t c = 0; c < p.n; c += NAME(TILE)) {
+                const REAL *x = (const REAL *)b->x + row * b->channels + p.c + c;
+                REAL means[NAME(TILE)], squares[NAME(TILE)];
+                if (p.n - c >= NAME(TILE)) {
+                    NAME(take_tile)(x, b->channels, rows, means, squares);
+                    NAME(join_rows)(x, means, squares, NAME(TILE), (double)rows, known,
+                                    p.sums + c, p.others + c);
+                } else {
+                    NAME(take_some)(x, b->channels, rows, p.n - c, means, squares);
+                    NAME(join_rows)(x, means, squares, p.n - c, (double)rows, known, p.sums + c,
+                                    p.others + c);
+                }
             }
         }
     }
-}
-
-GW_VECTOR_MATH static void NAME(value_sums)(void *closure, int64_t begin, int64_t end) {
-    NAME(sum_parts)(closure, begin, end, NULL);
-}
-
-GW_VECTOR_MATH static void NAME(square_sums)(void *closure, int64_t begin, int64_t end) {
-    const Channels *b = closure;
-    NAME(sum_parts)(b, begin, end, b->by);
 }
 
 GW_VECTOR_MATH static void NAME(slope_sums_of)(void *closure, int64_t begin, int64_t end) {
     const Channels *b = closure;
     for (int64_t task = begin; task < end; task++) {
         NAME(Part) p = NAME(part)(b, task);
-        const REAL *means = (const REAL *)b->mean + p.c;
         for (int64_t row = p.begin; row < p.end; row += ROWS) {
             int64_t rows = p.end - row < ROWS ? p.end - row : ROWS;
-            int64_t at = row * b->channels + p.c;
-            const REAL *x = (const REAL *)b->x + at, *g = (const REAL *)b->grad + at;
-            REAL grads[NAME(COLUMNS)], dots[NAME(COLUMNS)];
-            if (p.n == NAME(COLUMNS)) {
-                NAME(add_slope_tile)(g, x, b->channels, rows, means, grads, dots);
-            } else {
-                NAME(add_some_slopes)(g, x, b->channels, rows, p.n, means, grads, dots);
-            }
-            for (int64_t k = 0; k < p.n; k++) {
-                p.sums[k] += (double)grads[k];
-                p.others[k] += (double)dots[k];
+            for (int64_t c = 0; c < p.n; c += NAME(TILE)) {
+                int64_t at = row * b->channels + p.c + c;
+                int64_t n = p.n - c < NAME(TILE) ? p.n - c : NAME(TILE);
+                const REAL *means = (const REAL *)b->mean + p.c + c;
+                const REAL *x = (const REAL *)b->x + at, *g = (const REAL *)b->grad + at;
+                REAL grads[NAME(TILE)], dots[NAME(TILE)];
+                if (n == NAME(TILE)) {
+                    NAME(add_slope_tile)(g, x, b->channels, rows, means, grads, dots);
+                } else {
+                    NAME(add_some_slopes)(g, x, b->channels, rows, n, means, grads, dots);
+                }
+                for (int64_t k = 0; k < n; k++) {
+                    p.sums[c + k] += (double)grads[k];
+                    p.others[c + k] += (double)dots[k];
+                }
             }
         }
     }
 }
 
-/* by: the means; then means, scales and biases. */
-static void NAME(settle_means)(Channels *b) {
+/* by: means, scales and biases. */
+static void NAME(settle_moments)(Channels *b) {
+    REAL *means = b->by, *scales = means + b->channels, *biases = scales + b->channels;
     for (int64_t c = 0; c < b->channels; c++) {
-        b->means[c] = b->sums[c] / b->count;
-        ((REAL *)b->by)[c] = (REAL)b->means[c];
-    }
-}
-
-static void NAME(settle_scales)(Channels *b) {
-    REAL *scales = (REAL *)b->by + b->channels, *biases = scales + b->channels;
-    for (int64_t c = 0; c < b->channels; c++) {
-        scales[c] = NAME(settle)(b, c, b->means[c], b->sums[c]);
+        means[c] = (REAL)b->sums[c];
+        scales[c] = NAME(settle)(b, c, b->sums[c], b->sums[b->channels + c] / b->count);
         biases[c] = b->bias == NULL ? 0 : ((const REAL *)b->bias)[c];
     }
 }
