@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -153,6 +155,24 @@ def beside_a_missing_attribute(x: Any, log: list[Any]) -> Any:
     return y * 2
 
 
+def in_a_block_while_the_frame_is_held(x: Any, log: list[Any]) -> Any:
+    """What a debugger holds is the frame of before the break; its locals go on in another one."""
+    made = started(log)
+    y = x + 1
+    with contextlib.nullcontext():
+        held = callers_frame()
+        made = None
+        log.append("after")
+    return y * 2, made, held is None
+
+
+def callers_frame() -> Any:
+    return sys._getframe(1)
+
+
+callers_frame.__gw_disable__ = True  # type: ignore[attr-defined]
+
+
 class Watched(asyncio.Future[Any]):
     note: Any
 
@@ -216,7 +236,8 @@ def a_future_whose_attributes_lie_in_no_dict_that_can_be_read(x: Any, log: list[
 PROGRAMS: list[Callable[..., Any]] = [
     rebound, deleted, in_a_loop, beside_a_generator_that_is_closed, noisy, watched,
     among_many_names, beside_a_missing_attribute, beside_an_iterator_that_ends, in_a_cell,
-    found_again_under_another_name, a_key_of_a_dict, found_again_through_a_weakref,
+    in_a_block_while_the_frame_is_held, found_again_under_another_name, a_key_of_a_dict,
+    found_again_through_a_weakref,
     a_future_whose_attributes_lie_in_no_dict_that_can_be_read,
 ]
 

@@ -401,6 +401,27 @@ def test_what_a_weak_reference_refers_to_is_read_through_it() -> None:
     assert captured.breaks == []
 
 
+def test_what_a_weak_reference_refers_to_may_end_once_the_guards_have_seen_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another thread's doing, or the collector's: the frame sees that it is gone."""
+    holders = [Holder(2)]
+    reference, referent = weakref.ref(holders[0]), _eval_frame.referent
+
+    def f(x: Any) -> Any:
+        held = reference()
+        return x + 1, "gone" if held is None else held
+
+    def ends(found: object) -> Any:
+        holders.clear()
+        return referent(found)
+
+    captured = Captured(f)
+    assert captured(X)[1] is holders[0]
+    monkeypatch.setattr(_eval_frame, "referent", ends)
+    assert same(captured(X), (X + 1, "gone"))
+
+
 def test_which_object_a_weak_reference_refers_to_is_no_constant() -> None:
     holders = [Holder(2), Holder(3)]
     place = {"reference": weakref.ref(holders[0])}

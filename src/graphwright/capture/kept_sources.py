@@ -60,7 +60,7 @@ _eval_frame.skip_code(kept.__code__)
 
 
 class ReferentSource(DerivedSource):
-    """What a weak reference refers to, None where it is gone. The frame holds it from then on."""
+    """What a weak reference refers to, which the guards have seen; it is held from then on."""
 
     read_first = True
 
@@ -68,12 +68,23 @@ class ReferentSource(DerivedSource):
         return f"{self.base.name()}()"
 
     def emit(self, cg: Reloader) -> None:
-        cg.begin_call(_eval_frame.referent)
+        cg.begin_call(referred)
         self.base.emit(cg)
         cg.end_call(1)
 
     def loads(self, program: LoadWriter) -> int:
         return program.chain("referent", self.base)
+
+
+def referred(reference: Any) -> Any:
+    """What the guards have seen, unless another thread or the collector has ended it since."""
+    found = _eval_frame.referent(reference)
+    if found is None:
+        raise Refuted("what a weak reference led to is gone")
+    return found
+
+
+_eval_frame.skip_code(referred.__code__)
 
 
 class ContextSource(DerivedSource):

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from graphwright.capture.emit.encode import Encoder, Free, Label, Written
+from graphwright.capture.emit.encode import JUMPS, LEAVES, Encoder, Free, Label, Written
 from graphwright.capture.templates import refuse_template
 
 _VERSION = sys.version_info[:2]
@@ -214,13 +214,14 @@ def n_argument_slots(code: types.CodeType) -> int:
 
 
 def _forgetting(written: list[Written | Label]) -> list[Written | Label]:
-    """Carry out FORGET; all jumps go forward, so that what is read later stands below.
+    """Carry out FORGET.
 
     None is stored first, since a local that is not bound on every way here cannot be deleted. One
-    that is left bound would be among the frame's locals that debuggers and tracebacks show.
+    that is left bound would be among the frame's locals that debuggers and tracebacks show, and
+    live for as long as anybody holds the frame.
     """
     result: list[Written | Label] = []
-    read: set[str] = set()
+    read = _Read(written)
     stored = [_local(item, "STORE_FAST") for item in written]
     for item in reversed(written):
         stored.pop()
@@ -228,14 +229,43 @@ def _forgetting(written: list[Written | Label]) -> list[Written | Label]:
             unbound, prefix = item.arg
             going = [name for name in stored if name and name.startswith(prefix)]
             for name in dict.fromkeys([*unbound, *going]):
-                if name not in read:
+                if name not in read.later:
                     result.append(Written("DELETE_FAST", (name,), item.line))
                     result.append(Written("STORE_FAST", (name,), item.line))
                     result.append(Written("LOAD_CONST", (None,), item.line))
             continue
-        read.add(_local(item, "LOAD_FAST"))
+        read.before(item)
         result.append(item)
     return result[::-1]
+
+
+class _Read:
+    """The locals that may be read from here on, while instructions are walked from last to first.
+
+    All jumps go forward, those to handlers among them: what a label leads to is known above it.
+    """
+
+    def __init__(self, written: list[Written | Label]) -> None:
+        self.later: frozenset[str] = frozenset()
+        self._from: dict[Label, frozenset[str]] = {}
+        self._handlers = [item.arg[0] for item in written
+                          if isinstance(item, Written) and item.name == "TRY_BEGIN"]
+        self._caught: frozenset[str] = frozenset()
+
+    def before(self, item: Written | Label) -> None:
+        """Go from behind an instruction or label to before it."""
+        if isinstance(item, Label):
+            self._from[item] = self.later
+        elif item.name == "TRY_END":
+            self._caught = self._from[self._handlers.pop()]
+        elif item.name == "TRY_BEGIN":
+            self._caught = frozenset()
+        else:
+            if item.name in LEAVES:
+                self.later = frozenset()
+            if item.name in JUMPS:
+                self.later |= self._from[item.arg[0]]
+            self.later |= {_local(item, "LOAD_FAST")} | self._caught
 
 
 def _local(item: Written | Label, name: str) -> str:

@@ -23,8 +23,8 @@ from graphwright.capture.tables import Place, caches_of, handler_table, instruct
 from graphwright.runtime.records import Record
 
 _CODE = dis.opmap
-_JUMPS = frozenset(dis.opname[code] for code in (*dis.hasjrel, *dis.hasjabs))
-_LEAVES = frozenset(["RETURN_VALUE", "RAISE_VARARGS", "RERAISE"])
+JUMPS = frozenset(dis.opname[code] for code in (*dis.hasjrel, *dis.hasjabs))
+LEAVES = frozenset(["RETURN_VALUE", "RAISE_VARARGS", "RERAISE"])
 _CONSTANTS = frozenset(["LOAD_CONST", "KW_NAMES"])
 
 
@@ -127,7 +127,7 @@ class Encoder:
         elif item.name == "TRY_END":
             self.blocks[-1].end = len(self.steps)
         else:
-            target = item.arg[0] if item.name in _JUMPS else None
+            target = item.arg[0] if item.name in JUMPS else None
             arg = self._number(item) if item.arg and target is None else 0
             self.steps.append(_Step(item, arg, target))
 
@@ -179,7 +179,7 @@ class Encoder:
             depth += dis.stack_effect(code, arg, jump=False)
             assert depth >= 0, f"nothing is on the stack for {step.name}"
             most = max(most, depth)
-            if step.name in _LEAVES:
+            if step.name in LEAVES:
                 depth = 0
         return most
 
