@@ -13,6 +13,7 @@ from typing import Any
 _NOTHING: Any = object()
 _sift_down: Any = heapq._siftdown  # type: ignore[attr-defined]
 _sift_up: Any = heapq._siftup  # type: ignore[attr-defined]
+_sift_up_of_largest: Any = heapq._siftup_max  # type: ignore[attr-defined]
 
 # itertools
 
@@ -415,6 +416,17 @@ def heapify(heap: list[Any], /) -> None:
         _sift_up(heap, place)
 
 
+def _heapify_max(heap: list[Any], /) -> None:
+    for place in reversed(range(len(heap) // 2)):
+        _sift_up_of_largest(heap, place)
+
+
+def _heapreplace_max(heap: list[Any], item: Any, /) -> Any:
+    first, heap[0] = heap[0], item
+    _sift_up_of_largest(heap, 0)
+    return first
+
+
 def bisect_right(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> int:
     if lo < 0:
         raise ValueError("lo must be non-negative")
@@ -447,14 +459,6 @@ def insort_right(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None
 
 def insort_left(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
     a.insert(bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
-
-
-def nlargest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:
-    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
-
-
-def nsmallest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:
-    return sorted(iterable, key=key)[: max(n, 0)]
 
 
 # logging

@@ -165,7 +165,7 @@ class Values:
         """`template.format(...)` or `separator.join(texts)`; None where that is for constants."""
         template = constant_text(owner)
         if name == "join" and len(args) == 1 and not kwargs:
-            return joined_by(self, owner, args[0].unpack(self))  # type: ignore[arg-type]
+            return joined_by(self, owner, args[0].unpack_iterator(self))  # type: ignore[arg-type]
         if name != "format" or template is None:
             return None
         return formatted(self, template, args, kwargs)  # type: ignore[arg-type]

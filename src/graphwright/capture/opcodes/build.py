@@ -203,7 +203,10 @@ def unpack_ex(tx: Translator, inst: Instruction) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
     value = tx.pop()
     _require_items(tx, value, _NO_ITEMS)
-    items = value.unpack(tx)
+    iterator = value.iterate(tx)
+    items = list(itertools.islice(iterator.draw(tx), before))
+    if len(items) == before:
+        items += iterator.unpack(tx)
     if len(items) < before + after:
         few = f"expected at least {before + after}, got {len(items)}"
         raise_in_frame(ValueError, [tx.constant(f"not enough values to unpack ({few})")])

@@ -177,9 +177,24 @@ class VariableTracker:
         while (item := iterator.next(tx)) is not None:
             yield item
 
+    def length_hint(self, tx: Translator) -> VariableTracker | None:
+        """`operator.length_hint(value)` where methods of the program tell it; None elsewhere."""
+        return None
+
+    def draw_measured(self, tx: Translator) -> Iterator[VariableTracker]:
+        """The items one by one, as lists take them: the value is asked how many there are."""
+        iterator = self.iterate(tx)
+        self.length_hint(tx)
+        while (item := iterator.next(tx)) is not None:
+            yield item
+
     def unpack(self, tx: Translator) -> list[VariableTracker]:
         """All items, as `*value` gives them."""
-        return list(self.draw(tx))
+        return list(self.draw_measured(tx))
+
+    def unpack_iterator(self, tx: Translator) -> list[VariableTracker]:
+        """All items, as `list(iter(value))` gives them."""
+        return self.unpack(tx)
 
     def has_method(self, name: str) -> bool:
         """Whether the value is an object of a user's class that defines the method."""

@@ -223,7 +223,7 @@ def _fromkeys(kind: type) -> Handler:
             raise_in_frame(TypeError)
         value = next(iter([*args[1:], *kwargs.values()]), tx.constant(None))
         entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {}
-        for key in args[0].realize().unpack(tx):
+        for key in args[0].realize().draw(tx):
             entries.setdefault(hashed(tx, key, entries), (key.realize(), value))
         return DictVariable(entries, kind)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import enum
+import functools
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ from graphwright.capture.variables.enums import (
     members_of,
 )
 from graphwright.capture.variables.exceptions import make_exception
+from graphwright.capture.variables.length_hints import length_asked
 from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.objects import (
     ABSENT,
@@ -183,6 +185,21 @@ class ClassVariable(VariableTracker):
         if is_enumeration(self.value):
             return tx.constant(len(members_of(tx, self.value)))
         return self._by_metaclass(tx, "__len__", [])
+
+    def length_hint(self, tx: Translator) -> VariableTracker | None:
+        return length_asked(tx, functools.partial(self._of_metaclass, tx))
+
+    def unpack_iterator(self, tx: Translator) -> list[VariableTracker]:
+        return self.iterate(tx).unpack(tx)
+
+    def _of_metaclass(self, tx: Translator, name: str) -> VariableTracker | None:
+        """A method of the metaclass's own for the class, bound."""
+        method = lookup(type(self.value), name)
+        if is_enumeration(self.value) or method is ABSENT:
+            return None
+        if not isinstance(method, types.FunctionType):
+            unsupported("GB0008", f"{name} of {self.describe()}")
+        return tx.bound_method(tx.class_function(type(self.value), name), self)
 
     def iterate(self, tx: Translator) -> VariableTracker:
         if is_enumeration(self.value):

@@ -126,7 +126,7 @@ class ConstantMethod(VariableTracker):
         values = [arg.realize() for arg in args]
         if self.method in ("join", "format") and self.owner.python_type() is str:
             if self.method == "join":
-                values = [tx.tuple_of(value.unpack(tx)) for value in values]
+                values = [tx.tuple_of(value.unpack_iterator(tx)) for value in values]
             text = tx.text_method(self.owner, self.method, values, kwargs)
             if text is not None:
                 return text

@@ -121,9 +121,19 @@ class ContainerObjectVariable(ObjectVariable):
 
     def unpack(self, tx: Translator) -> list[VariableTracker]:
         if self.plain(tx, "__iter__"):
+            self.length_hint(tx)
             items: list[VariableTracker] = self.payload.unpack(tx)
             return items
         return super().unpack(tx)
+
+    def unpack_iterator(self, tx: Translator) -> list[VariableTracker]:
+        if self.plain(tx, "__iter__"):
+            items: list[VariableTracker] = self.payload.unpack(tx)
+            return items
+        return super().unpack_iterator(tx)
+
+    def length_hint(self, tx: Translator) -> VariableTracker | None:
+        return None if self.plain(tx, "__len__") else super().length_hint(tx)
 
     def missing(self, tx: Translator, key: VariableTracker) -> VariableTracker | None:
         """What `__missing__` gives, if the class has one."""

@@ -264,6 +264,6 @@ def make_deque(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         unsupported("GB0007", "an unfit maxlen of a deque")
     made = DequeVariable([], bound)
     if "iterable" in given:
-        made.items = given["iterable"].realize().unpack(tx)
+        made.items = list(given["iterable"].realize().draw(tx))
         made._trim(from_left=True)
     return made

@@ -18,6 +18,7 @@ from graphwright.capture.variables.exceptions import (
     stopped_by,
 )
 from graphwright.capture.variables.iterators import IteratorVariable, stop_iteration
+from graphwright.capture.variables.length_hints import length_asked
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -30,8 +31,11 @@ class GeneratorVariable(IteratorVariable):
     """A generator; its frame runs on at each `next`, `send` and `throw`.
 
     kind: the type that Python gives it, which is another one where the generator stands for an
-    iterator of the standard library.
+    iterator of the standard library. measured: gives the special methods of an object whose items
+    are read by index.
     """
+
+    measured: Callable[[str], VariableTracker | None] | None = None
 
     def __init__(self, frame: Translator, kind: type = types.GeneratorType) -> None:
         self.frame = frame
@@ -51,6 +55,11 @@ class GeneratorVariable(IteratorVariable):
     def finished(self) -> bool:
         """Whether nothing more comes."""
         return self.failed or self.frame.returned is not None
+
+    def length_hint(self, tx: Translator) -> VariableTracker | None:
+        if self.measured is None or self.finished:
+            return None
+        return length_asked(tx, self.measured, ("__len__",))
 
     def next(self, tx: Translator) -> VariableTracker | None:
         return self.resume(tx, tx.constant(None))

@@ -137,8 +137,8 @@ def _handlers() -> dict[Any, Handler]:
 
 
 _BY_PYTHON = {
-    heapq: ("heappush", "heappop", "heapreplace", "heappushpop", "heapify", "nlargest",
-            "nsmallest"),
+    heapq: ("heappush", "heappop", "heapreplace", "heappushpop", "heapify",
+            "_heapify_max", "_heapreplace_max"),
     bisect: ("bisect_left", "bisect_right", "insort_left", "insort_right"),
 }  # fmt: skip
 

@@ -447,7 +447,7 @@ def pairs_of(
     if isinstance(source, DictVariable):
         yield from list(source.entries.values())
     elif source.has_method("keys"):
-        for key in source.call_method(tx, "keys", [], {}).unpack(tx):
+        for key in source.call_method(tx, "keys", [], {}).unpack_iterator(tx):
             yield key, source.getitem(tx, key)
     else:
         for item in source.draw(tx):
@@ -457,7 +457,7 @@ def pairs_of(
 def _pair(tx: Translator, item: VariableTracker) -> tuple[VariableTracker, VariableTracker]:
     if not is_iterable(item.python_type()):
         unsupported("GB0007", "TypeError: a dictionary update sequence element is no sequence")
-    pair = item.unpack(tx)
+    pair = item.unpack_iterator(tx)
     if len(pair) != 2:
         unsupported("GB0007", "ValueError: dictionary update sequence element has no length 2")
     return pair[0], pair[1]

@@ -194,7 +194,9 @@ def _number_function(function: Callable[..., Any]) -> Handler:
             whole = _whole(tx, args, up=function is math.ceil)
             if whole is not None:
                 return whole
-        if function in (math.fsum, math.prod, math.dist):
+        if function in (math.fsum, math.prod):
+            args = [tx.tuple_of(list(args[0].realize().draw(tx))), *args[1:]]
+        if function is math.dist:
             args = [tx.tuple_of(arg.realize().unpack(tx)) for arg in args]
         return folded(function)(tx, args, kwargs)
 

@@ -37,6 +37,7 @@ from graphwright.capture.variables.exceptions import (
     item_of,
 )
 from graphwright.capture.variables.functions import BoundMethodVariable
+from graphwright.capture.variables.length_hints import length_asked
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -435,12 +436,17 @@ class ObjectVariable(VariableTracker):
     def length(self, tx: Translator) -> VariableTracker:
         return self.call_special(tx, "__len__")
 
+    def length_hint(self, tx: Translator) -> VariableTracker | None:
+        return length_asked(tx, functools.partial(self._special, tx))
+
+    def unpack_iterator(self, tx: Translator) -> list[VariableTracker]:
+        return self.iterate(tx).unpack(tx)
+
     def iterate(self, tx: Translator) -> VariableTracker:
         by_index = lookup(self.cls, "__getitem__") is not ABSENT
         if by_index and lookup(self.cls, "__iter__") is ABSENT:
             tx.guards.missing(self._class_source("__iter__"))
-            function: Any = sequence_iterator
-            return tx.plain_function(function).call(tx, [self], {})
+            return self._by_index(tx, sequence_iterator)
         made = self.call_special(tx, "__iter__").realize()
         if not hasattr(made.python_type(), "__next__"):
             unsupported("GB0007", f"TypeError: iter() returned {made.describe()}, no iterator")
@@ -459,9 +465,14 @@ class ObjectVariable(VariableTracker):
             return method.call(tx, [], {})
         if lookup(self.cls, "__getitem__") is ABSENT or lookup(self.cls, "__len__") is ABSENT:
             unsupported("GB0007", f"TypeError: {self.cls.__name__!r} object is not reversible")
-        function: Any = reversed_iterator
-        made = tx.plain_function(function).call(tx, [self], {})
-        made.kind = reversed  # type: ignore[attr-defined]
+        made = self._by_index(tx, reversed_iterator)
+        made.kind = reversed
+        return made
+
+    def _by_index(self, tx: Translator, function: Any) -> Any:
+        """A generator that reads the items by their index."""
+        made: Any = tx.plain_function(function).call(tx, [self], {})
+        made.measured = functools.partial(self._special, tx)
         return made
 
     def truth(self, tx: Translator) -> bool:

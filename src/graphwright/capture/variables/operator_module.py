@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import Handler
 from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.generators import GeneratorVariable
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operators import unary
 
 if TYPE_CHECKING:
@@ -39,7 +41,10 @@ def _delitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _length_hint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return args[0].realize().length(tx)
+    value = args[0].realize()
+    if isinstance(value, (ObjectVariable, GeneratorVariable)):
+        return value.length_hint(tx) or (args[1:] or [tx.constant(0)])[0]
+    return value.length(tx)
 
 
 def _setitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -289,7 +289,7 @@ class ListVariable(SequenceVariable):
         """Of the length that the list has before the values are made, as in CPython."""
         length = len(self.items)
         start, stop, step = where.indices(length)
-        new = value.unpack(tx)
+        new = value.unpack_iterator(tx)
         if step != 1 and len(self.items) != length:
             unsupported("GB0008", "a list changes while some of its items are replaced")
         tx.side_effects.mutate(self)
@@ -488,7 +488,9 @@ def drawn_for(
 ) -> Iterable[VariableTracker]:
     """The items that are put into a container one by one, which may be its own."""
     values = values.realize()
-    return values.unpack(tx) if values is owner else values.draw(tx)
+    if values is owner:
+        return values.unpack(tx)
+    return values.draw_measured(tx) if owner.python_type() is list else values.draw(tx)
 
 
 def exactly(count: int, args: Args) -> Args:

@@ -266,7 +266,7 @@ def _raw(tx: Translator, value: VariableTracker) -> Any:
     if isinstance(value, DictView):
         keys = value.raw(tx)
         return keys
-    return [hashed_member(tx, item) for item in value.unpack(tx)]
+    return [hashed_member(tx, item) for item in value.draw(tx)]
 
 
 def seen_by_sets(value: VariableTracker) -> VariableTracker:
@@ -328,6 +328,7 @@ def frozen_method(
     """A method of a frozenset."""
     if name == "__contains__":
         return tx.constant(owner.contains(tx, *exactly(1, args)))
+    args = _met(tx, owner.value, name, args)
     result = fold(getattr(owner.value, name), *raws(tx, owner, *args)[1:])
     return result_of(tx, result, [owner, *args])
 
@@ -341,6 +342,7 @@ Method = Callable[..., VariableTracker]
 
 def _pure(name: str) -> Method:
     def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
+        args = _met(tx, self.real, name, args)
         result = fold(getattr(self.real, name), *raws(tx, self, *args)[1:])
         return result_of(tx, result, [self, *args])
 
@@ -361,7 +363,31 @@ def _update(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
 
 def _runs_code(values: VariableTracker) -> bool:
     """Whether making the next of the values may do anything, and depend on what was done."""
-    return isinstance(values, IteratorVariable) or values.has_method("__iter__")
+    return isinstance(values, IteratorVariable) or any(
+        map(values.has_method, ("__iter__", "__getitem__")))
+
+
+def _met(tx: Translator, own: Any, name: str, args: Args) -> Args:
+    """What `intersection` draws: no more once all members of the set have come."""
+    if not name.startswith("intersection"):
+        return args
+    left = set(own)
+    met: Args = []
+    for values in map(seen_by_sets, args):
+        if isinstance(values, (SetVariable, ConstantVariable, DictVariable, DictView)):
+            met.append(values)
+            left.intersection_update(raws(tx, values)[0])
+            continue
+        found: set[Any] = set()
+        drawn = []
+        for item in values.draw(tx):
+            drawn.append(item)
+            found |= left.intersection(*raws(tx, tx.tuple_of([item])))
+            if found and len(found) == len(left):
+                break
+        left = found
+        met.append(tx.tuple_of(drawn))
+    return met
 
 
 def _until(name: str, wanted: bool) -> Method:
@@ -379,6 +405,7 @@ def _until(name: str, wanted: bool) -> Method:
 
 def _changing(name: str) -> Method:
     def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
+        args = _met(tx, self.real, name, args)
         if not all(map(has_order, args)) and "update" in name:
             self._ordered = False
         self.change(tx, name, [_copied(members) for members in raws(tx, self, *args)[1:]])
