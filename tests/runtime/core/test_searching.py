@@ -66,6 +66,18 @@ def test_places_in_sorted_rows(right: bool) -> None:
     _agree("search_positions", rows[0, 0][:0], wanted, False, right, None)
 
 
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 1000])
+def test_places_of_many_values(length: int, dtype: str, right: bool) -> None:
+    numbers = np.random.default_rng(length)
+    rows = gw.from_numpy(np.sort(numbers.integers(-9, length + 9, (3, length))).astype(dtype))
+    for count in (1, 15, 16, 17, 3000):
+        values = gw.from_numpy(numbers.integers(-11, length + 11, (3, count)).astype(dtype))
+        _agree("search_positions", rows, values, True, right, None)
+        _agree("search_positions", rows[1], values, False, right, None)
+
+
 def test_histogram_without_a_range() -> None:
     for values in ([1.0, 2.0, 4.0, 4.0], [3.0, 3.0], [-1.0, 0.5, 1.0]):
         x = gw.tensor(values)

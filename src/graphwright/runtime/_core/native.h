@@ -19,7 +19,7 @@ typedef struct {
 extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_kernels[],
     gw_joining_kernels[], gw_triangle_kernels[], gw_product_kernels[], gw_random_kernels[],
     gw_order_kernels[], gw_loss_kernels[], gw_copy_kernels[],
-    gw_searching_kernels[], gw_contraction_kernels[], gw_moving_kernels[],
+    gw_searching_kernels[], gw_boundary_kernels[], gw_contraction_kernels[], gw_moving_kernels[],
     gw_running_kernels[], gw_moment_kernels[], gw_mask_kernels[], gw_part_kernels[],
     gw_window_kernels[], gw_padding_kernels[], gw_lookup_kernels[], gw_pixel_kernels[],
     gw_view_copy_kernels[], gw_channel_kernels[], gw_sampling_kernels[], gw_conv_kernels[],

@@ -1,5 +1,5 @@
-/* Searching in tensors of few elements: what is not zero, membership, sorted boundaries, distinct
- * values. */
+/* Searching in tensors of few elements: what is not zero, membership, distinct values. */
+#include "searching.h"
 #include "walk.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ GW_KERNEL(argwhere) {
     return (PyObject *)out;
 }
 
-/* ---- membership, boundaries ---- */
+/* ---- membership ---- */
 
 #define SEARCH(T, name)                                                                    \
     static bool has_##name(const void *values, int64_t n, const void *wanted) {            \
@@ -63,20 +63,7 @@ GW_KERNEL(argwhere) {
         for (int64_t i = 0; i < n; i++) {                                                  \
             found |= ((const T *)values)[i] == x;                                          \
         }                                                                                  \
-        return found;                                                                      \
-    }                                                                                      \
-    static int64_t place_##name(const void *values, int64_t n, const void *wanted,         \
-                                bool right) {                                              \
-        T x = *(const T *)wanted;                                                          \
-        int64_t low = 0, high = n;                                                         \
-        while (low < high) {                                                               \
-            int64_t middle = low + (high - low) / 2;                                       \
-            T other = ((const T *)values)[middle];                                         \
-            bool before = right ? !(other > x) : !(other >= x);                            \
-            low = before ? middle + 1 : low;                                               \
-            high = before ? high : middle;                                                 \
-        }                                                                                  \
-        return low;                                                                        \
+        return found;                                                                  \
     }
 
 SEARCH(float, float)
@@ -84,31 +71,20 @@ SEARCH(double, double)
 SEARCH(int32_t, int32)
 SEARCH(int64_t, int64)
 
-typedef struct {
-    bool (*has)(const void *values, int64_t n, const void *wanted);
-    int64_t (*place)(const void *values, int64_t n, const void *wanted, bool right);
-} Search;
+typedef bool (*Search)(const void *values, int64_t n, const void *wanted);
 
-static bool search_of(int dtype, Search *search) {
+static Search search_of(int dtype) {
     switch (dtype) {
-        case GW_FLOAT32: *search = (Search){has_float, place_float}; return true;
-        case GW_FLOAT64: *search = (Search){has_double, place_double}; return true;
-        case GW_INT32: *search = (Search){has_int32, place_int32}; return true;
-        case GW_INT64: *search = (Search){has_int64, place_int64}; return true;
-        default: return false;
+        case GW_FLOAT32: return has_float;
+        case GW_FLOAT64: return has_double;
+        case GW_INT32: return has_int32;
+        case GW_INT64: return has_int64;
+        default: return NULL;
     }
 }
 
-/* A tensor of that dtype, or a number that fits it. */
-typedef struct {
-    const GwTensor *tensor;
-    const char *data;
-    int64_t numel;
-    char number[16];
-} Wanted;
-
-static bool read_wanted(Wanted *w, PyObject *o, int dtype) {
-    w->tensor = contiguous(o, LARGEST);
+bool gw_read_wanted(GwWanted *w, PyObject *o, int dtype) {
+    w->tensor = contiguous(o, INT64_MAX);
     w->data = w->number;
     w->numel = 1;
     if (w->tensor == NULL) {
@@ -122,87 +98,34 @@ static bool read_wanted(Wanted *w, PyObject *o, int dtype) {
 /* elements, test_elements, assume_unique, invert */
 GW_KERNEL(isin) {
     const GwTensor *elements = contiguous(args[0], LARGEST);
-    Wanted tests;
-    Search search;
-    if (elements == NULL || !search_of(elements->dtype, &search)
-        || !read_wanted(&tests, args[1], elements->dtype)
+    GwWanted tests;
+    Search has = elements == NULL ? NULL : search_of(elements->dtype);
+    if (has == NULL || !gw_read_wanted(&tests, args[1], elements->dtype)
         || elements->numel * tests.numel > PAIRS || !PyBool_Check(args[3])) {
         return NULL;
     }
     GwTensor *out = gw_tensor_empty(cls, GW_BOOL, elements->ndim, elements->sizes, NULL);
     int size = gw_itemsize(elements);
     for (int64_t i = 0; out != NULL && i < elements->numel; i++) {
-        bool found = search.has(tests.data, tests.numel, elements->data + i * size);
+        bool found = has(tests.data, tests.numel, elements->data + i * size);
         out->data[i] = found != (args[3] == Py_True);
     }
     return (PyObject *)out;
-}
-
-/* Where values belong in sorted rows: in the only one, or each row of values in its own. */
-static PyObject *places(PyTypeObject *cls, PyObject *sequence, PyObject *values,
-                        PyObject *narrow, bool right) {
-    const GwTensor *rows = contiguous(sequence, INT64_MAX);
-    Wanted wanted;
-    Search search;
-    if (rows == NULL || rows->ndim == 0 || !search_of(rows->dtype, &search)
-        || !read_wanted(&wanted, values, rows->dtype) || !PyBool_Check(narrow)) {
-        return NULL;
-    }
-    const GwTensor *t = wanted.tensor;
-    int ndim = t == NULL ? 0 : t->ndim, last = rows->ndim - 1;
-    bool same = last == 0 || (ndim == rows->ndim && wanted.numel > 0
-                && memcmp(t->sizes, rows->sizes, (size_t)last * sizeof(int64_t)) == 0);
-    if (!same) {
-        return NULL;
-    }
-    int64_t each = last == 0 ? wanted.numel : t->sizes[last], n = rows->sizes[last];
-    int size = gw_itemsize(rows);
-    GwTensor *out = gw_tensor_empty(cls, narrow == Py_True ? GW_INT32 : GW_INT64, ndim,
-                                    t == NULL ? NULL : t->sizes, NULL);
-    for (int64_t i = 0; out != NULL && i < wanted.numel; i++) {
-        const char *row = rows->data + i / each * n * size;
-        int64_t place = search.place(row, n, wanted.data + i * size, right);
-        if (out->dtype == GW_INT32) {
-            ((int32_t *)out->data)[i] = (int32_t)place;
-        } else {
-            ((int64_t *)out->data)[i] = place;
-        }
-    }
-    return (PyObject *)out;
-}
-
-/* input, boundaries, out_int32, right */
-GW_KERNEL(bucketize) {
-    const GwTensor *boundaries = gw_plain_tensor(args[1]);
-    bool plain = boundaries != NULL && boundaries->ndim == 1 && PyBool_Check(args[3]);
-    return plain ? places(cls, args[1], args[0], args[2], args[3] == Py_True) : NULL;
-}
-
-/* sorted_sequence, input, out_int32, right, side, sorter */
-GW_KERNEL(searchsorted) {
-    bool plain = PyBool_Check(args[3]) && args[4] == Py_None && args[5] == Py_None;
-    return plain ? places(cls, args[0], args[1], args[2], args[3] == Py_True) : NULL;
-}
-
-/* sequence, values, out_int32, right, sorter */
-GW_KERNEL(search_positions) {
-    bool plain = PyBool_Check(args[3]) && args[4] == Py_None;
-    return plain ? places(cls, args[0], args[1], args[2], args[3] == Py_True) : NULL;
 }
 
 /* Whether contiguous tensors of one dtype are equal: one has the other's shape and elements. */
 GW_KERNEL(equal) {
     GW_UNUSED(cls);
     const GwTensor *a = contiguous(args[0], LARGEST), *b = contiguous(args[1], LARGEST);
-    Search search;
-    if (a == NULL || b == NULL || a->dtype != b->dtype || !search_of(a->dtype, &search)) {
+    Search has = a == NULL ? NULL : search_of(a->dtype);
+    if (has == NULL || b == NULL || a->dtype != b->dtype) {
         return NULL;
     }
     bool same = a->ndim == b->ndim
                 && memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof(int64_t)) == 0;
     int size = gw_itemsize(a);
     for (int64_t i = 0; same && i < a->numel; i++) {
-        same = search.has(a->data + i * size, 1, b->data + i * size);
+        same = has(a->data + i * size, 1, b->data + i * size);
     }
     return PyBool_FromLong(same);
 }
@@ -378,11 +301,8 @@ GW_KERNEL(unique_consecutive) { return distinct(cls, args, false); }
 
 const GwKernelEntry gw_searching_kernels[] = {
     {"argwhere", 1, argwhere},
-    {"bucketize", 4, bucketize},
     {"equal", 2, equal},
     {"isin", 4, isin},
-    {"search_positions", 5, search_positions},
-    {"searchsorted", 6, searchsorted},
     {"unique", 5, unique},
     {"unique_consecutive", 4, unique_consecutive},
     {NULL, 0, NULL},
