@@ -86,3 +86,48 @@ def test_limits_by_their_older_names() -> None:
         layer = gw.nn.Hardtanh(min_value=-2, max_value=3)
     assert repr(layer) == "Hardtanh(min_val=-2, max_val=3)"
     assert layer(gw.tensor([-5.0, 1, 5])).tolist() == [-2, 1, 3]
+
+
+DEPRECATED: dict[str, tuple[str, Callable[[gw.Tensor], gw.Tensor], str]] = {
+    "where of bytes": (
+        "condition of dtype uint8",
+        lambda x: gw.where(gw.tensor([2, 0, 1], dtype=gw.uint8), x, -x),
+        "lib.where(lib.tensor([True, False, True]), x, -x)",
+    ),
+    "method of bytes": (
+        "condition of dtype uint8",
+        lambda x: x.where(gw.tensor([2, 0, 1], dtype=gw.uint8), 0.0),
+        "lib.where(lib.tensor([True, False, True]), x, 0.0)",
+    ),
+    "list of lists": ("non-tuple sequence", lambda x: x[[[0, 1], [2, 1]]], "x[(0, 1), (2, 1)]"),
+    "list with a slice": ("non-tuple sequence", lambda x: x[[0, slice(1, 3)]], "x[0, 1:3]"),
+    "list with None": ("non-tuple sequence", lambda x: x[[None, 1]], "x[None, 1]"),
+    "floats in a list": ("non-tuple sequence", lambda x: x[[[1.9]]], "x[[1]]"),
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", DEPRECATED)
+def test_deprecated_forms_work_with_a_warning(name: str, compiled: bool) -> None:
+    warning, function, today = DEPRECATED[name]
+    x = gw.tensor(_VALUES["x"])
+    with pytest.warns(UserWarning, match=warning):
+        out = (gw.compile(function) if compiled else function)(x)
+    np.testing.assert_array_equal(out.numpy(), _values(today, gw))
+
+
+def test_a_gradient_is_chosen_by_bytes() -> None:
+    x = gw.ones(3, requires_grad=True)
+    with pytest.warns(UserWarning, match="condition of dtype uint8"):
+        gw.where(gw.tensor([2, 0, 1], dtype=gw.uint8), x, 0.0).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("index", [[1.9], np.array([1.9])], ids=["list", "array"])
+def test_floats_are_positions_without_their_fraction(index: Any) -> None:
+    x = gw.tensor(_VALUES["x"])
+    pick = lambda x: x[index]  # noqa: E731
+    assert pick(x).tolist() == gw.compile(pick)(x).tolist() == x[[1]].tolist()
+    written = x.clone()
+    written[index] = 0.0
+    assert written[1].tolist() == [0.0] * 3

@@ -32,12 +32,20 @@ def _is_mask(item: Any) -> bool:
 
 
 def _as_items(key: Any) -> tuple[Any, ...]:
-    """A short list that holds more than numbers means what a tuple does, as in PyTorch."""
+    """A short list that holds more than numbers means what a tuple does, as in PyTorch.
+
+    It is deprecated, with a warning: NumPy takes such a list for one index of more dims.
+    """
     if isinstance(key, tuple):
         return key
     if isinstance(key, list) and len(key) < _TUPLE_LIMIT and any(
         isinstance(k, _NESTED) or k is None or k is Ellipsis for k in key
     ):
+        warnings.warn(
+            "Using a non-tuple sequence for multidimensional indexing is deprecated; use "
+            "x[tuple(seq)], or x[tensor(seq)] for an index of more dims",
+            stacklevel=5,
+        )
         return tuple(key)
     return (key,)
 
@@ -46,8 +54,6 @@ def _as_index(tensor: Any, item: Any) -> Any:
     """Lists, ranges and arrays as index tensors; other items as they are."""
     if isinstance(item, list | tuple | range | np.ndarray):
         item = _index_tensor(tensor, item)
-    elif isinstance(item, np.bool_):
-        return bool(item)
     if isinstance(item, TensorBase) and item.dtype is dtypes.uint8:
         warnings.warn("indexing with dtype uint8 is deprecated: use bool", stacklevel=4)
         as_given: Any = item
@@ -69,6 +75,8 @@ def _index_tensor(tensor: Any, item: Any) -> Any:
     except ValueError:
         raise ValueError(f"an index has an inhomogeneous shape: {item}") from None
     if array.size == 0 and not isinstance(item, np.ndarray):
+        array = array.astype(np.int64)
+    if array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.dtype.kind not in "biu":
         raise IndexError(

@@ -312,6 +312,16 @@ def test_in_place_forms() -> None:
         gw.zeros(3).masked_scatter_(gw.ones(3, dtype=gw.bool), gw.ones(2))
 
 
+@pytest.mark.parametrize("alpha", [2.7, -2.7, True, 0.4])
+@pytest.mark.parametrize("dtype", [gw.int8, gw.int32, gw.int64])
+def test_integers_are_added_a_whole_number_of_times(dtype: gw.dtype, alpha: float) -> None:
+    x, places, rows = gw.ones(2, dtype=dtype), gw.tensor([1, 0]), gw.tensor([3, 4]).to(dtype)
+    added = lambda x: x.index_add(0, places, rows, alpha=alpha)  # noqa: E731
+    want = [1 + 4 * int(alpha), 1 + 3 * int(alpha)]
+    assert added(x).tolist() == gw.compile(added)(x).tolist() == want
+    assert x.clone().index_add_(0, places, rows, alpha=alpha).tolist() == want
+
+
 def test_truths_in_place() -> None:
     mask, other = gw.tensor([True, False]), gw.tensor([True, True])
     assert mask.clone().logical_not_().tolist() == [False, True]

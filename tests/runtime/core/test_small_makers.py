@@ -25,6 +25,14 @@ def test_logspace_has_powers_of_evenly_spaced_numbers(
     np.testing.assert_allclose(out.numpy(), want, rtol=least)
 
 
+@pytest.mark.parametrize("tensors", [False, True], ids=["numbers", "tensors"])
+def test_ends_of_integers_have_no_fraction(tensors: bool) -> None:
+    ends = (gw.tensor(0.5), gw.tensor(3.2)) if tensors else (0.5, 3.2)
+    assert gw.logspace(*ends, 4, dtype=gw.int64).tolist() == [1, 10, 100, 1000]
+    assert gw.linspace(*ends, 4, dtype=gw.int64).tolist() == [0, 1, 2, 3]
+    assert gw.linspace(-1, 4, 6, dtype=gw.uint8).tolist() == [255, 204, 154, 104, 54, 4]
+
+
 @pytest.mark.parametrize("dtype", [gw.float32, gw.float64])
 def test_complex_numbers_of_parts_and_of_sizes_and_angles(dtype: gw.dtype) -> None:
     a, b = gw.randn(3, 4, dtype=dtype), gw.randn(3, 4, dtype=dtype)

@@ -75,7 +75,7 @@ def tensor(layout: str) -> gw.Tensor:
     return LAYOUTS[layout](gw.arange(60.0).reshape(SHAPE))
 
 
-@pytest.mark.filterwarnings("ignore:indexing with dtype uint8")
+@pytest.mark.filterwarnings("ignore:indexing with dtype uint8", "ignore:Using a non-tuple")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_reads_what_the_ops_read(key: Any, layout: str) -> None:
@@ -89,7 +89,7 @@ def test_reads_what_the_ops_read(key: Any, layout: str) -> None:
     assert got.tolist() == want.tolist()
 
 
-@pytest.mark.filterwarnings("ignore:indexing with dtype uint8")
+@pytest.mark.filterwarnings("ignore:indexing with dtype uint8", "ignore:Using a non-tuple")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_writes_what_the_ops_write(key: Any, layout: str) -> None:

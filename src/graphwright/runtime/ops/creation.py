@@ -384,7 +384,10 @@ def _spaced(start: Any, end: Any, steps: int, dtype: DType, device: Any) -> Any:
 
 
 def _endpoint(name: str, value: Any) -> Any:
-    """A number or a 0-d tensor of double precision. Raises RuntimeError for other tensors."""
+    """A number or a 0-d tensor of double precision, without gradient.
+
+    Raises RuntimeError for other tensors.
+    """
     if not isinstance(value, Tensor):
         return value
     if value.ndim:
@@ -392,7 +395,8 @@ def _endpoint(name: str, value: Any) -> Any:
             f"{name} only supports 0-dimensional start and end tensors, but got shape "
             f"{list(value.shape)}"
         )
-    return ops.to_dtype(value, dtypes.complex128 if value.dtype.is_complex else dtypes.float64)
+    wide = dtypes.complex128 if value.dtype.is_complex else dtypes.float64
+    return ops.to_dtype(value.detach(), wide)
 
 
 def _spaced_dtype(name: str, start: Any, end: Any, dtype: DType | None) -> DType:
@@ -423,13 +427,19 @@ def _check_steps(name: str, steps: Any, dtype: Any) -> None:
         raise NotImplementedError(f"\"{name}\" not implemented for 'bool'")
 
 
+def _truncated(value: Any, dtype: DType) -> Any:
+    """An end of integers that are spaced out: without fraction, around the range of uint8."""
+    whole = ops.trunc(value) if isinstance(value, Tensor) else int(value)
+    return whole % 256 if dtype is dtypes.uint8 else whole
+
+
 def _linspace(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
     target = _spaced_dtype("linspace", start, end, dtype)
     _check_steps("linspace", steps, target)
     first, last = _endpoint("linspace", start), _endpoint("linspace", end)
     check_held("linspace", target, first, last)
     if not target.is_floating_point and not target.is_complex:
-        first, last = (v if isinstance(v, Tensor) else int(v) for v in (first, last))
+        first, last = _truncated(first, target), _truncated(last, target)
     return ops.to_dtype(_spaced(first, last, steps, target, device), target)
 
 
@@ -437,6 +447,8 @@ def _logspace(start: Any, end: Any, steps: int, base: float, dtype: Any, device:
     target = _spaced_dtype("logspace", start, end, dtype)
     _check_steps("logspace", steps, target)
     first, last = _endpoint("logspace", start), _endpoint("logspace", end)
+    if not target.is_floating_point and not target.is_complex:
+        first, last = _truncated(first, target), _truncated(last, target)
     values = ops.pow(float(base), _spaced(first, last, steps, target, device))
     return ops.to_dtype(values, target)
 

@@ -67,22 +67,19 @@ def _index_add_meta(input: Any, dim: int, index: Any, source: Any, alpha: Any) -
     check_same_dtype("index_add", "source", input, source)
     _check_slices("index_add", input, dim, index, source)
     require_places("index_add", input, dim, source.shape)
-    _check_alpha(alpha, input)
+    _factor(alpha, input.dtype)
     return TensorSpec(
         input.shape, contiguous_strides(input.shape), input.dtype, input.device
     )
 
 
-def _check_alpha(alpha: Any, input: Any) -> None:
-    dtype = input.dtype
-    if isinstance(alpha, bool) and dtype is not dtypes.bool:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float) and not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(
-            f"index_add(): for integral input tensors, argument alpha must not be a floating "
-            f"point number, got {alpha} for {describe(input)}"
-        )
+def _factor(alpha: Any, dtype: Any) -> Any:
+    """What the source is multiplied by: a number that the dtype holds, for integers a whole one.
+    """
     check_held("index_add", dtype, alpha)
+    if dtype.is_floating_point or dtype.is_complex or hasattr(alpha, "expr"):
+        return alpha
+    return bool(alpha) if dtype is dtypes.bool else int(alpha)
 
 
 def _add_slices(target: Tensor, dim: int, index: Any, source: Tensor) -> None:
@@ -100,8 +97,9 @@ def _index_add_eager(input: Any, dim: int, index: Any, source: Any, alpha: Any) 
     result = fresh_copy(input, None, work)
     if half:
         source = fresh_copy(source, None, work)
-    if alpha != 1:
-        source = ops.mul(source.detach(), alpha)
+    factor = _factor(alpha, input.dtype)
+    if factor != 1:
+        source = ops.mul(source.detach(), factor)
     _add_slices(result, dim, index, source)
     return fresh_copy(result, None, input.dtype) if half else result
 
@@ -111,7 +109,9 @@ def _index_add_into(input: Any, dim: int, index: Any, source: Any, alpha: Any) -
         copy_into(input, _index_add_eager(input, dim, index, source, alpha))
     else:
         _index_add_meta(input, dim, index, source, alpha)
-        _add_slices(input, dim, index, source if alpha == 1 else ops.mul(source.detach(), alpha))
+        factor = _factor(alpha, input.dtype)
+        scaled = source if factor == 1 else ops.mul(source.detach(), factor)
+        _add_slices(input, dim, index, scaled)
     _core.bump_version(input)
     return input
 

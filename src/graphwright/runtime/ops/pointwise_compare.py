@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -169,7 +170,12 @@ for _name, _ufunc in _BITWISE.items():
 
 
 def _choice(condition: Any, input: Any, other: Any) -> tuple[DType, tuple[Any, ...]]:
-    if condition.dtype is not dtypes.bool:
+    """The dtype and the operands; a condition of uint8 holds where it is not 0."""
+    if condition.dtype is dtypes.uint8:
+        warnings.warn(
+            "where with a condition of dtype uint8 is deprecated: use bool", stacklevel=2
+        )
+    elif condition.dtype is not dtypes.bool:
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{condition.dtype}"
@@ -196,7 +202,8 @@ def _where_eager(condition: Any, input: Any, other: Any) -> Any:
     spec = _where_meta(condition, input, other)
     out = allocate(spec.shape, spec.strides, spec.dtype)
     np.copyto(out._nd, array_of(other, spec.dtype))
-    np.copyto(out._nd, array_of(input, spec.dtype), where=condition._nd)
+    chosen = condition._nd.astype(np.bool_, copy=False)
+    np.copyto(out._nd, array_of(input, spec.dtype), where=chosen)
     return out
 
 
