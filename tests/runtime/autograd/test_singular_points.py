@@ -86,3 +86,45 @@ def test_where_an_exponential_meets_a_line_there_is_no_curvature(function: Funct
     (second,) = gw.autograd.grad(first.sum(), x)
     assert second[:3].tolist() == [0.0, 0.0, 0.0] and second[3].item() > 0
     assert first[4].isnan() and second[4].isnan()
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+def test_sinc_is_round_at_its_top(compiled: bool) -> None:
+    x = gw.tensor([0.0, 1.0], dtype=gw.float64, requires_grad=True)
+    function = gw.compile(gw.sinc) if compiled else gw.sinc
+    (slope,) = gw.autograd.grad(function(x).sum(), x, create_graph=True)
+    assert slope.tolist() == pytest.approx([0.0, -1.0])
+    (bend,) = gw.autograd.grad(slope.sum(), x)
+    assert bend.tolist() == pytest.approx([-(math.pi**2) / 3, 2.0])
+
+
+STRAIGHT: dict[str, Function] = {
+    "relu": gw.relu,
+    "leaky_relu": gw.nn.functional.leaky_relu,
+    "relu6": gw.nn.functional.relu6,
+    "hardtanh": gw.nn.functional.hardtanh,
+    "hardsigmoid": gw.nn.functional.hardsigmoid,
+    "hardshrink": gw.nn.functional.hardshrink,
+    "softshrink": gw.nn.functional.softshrink,
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", STRAIGHT)
+def test_straight_lines_have_second_derivatives_of_zero(name: str, compiled: bool) -> None:
+    """Zeros, not none: `backward` of a gradient that is constant is no error."""
+    function = gw.compile(STRAIGHT[name]) if compiled else STRAIGHT[name]
+    x = gw.tensor([-3.0, -0.1, 0.0, 0.7, 9.0], requires_grad=True)
+    (slope,) = gw.autograd.grad(function(x).sum(), x, create_graph=True)
+    slope.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [0.0] * 5
+
+
+@pytest.mark.parametrize("name", STRAIGHT)
+def test_penalties_of_gradients_reach_the_biases(name: str) -> None:
+    layer = gw.nn.Linear(3, 4)
+    x = gw.randn(2, 3, requires_grad=True)
+    (slope,) = gw.autograd.grad(STRAIGHT[name](layer(x)).sum(), x, create_graph=True)
+    (slope**2).sum().backward()
+    assert layer.bias.grad is not None and layer.bias.grad.tolist() == [0.0] * 4
+    assert x.grad is not None and x.grad.tolist() == [[0.0] * 3] * 2

@@ -637,6 +637,7 @@ _recurrence = _op("recurrence")
 _recurrence_backward = _op("recurrence_backward")
 _relu = _op("relu")
 _relu_ = _op("relu_")
+_relu_backward = _op("relu_backward")
 _remainder = _op("remainder")
 _remainder_ = _op("remainder_")
 _renorm = _op("renorm")
@@ -673,6 +674,7 @@ _scatter = _op("scatter")
 _scatter_ = _op("scatter_")
 _scatter_add = _op("scatter_add")
 _scatter_add_ = _op("scatter_add_")
+_scatter_combined = _op("scatter_combined")
 _scatter_extreme = _op("scatter_extreme")
 _scatter_planes = _op("scatter_planes")
 _scatter_reduce = _op("scatter_reduce")
@@ -6653,6 +6655,10 @@ def relu_(input: Tensor) -> Any:
     return _dispatch(_relu_, (input,))
 
 
+def relu_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_relu_backward, (grad, input))
+
+
 def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
@@ -7043,6 +7049,23 @@ def scatter_add_(
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         return not_bound(_scatter_add_, (input, dim, index, src), _error)
     return _dispatch(_scatter_add_, _bound)
+
+
+def scatter_combined(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Any = REQUIRED,
+    reduce: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_combined", "dim", dim, REQUIRED, "axis", axis)
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_scatter_combined, (input, dim, index, src, reduce), _error)
+    return _dispatch(_scatter_combined, _bound)
 
 
 def scatter_extreme(

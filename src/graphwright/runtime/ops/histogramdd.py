@@ -10,7 +10,8 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.dtype_rules import contiguous_spec
+from graphwright.runtime.ops.table import Kind, define, no_derivative
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
@@ -101,20 +102,22 @@ def _histogramdd(input: Any, bins: Any, range: Any, weight: Any, density: bool) 
     dims = input.shape[-1] if input.ndim else 0
     bins = [bins] * dims if isinstance(bins, (int, SymInt)) else bins
     _check(input, bins, range, weight)
-    points = input.detach()
     limits = [None if range is None else range[2 * i : 2 * i + 2] for i in builtins.range(dims)]
     edges = tuple(
-        _edges(ops.contiguous(ops.select(points, -1, dim)), bins[dim], limits[dim])
+        _edges(ops.contiguous(ops.select(input, -1, dim)), bins[dim], limits[dim])
         for dim in builtins.range(dims)
     )
-    weight = None if weight is None else weight.detach()
-    counts = ops.histogramdd_counts(points, edges, weight)
+    counts = ops.histogramdd_counts(input, edges, weight)
     return return_types.histogramdd(_density(counts, edges) if density else counts, edges)
 
 
 define(
     "histogramdd_counts(Tensor input, Tensor[] edges, Tensor? weight)",
     Kind.COMPOSITE,
+    meta=lambda input, edges, weight: contiguous_spec(
+        input, tuple([bounds.shape[0] - 1 for bounds in edges])
+    ),
+    vjp=no_derivative("histogramdd"),
     decompose=_counts,
     method=False,
     public=False,

@@ -23,7 +23,7 @@ from graphwright.runtime.ops.linalg_solvers import (
     column_major,
     wrap_columns,
 )
-from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
 # -- failures as numbers
@@ -127,7 +127,7 @@ define(
     "qr_reflections(Tensor input)",
     Kind.CONTRACTION,
     meta=_geqrf_meta,
-    vjp=not_differentiable,
+    vjp=no_derivative("geqrf"),
     eager=_geqrf_eager,
     method=False,
     public=False,

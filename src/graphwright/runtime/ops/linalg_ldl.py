@@ -21,7 +21,7 @@ from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
 from graphwright.runtime.ops.linalg_solvers import check_matrix, column_major, wrap_columns
 from graphwright.runtime.ops.strides import broadcast_shapes
-from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.table import Kind, define, no_derivative
 from graphwright.runtime.tensor import Tensor
 
 GROWTH = (1 + math.sqrt(17)) / 8
@@ -133,7 +133,7 @@ define(
     "ldl_factors(Tensor A, bool hermitian, bool strict)",
     Kind.CONTRACTION,
     meta=_factors_meta,
-    vjp=not_differentiable,
+    vjp=no_derivative("linalg_ldl_factor_ex"),
     eager=_factors_eager,
     method=False,
     public=False,
@@ -240,7 +240,7 @@ define(
     "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False)",
     Kind.CONTRACTION,
     meta=_solve_meta,
-    vjp=not_differentiable,
+    vjp=no_derivative("linalg_ldl_solve"),
     eager=_solve_eager,
     method=False,
     public=False,

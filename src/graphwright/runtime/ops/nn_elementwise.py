@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import calculated, check_held
 from graphwright.runtime.ops.nn_support import cast, require_floating, widened
 from graphwright.runtime.ops.spec import TensorSpec
@@ -49,10 +50,12 @@ def activation(
     meta: Any = None,
     method: bool = False,
     public: bool = False,
+    straight: bool = False,
 ) -> None:
     """An activation, which plain calls compute in C: `decompose(x, *options)` written with `ops`.
 
-    Its gradient `backward(grad, x, *options)` becomes an op of its own, NAME_backward.
+    Its gradient `backward(grad, x, *options)` becomes an op of its own, NAME_backward. Where it
+    is made of `straight` lines, that does not depend on where in a line x is: see `straight_vjp`.
     """
     name, _, params = schema.partition("(")
     check = meta or floating_like(name)
@@ -78,6 +81,8 @@ def activation(
         f"{name}_backward(Tensor grad, {plain}",
         Kind.COMPOSITE,
         meta=_like_input,
+        vjp=straight_vjp(op(f"{name}_backward")) if straight else None,
+        saves=("input",) if straight else (),
         decompose=wide(backward),
         method=False,
         public=False,
@@ -87,6 +92,24 @@ def activation(
 def _vjp(backward: Op, entry: Op) -> Any:
     def vjp(ctx: Any, grad: Any) -> Any:
         return backward(grad, ctx.input, *(getattr(ctx, name) for name in entry.names[1:]))
+
+    return vjp
+
+
+def straight_vjp(backward: Op) -> Any:
+    """The rule of `backward(grad, x, *options)` that is linear in grad: x has the gradient zero.
+
+    Zeros, not none: a program that differentiates the gradient of a net of straight lines gets
+    an answer for all that it depends on, as in PyTorch.
+    """
+
+    def vjp(ctx: Any, grad: Any) -> Any:
+        to_grad = to_input = None
+        if ctx.needs["grad"]:
+            to_grad = backward(grad, ctx.input, *(getattr(ctx, n) for n in backward.names[2:]))
+        if ctx.needs["input"]:
+            to_input = ops.zeros_like(ctx.input)
+        return to_grad, to_input
 
     return vjp
 

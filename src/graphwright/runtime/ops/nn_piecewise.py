@@ -10,9 +10,16 @@ from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import calculated, check_held
 from graphwright.runtime.ops.dtype_rules import require_dtype
-from graphwright.runtime.ops.nn_elementwise import activation, floating_like, inplace, like, wide
+from graphwright.runtime.ops.nn_elementwise import (
+    activation,
+    floating_like,
+    inplace,
+    like,
+    straight_vjp,
+    wide,
+)
 from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.table import Kind, define, op
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
@@ -242,10 +249,21 @@ def _gated_vjp(ctx: Any, grad: Any) -> Any:
     return to_input, cast(ops.sigmoid_backward(ops.mul(grad, widened(ctx.input)), s), dtype)
 
 
+define(
+    "relu_backward(Tensor grad, Tensor input)",
+    Kind.COMPOSITE,
+    meta=like,
+    vjp=straight_vjp(op("relu_backward")),
+    saves=("input",),
+    decompose=lambda grad, x: ops.where(ops.le(x, 0), 0.0, grad),
+    method=False,
+    public=False,
+)
 activation(
     "leaky_relu(Tensor input, float negative_slope=0.01)",
     _leaky_relu_decompose,
     _leaky_relu_backward,
+    straight=True,
 )
 activation("elu(Tensor input, float alpha=1.0)", _elu_decompose, _elu_backward)
 activation(
@@ -283,6 +301,8 @@ define(
     "hardtanh_backward(Tensor grad, Tensor input, float min_val, float max_val)",
     Kind.COMPOSITE,
     meta=lambda grad, input, min_val, max_val: like(grad, input),
+    vjp=straight_vjp(op("hardtanh_backward")),
+    saves=("input",),
     decompose=_hardtanh_backward,
     method=False,
     public=False,
@@ -291,6 +311,7 @@ activation(
     "hardsigmoid(Tensor input)",
     _hardsigmoid_decompose,
     _hardsigmoid_backward,
+    straight=True,
 )
 activation(
     "hardswish(Tensor input)", _hardswish_decompose, _hardswish_backward
@@ -306,6 +327,7 @@ activation(
     _hardshrink_decompose,
     _hardshrink_backward,
     meta=_hardshrink_meta,
+    straight=True,
     method=True,
     public=True,
 )
@@ -314,6 +336,7 @@ activation(
     _softshrink_decompose,
     _hardshrink_backward,
     meta=_softshrink_meta,
+    straight=True,
 )
 define("prelu(Tensor input, Tensor weight)", Kind.COMPOSITE, decompose=_prelu_decompose)
 define(

@@ -135,13 +135,13 @@ def _direction(x: Any) -> Any:
 def _vector_norm_vjp(ctx: Any, grad: Any) -> Any:
     """d|x|_p / dx = sign(x) |x|^(p-1) |x|_p^(1-p); 0 where the norm is 0, even among ties."""
     x, ord = ctx.input, ctx.ord
+    if ord == 0:
+        return None
     work = ctx.dtype or x.dtype
     if x.dtype is not work:
         x = ops.to_dtype(x, work)
     norm = restore_dims(ctx.out, x.shape, ctx.dim, ctx.keepdim)
     grad = restore_dims(grad, x.shape, ctx.dim, ctx.keepdim)
-    if ord == 0:
-        return ops.zeros_like(x)
     if ord == 1:
         return ops.mul(_direction(x), grad)
     if ord == 2:

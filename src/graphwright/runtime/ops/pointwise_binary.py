@@ -26,7 +26,7 @@ from graphwright.runtime.ops.pointwise import (
 from graphwright.runtime.ops.quiet import quietly
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, preserved_strides
-from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
 from graphwright.runtime.promotion import result_dtype
 from graphwright.runtime.tensor import Tensor
 
@@ -167,20 +167,29 @@ define(
 )
 
 
-def _heaviside(input: Any, values: Any) -> Any:
-    """0 below 0, 1 above, `values` at 0; 0 for nan."""
+def _heaviside_meta(input: Any, values: Any) -> TensorSpec:
     if input.dtype is not values.dtype:
         raise RuntimeError(
             "heaviside is not yet implemented for tensors with different dtypes, got "
             f"{input.dtype} and {values.dtype}"
         )
     require_dtype("heaviside", input.dtype, complex=False)
+    return pointwise_spec("heaviside", (input, values), input.dtype)
+
+
+def _heaviside(input: Any, values: Any) -> Any:
+    """0 below 0, 1 above, `values` at 0; 0 for nan."""
+    _heaviside_meta(input, values)
     above = ops.to_dtype(ops.gt(input, 0), input.dtype)
     return ops.where(ops.eq(input, 0), values, above)
 
 
 define(
-    "heaviside(Tensor input, Tensor values)", Kind.COMPOSITE, decompose=_heaviside
+    "heaviside(Tensor input, Tensor values)",
+    Kind.COMPOSITE,
+    meta=_heaviside_meta,
+    vjp=no_derivative("heaviside"),
+    decompose=_heaviside,
 )
 define(
     "heaviside_(Tensor input, Tensor values)",

@@ -10,9 +10,10 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import check_fits
 from graphwright.runtime.ops.kernels import allocate, copy_into
+from graphwright.runtime.ops.pointwise import pointwise_spec, rounded_dtype
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.table import Kind, define, no_derivative
 from graphwright.runtime.ops.value_checks import held
 from graphwright.runtime.promotion import result_dtype
 from graphwright.runtime.tensor import Tensor
@@ -62,6 +63,10 @@ for _name, _function, _bound in (
 define(
     "floor_divide(Operand input, Operand other)",
     Kind.COMPOSITE,
+    meta=lambda input, other: pointwise_spec(
+        "floor_divide", (input, other), rounded_dtype((input, other))
+    ),
+    vjp=no_derivative("floor_divide"),
     decompose=lambda input, other: ops.div(input, other, rounding_mode="floor"),
 )
 define(

@@ -111,11 +111,11 @@ def _sinc(x: Any) -> Any:
 
 
 def _sinc_slope(ctx: Any) -> Any:
-    """(cos(pi x) - sinc(x)) / x."""
+    """(cos(pi x) - sinc(x)) / x; at 0 the first term of its series, which has a derivative."""
     zero = ops.eq(ctx.input, 0)
     x = ops.where(zero, 1.0, ctx.input)
     slope = ops.div(ops.sub(ops.cos(ops.mul(x, math.pi)), ctx.out), x)
-    return ops.where(zero, 0.0, slope)
+    return ops.where(zero, ops.mul(ctx.input, -(math.pi**2) / 3), slope)
 
 
 _Entry = tuple[str, Any, Callable[..., Any], Callable[..., Any], tuple[str, ...]]

@@ -244,7 +244,9 @@ define(
 
 
 def _not_implemented(name: str) -> None:
-    raise RuntimeError(f"the derivative for '{name}' with respect to 'input' is not implemented")
+    raise NotImplementedError(
+        f"the derivative for '{name}' with respect to 'input' is not implemented"
+    )
 
 
 def _incomplete_vjp(name: str, sign: float) -> Callable[..., Any]:

@@ -168,7 +168,7 @@ define_unary("sign", _sign, flat, complex=False)
 define_unary(
     "relu",
     _relu,
-    lambda ctx, grad: ops.where(ops.le(ctx.out, 0), 0.0, grad),
+    lambda ctx, grad: ops.relu_backward(grad, ctx.out),
     ("out",),
     bool=False,
     complex=False,

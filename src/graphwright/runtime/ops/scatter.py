@@ -32,7 +32,7 @@ from graphwright.runtime.ops.picking import (
 )
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, same_shape
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.table import Kind, define, no_derivative
 from graphwright.runtime.tensor import Tensor
 
 
@@ -227,9 +227,13 @@ def _scatter(
         )
     if not isinstance(given, Tensor):
         given = ops.full(index.shape, given, dtype=input.dtype, device=input.device)
+    return ops.scatter_combined(input, dim, index, given, reduce)
+
+
+def _scatter_combined(input: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
     if reduce == "add":
-        return ops.scatter_add(input, dim, index, given)
-    return ops.scatter_reduce(input, dim, index, given, "prod")
+        return ops.scatter_add(input, dim, index, src)
+    return ops.scatter_reduce(input, dim, index, src, "prod")
 
 
 def _scatter_(
@@ -245,6 +249,15 @@ def _scatter_(
 _OVERLOADS = (
     "Tensor input, Dim dim, Tensor index, Operand? src=None, Operand? value=None, *, "
     "str? reduce=None"
+)
+define(
+    "scatter_combined(Tensor input, Dim dim, Tensor index, Tensor src, str reduce)",
+    Kind.COMPOSITE,
+    meta=lambda input, dim, index, src, reduce: _src_meta(input, dim, index, src),
+    vjp=no_derivative("scatter"),
+    decompose=_scatter_combined,
+    method=False,
+    public=False,
 )
 define(f"scatter({_OVERLOADS})", Kind.COMPOSITE, decompose=_scatter)
 define(f"scatter_({_OVERLOADS})", Kind.COMPOSITE, decompose=_scatter_, public=False)

@@ -292,10 +292,6 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "shape")
 
 
-def _heaviside(ctx: Any, grad: Any) -> Any:
-    return None, ops.where(ops.eq(ctx.input, 0), grad, 0.0)
-
-
 def _prelu(ctx: Any, grad: Any) -> Any:
     x, weight = ctx.input, ctx.weight
     wide = weight
@@ -515,7 +511,6 @@ SHORTCUTS = {
     "grid_sampler_2d": _sampled("grid_sampler_2d", "interpolation_mode"),
     "grid_sampler_3d": _sampled("grid_sampler_3d", "interpolation_mode"),
     "group_norm": Shortcut(_group_norm, ("input", "weight")),
-    "heaviside": Shortcut(_heaviside, ("input?values",)),
     "index_fill": Shortcut(_filled_at, ("index",)),
     "inner": Shortcut(_inner, ("input?other", "other?input")),
     "lerp": Shortcut(_lerp, ("input?weight", "end?weight", "weight")),

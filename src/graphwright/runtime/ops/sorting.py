@@ -19,7 +19,7 @@ from graphwright.runtime.ops.dtype_rules import (
 from graphwright.runtime.ops.kernels import HALVES, allocate, as_contiguous, wrap
 from graphwright.runtime.ops.reductions import check_nonempty
 from graphwright.runtime.ops.strides import dense_order, strides_in_order
-from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
 # -- sort
@@ -463,7 +463,7 @@ define(
     "bool return_counts=False, Dim? dim=None)",
     Kind.OTHER,
     meta=_needs_values("unique"),
-    vjp=not_differentiable,
+    vjp=no_derivative("unique"),
     eager=_unique_eager,
     tags=("data_dependent",),
 )
@@ -498,7 +498,7 @@ define(
     "Dim? dim=None)",
     Kind.OTHER,
     meta=_needs_values("unique_consecutive"),
-    vjp=not_differentiable,
+    vjp=no_derivative("unique_consecutive"),
     eager=_consecutive_eager,
     tags=("data_dependent",),
 )

@@ -18,7 +18,7 @@ from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dims
 from graphwright.runtime.ops.reductions import check_moments, deviation_kernel, var_kernel
 from graphwright.runtime.ops.strides import product
-from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
 from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
@@ -260,7 +260,7 @@ define(
     "histogram_counts(Tensor input, Tensor edges, Tensor? weight, bool density)",
     Kind.OTHER,
     meta=lambda input, edges, weight, density: contiguous_spec(input, (edges.shape[0] - 1,)),
-    vjp=not_differentiable,
+    vjp=no_derivative("histogram"),
     eager=_counts_eager,
     method=False,
     public=False,
@@ -283,7 +283,7 @@ define(
     "histogram_edges(Tensor input, int bins, object range)",
     Kind.OTHER,
     meta=lambda input, bins, range: contiguous_spec(input, (bins + 1,)),
-    vjp=not_differentiable,
+    vjp=no_derivative("histogram"),
     eager=_edges_eager,
     method=False,
     public=False,
@@ -302,9 +302,9 @@ def _histogram(
     else:
         if bins <= 0:
             raise RuntimeError(f"histogram(): bins {bins} must be > 0")
-        edges = ops.histogram_edges(input.detach(), bins, range)
+        edges = ops.histogram_edges(input, bins, range)
     _check_edges(input, edges, weight)
-    counts = ops.histogram_counts(input.detach(), edges, weight, density)
+    counts = ops.histogram_counts(input, edges, weight, density)
     return return_types.histogram(counts, edges)
 
 

@@ -44,6 +44,28 @@ class NotDifferentiable:
 not_differentiable = NotDifferentiable()
 
 
+def no_derivative(name: str) -> Callable[..., Any]:
+    """The rule of an op whose outputs require gradients, which nobody has: backward is refused.
+
+    It raises RuntimeError with the op's `name`, as PyTorch does, instead of zeros that look like
+    a gradient.
+    """
+
+    def vjp(ctx: Any, *grads: Any) -> Any:
+        raise RuntimeError(f"derivative for {name} is not implemented")
+
+    return vjp
+
+
+def refuse_gradient(ctx: Any, name: str, parameter: str) -> None:
+    """Raise RuntimeError in the backward of op `name` where the parameter's gradient is wanted."""
+    if ctx.needs[parameter]:
+        raise RuntimeError(
+            f"The function '{name}' is not differentiable with respect to argument "
+            f"'{parameter}'. This input cannot have requires_grad True."
+        )
+
+
 class Op(OpBase):
     """One op. `call` is its generated wrapper, `run` what computes it on real CPU tensors.
 
