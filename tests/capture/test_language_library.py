@@ -8,8 +8,8 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import pytest
 
@@ -207,6 +207,52 @@ def test_warnings_of_patterns_name_the_programs_line() -> None:
     kinds = {DeprecationWarning, FutureWarning} if sys.version_info >= (3, 13) else {FutureWarning}
     assert {found.category for found in seen} == kinds
     assert {found.filename for found in seen} == {__file__}
+
+
+def numbered_group(x: Any) -> Any:
+    return x, re.sub(r"(a)", r"\g<+1>", "aa")
+
+
+def inverted(x: Any, known: bool = True) -> Any:
+    return x + 1, ~known
+
+
+def not_implemented(x: Any) -> Any:
+    return x + 1 if NotImplemented else x
+
+
+def escaped(x: Any) -> Any:
+    return x + 1, b"\\d".decode("unicode_escape")
+
+
+WARNED: list[Any] = [
+    escaped,
+    pytest.param(numbered_group, marks=pytest.mark.skipif(sys.version_info >= (3, 12),
+                                                          reason="an error")),
+    pytest.param(inverted, marks=pytest.mark.skipif(sys.version_info < (3, 12), reason="silent")),
+    not_implemented,
+]
+
+
+@pytest.mark.parametrize("filters", ["always", "error"])
+@pytest.mark.parametrize("program", WARNED)
+def test_what_warns_of_constants_does_so_in_each_call(
+    program: Callable[..., Any], filters: Literal["always", "error"]
+) -> None:
+    """Once, of the program's line; the capture itself says nothing."""
+
+    def told(function: Callable[..., Any]) -> list[Any]:
+        re.purge()
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter(filters)
+            try:
+                outcome = repr(function(gw.ones(2)))
+            except DeprecationWarning as error:
+                outcome = str(error)
+        return [outcome, *((found.category, found.filename, found.lineno) for found in seen)]
+
+    captured, expected = Captured(program), told(program)
+    assert [told(captured) for _ in range(3)] == [expected] * 3
 
 
 def test_patterns_that_are_none_raise_where_the_program_does() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import AttributeMissing, unsupported
@@ -80,7 +81,7 @@ class ConstantVariable(VariableTracker):
         return tx.constant(fold(len, self.value))
 
     def truth(self, tx: Translator) -> bool:
-        return bool(self.value)
+        return bool(fold(bool, self.value))     # NotImplemented warns
 
     def call(
         self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
@@ -145,11 +146,29 @@ class ConstantMethod(VariableTracker):
 
 
 def fold(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """`function(*args, **kwargs)` on constants, which raises in the frame what Python raises."""
+    """`function(*args, **kwargs)` on constants, which raises in the frame what Python raises.
+
+    A call that warns is a break, before anything is told: each run of it is to warn, of the
+    user's line.
+    """
     try:
         return function(*args, **kwargs)
+    except Warning:
+        unsupported("GB0003", "a call that warns")
     except _FOLDED_ERRORS as error:
+        if _NO_REGISTRY in error.args:
+            unsupported("GB0003", "a call that warns")
         raise_known(error)
+
+
+__warningregistry__ = ()
+"""Which no warning of a line of this module can be entered in, whatever the filters do with it."""
+_NO_REGISTRY = "'registry' must be a dict or None"
+
+
+def formatted(value: Any, convert: Callable[[Any], str], spec: str | None) -> str:
+    """`f"{value!convert:spec}"`; without a format, what `convert` gives."""
+    return convert(value) if spec is None else format(value, spec)
 
 
 def raise_known(error: Exception) -> NoReturn:

@@ -9,7 +9,6 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import fold
@@ -42,19 +41,6 @@ def _plain(value: VariableTracker) -> Any:
     return value.as_constant()
 
 
-_MOST_PLACES = {"split": 2, "sub": 3, "subn": 3}
-_OF_SETS = ("[[", "[^[", "--", "&&", "~~", "||")
-
-
-def _may_warn(name: str, values: list[Any]) -> bool:
-    """Whether `re` warns, of the line that calls it: of more arguments by place, from 3.13 on, and
-    of what may one day be operations on sets of characters."""
-    many = PYTHON >= (3, 13) and len(values) > _MOST_PLACES.get(name, len(values))
-    pattern = values[0] if values else ""
-    text = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
-    return many or (isinstance(text, str) and any(part in text for part in _OF_SETS))
-
-
 def pure_library_function(
     function: types.FunctionType,
 ) -> Callable[[Translator, Args, Kwargs], VariableTracker] | None:
@@ -71,8 +57,6 @@ def pure_library_function(
         flags = [value for value in (*values, *keywords.values()) if type(value) is re.RegexFlag]
         if any(re.DEBUG in value for value in flags):
             unsupported("GB0003", f"{function.__name__}() that prints its pattern")
-        if function.__module__ == "re" and _may_warn(function.__name__, values):
-            unsupported("GB0003", f"{function.__name__}() that may warn")
         try:
             return tx.constant(fold(function, *values, **keywords))
         except (re.error, Warning) as error:

@@ -11,7 +11,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
-from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.constant import ConstantVariable, fold, formatted
 from graphwright.capture.variables.exceptions import ExceptionVariable
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.mappings import DictVariable
@@ -48,7 +48,7 @@ class TextVariable(ConstantVariable):
     def value(self) -> Any:
         """The text of this capture, which the graph is thereby specialised to."""
         return "".join(
-            piece if isinstance(piece, str) else _formatted(piece[0].as_constant(), *piece[1:])
+            piece if isinstance(piece, str) else formatted(piece[0].as_constant(), *piece[1:])
             for piece in self.pieces
         )
 
@@ -73,7 +73,7 @@ class TextVariable(ConstantVariable):
 def _filled(pieces: tuple[Any, ...], *numbers: Any) -> str:
     """The text of pieces, with `numbers` in place of those that say how one is shown."""
     left = iter(numbers)
-    return "".join([p if isinstance(p, str) else _formatted(next(left), *p) for p in pieces])
+    return "".join([p if isinstance(p, str) else formatted(next(left), *p) for p in pieces])
 
 
 def joined(tx: Translator, parts: list[VariableTracker]) -> VariableTracker:
@@ -110,7 +110,7 @@ def text_of(
             fold(format, value.python_type()(), spec)
         return _text(tx, _contents(tx, value, ascii if convert is ascii else repr))
     if isinstance(value, (FloatVariable, QuotientVariable, SymIntVariable)):
-        fold(_formatted, _seen(value), convert, spec)
+        fold(formatted, _seen(value), convert, spec)
         return TextVariable([(value, convert, spec)])
     if isinstance(value, (ClassVariable, BuiltinVariable)):
         known = _class(value)
@@ -118,16 +118,12 @@ def text_of(
         known = value.as_constant()
     else:
         unsupported("GB0008", f"formatting of {value.describe()}")
-    return tx.constant(fold(_formatted, known, convert, spec))
+    return tx.constant(fold(formatted, known, convert, spec))
 
 
 def _seen(value: FloatVariable | QuotientVariable | SymIntVariable) -> int | float:
     """What a number that varies is now; assumes nothing."""
     return value.value.hint if isinstance(value, SymIntVariable) else value.seen
-
-
-def _formatted(value: Any, convert: Convert, spec: str | None) -> str:
-    return convert(value) if spec is None else format(value, spec)
 
 
 def _class(value: VariableTracker) -> Any:
