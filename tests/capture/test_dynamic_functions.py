@@ -154,6 +154,92 @@ def test_operations_are_taken_apart_for_numbers_that_vary(program: Program, back
     assert gw.compiler.stats(compiled).graphs == 2
 
 
+def placed(x: Any) -> Any:
+    image, grid = x[None, None], gw.tanh(x[:3, :2, None].expand(3, 2, 2))[None]
+    return functional.grid_sample(image, grid, align_corners=True)
+
+
+def resized(x: Any) -> Any:
+    image = x[None, None]
+    found = [functional.interpolate(image, scale_factor=factor) for factor in (1.5, 1.3)]
+    return *found, functional.interpolate(image, scale_factor=1.5, mode="bilinear")
+
+
+def solved(x: Any) -> Any:
+    regular = x @ x.T + 20 * gw.eye(x.shape[0])
+    found = gw.linalg.inv_ex(regular)[0], *gw.linalg.lu(regular), gw.linalg.matrix_rank(x)
+    return *found, gw.linalg.multi_dot((x, x.T, x, x.T))
+
+
+def triangles(x: Any) -> Any:
+    rows, columns = x.shape
+    below = gw.tril_indices(rows, columns, -1)
+    return below, gw.triu_indices(rows, rows + 2, 1), x[tuple(below)], gw.vander(x[:, 0])
+
+
+@pytest.mark.parametrize("backend", ["eager", "c"])
+@pytest.mark.parametrize("program", [
+    lambda x: (gw.quantile(x, 0.3), gw.quantile(x, 0.7, 1, interpolation="midpoint")),
+    lambda x: functional.pdist(x), placed, resized, solved, triangles])
+def test_operations_that_compute_with_sizes_take_two_graphs(
+    program: Program, backend: str
+) -> None:
+    compiled: Any = gw.compile(program, backend=backend, fullgraph=True)
+    for size in range(4, 10):
+        x, ours = [gw.linspace(-2, 2, 4 * size).reshape(size, 4).sin() for _ in range(2)]
+        for values in (x, ours):
+            values.requires_grad_()
+        expected, found = program(x), compiled(ours)
+        assert picture(found, rounded=True) == picture(expected, rounded=True)
+        if not isinstance(expected, gw.Tensor):
+            continue
+        expected.square().sum().backward()
+        found.square().sum().backward()
+        assert x.grad is not None and gw.allclose(x.grad, ours.grad, atol=1e-5)
+    assert gw.compiler.stats(compiled).graphs == 2
+
+
+@pytest.mark.parametrize("program", [
+    lambda x, n: (gw.norm(x, n), x.reshape(3, 4).norm(p=n, dim=1)),
+    lambda x, n: (functional.pairwise_distance(x, x * x, n), gw.nan_to_num(x / 0, nan=n)),
+    lambda x, n: (functional.local_response_norm(x.reshape(1, 12, 1), 3, n), x / n),
+    lambda x, n: (x.var(correction=n / 4), gw.std_mean(x.reshape(3, 4), 1, correction=n / 8)),
+    lambda x, n: (x.double().var(correction=n / 4), x.var(correction=n + 2.5)),
+    lambda x, n: gw.constant_pad_nd(x, (1, 2), n / 7),
+])
+def test_operations_take_two_graphs_for_ints_that_vary(program: Program) -> None:
+    captured = Captured(program, fullgraph=True)
+    for n in range(3, 9):
+        x = gw.linspace(-2, 9, 12)
+        expected = picture(program(x, n), rounded=True)
+        assert picture(captured(x, n), rounded=True) == expected
+    assert captured.graphs == 2
+
+
+def test_products_of_gradients_have_a_version_for_each_doubling_of_the_length() -> None:
+    compiled: Any = gw.compile(lambda x: x.cumprod(0).sum(), backend="eager", fullgraph=True)
+    for size in range(5, 9):
+        x, ours = [gw.linspace(-2, 2, size, requires_grad=True) for _ in range(2)]
+        x.cumprod(0).sum().backward()
+        compiled(ours).backward()
+        assert x.grad is not None and gw.allclose(x.grad, ours.grad)
+    assert gw.compiler.stats(compiled).graphs == 2
+
+
+def test_a_float_and_a_size_that_vary_are_one_input() -> None:
+    captured = Captured(lambda x, f: x * (f * 1.5 + x.shape[0]), fullgraph=True)
+    for n in range(3, 9):
+        assert captured.agrees(gw.ones(n), n / 7)
+    assert captured.graphs == 2
+
+
+def test_what_unrolls_by_its_size_is_one_operation_for_each() -> None:
+    captured = Captured(lambda x: gw.stack(x.unbind()[::-1]), fullgraph=True)
+    for size in (3, 4, 5):
+        assert captured.agrees(gw.arange(size) + 1)
+    assert captured.graphs == 3 and captured.ops == [2, 2, 2]
+
+
 def test_an_operation_that_cannot_be_taken_apart_has_one_version_for_each_number() -> None:
     def program(x: Any, number: float) -> Any:
         return x.reshape(1, 1, 4, 3) + 1, gw.histc(x, min=-number, max=number)

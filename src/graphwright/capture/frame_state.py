@@ -26,7 +26,8 @@ class FrameState(Record, frozen=False):
         is then left alone. 0: never.
     failures: how often guards failed on what was read at a place, or from there on.
     lessons: what an attempt found out for those after it: that steps of optimisers belong into
-        the graph (`deferred.STEPS`), operations that are not to be taken apart (by name).
+        the graph (`deferred.STEPS`), operations that are not to be taken apart (by name), and
+        those that fix a number as a whole (`parts`).
     trust: whether branches of which one side only raises are taken for granted; versions that
         do so guard it. refutations: how many more calls may find it otherwise, None: any number.
     """

@@ -50,6 +50,7 @@ from graphwright.capture.variables.functions import CellVariable, FunctionVariab
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import container_of
 from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.parts import reconsider_as_parts
 from graphwright.capture.variables.python_modules import PythonModuleVariable
 from graphwright.capture.variables.random_streams import with_drawings
 from graphwright.capture.variables.sequences import SliceVariable
@@ -472,7 +473,10 @@ class OutputGraph:
         if self.recomputed:
             note_reread(self, (*args, *kwargs.values()))
         drew, self.fake_mode.random = self.fake_mode.random, False
+        fixed = self.shape_env.fixed
         result = self._run_fake(kind, target, examples, keywords)
+        if self.shape_env.fixed > fixed:
+            reconsider_as_parts(self.state, target, [*args, *kwargs.values()])
         for drawing in drawings:
             drawing.finish()
         random = self.fake_mode.random

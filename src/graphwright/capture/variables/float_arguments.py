@@ -7,6 +7,8 @@ written as some that do: `add(x, y, alpha=a)` as `x + y * a`.
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +77,7 @@ def _operands(
     arguments but for those that are as usual; None: of another operation."""
     if len(args) == 2 and not kwargs and name_of(target) in _OPERATORS:
         return args, {}
-    entry = _entry_of(target)
+    entry = entry_of(target)
     if entry is None or entry.name in _FILLING:
         return None
     if entry.kind is not Kind.POINTWISE and entry.name not in _OPERATORS:
@@ -99,7 +101,7 @@ def _is(value: VariableTracker, usual: Any) -> bool:
     return type(value.value) is type(usual) and bool(value.value == usual)
 
 
-def _entry_of(target: Any) -> Any:
+def entry_of(target: Any) -> Any:
     """The operation that a target is, without the underscore of in-place forms; None: another."""
     name = name_of(getattr(target, "__gw_op__", target))
     return TABLE.get(name)
@@ -409,6 +411,24 @@ def _scattered(tx: Values, call: _Call) -> VariableTracker | None:
     return call.run(tx, {**call.rest(name), "src": source})
 
 
+def _spread(tx: Values, call: _Call) -> VariableTracker | None:
+    """`variance` that divides by the count, times `count / (count - correction)`."""
+    own, run = call.given["input"], tx.output.run
+    if not _rounds_each_step(own) or "dim" not in call.given:
+        return None
+    assert isinstance(own, TensorVariable)
+    sizes = [own.fake.shape[d] for d in call.given["dim"].as_constant()]
+    count = tx.wrap_plain(math.prod(sizes))
+    left = tx.operate(operator.sub, count, call.given["correction"])
+    scalar = left.in_graph(tx, own.fake.dtype is dtypes.float32)
+    if scalar is None:
+        return None
+    plain = call.run(tx, {**call.given, "correction": tx.constant(0)})
+    total = run(tx, "call_method", "mul", [plain, count], {})
+    freedom = run(tx, "call_method", "clamp", [scalar, tx.constant(0.0)], {})
+    return run(tx, "call_method", "div", [total, freedom], {})
+
+
 _EMPTY: dict[str, Any] = {"empty": empty, "empty_like": empty_like}
 _NUMBERS = frozenset(["Scalar", "Scalar?", "float", "float?"])
 _FILLING = frozenset(["masked_fill", "fill", "full", "full_like", "new_full"])
@@ -443,6 +463,8 @@ _RULES: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...], Rule]] = {
                       _scattered),
     ("", "index_add"): (("input", "dim", "index", "source", "alpha"), ("alpha",), _index_added),
     ("", "pad"): (("input", "pad", "mode", "value"), ("value",), _padded),
+    ("", "constant_pad_nd"): (("input", "pad", "value"), ("value",), _padded),
+    ("", "variance"): (("input", "dim", "correction", "keepdim"), ("correction",), _spread),
     ("", "isin"): (("elements", "test_elements", "assume_unique", "invert"), ("test_elements",),
                    _is_in),
     ("", "leaky_relu"): (("input", "negative_slope"), ("negative_slope",), _leaky),

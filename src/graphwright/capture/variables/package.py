@@ -26,6 +26,7 @@ from graphwright.runtime.device import device
 from graphwright.runtime.literals import promoted
 from graphwright.runtime.operators import Operators
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import dtype_rules
 from graphwright.runtime.overriding import has_say
 from graphwright.runtime.tensor import Tensor
 
@@ -162,6 +163,11 @@ def _way_out(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     )
 
 
+def _unknown_values(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`has_values(x)` in the parts of operations: graphs are for any values."""
+    return tx.constant(False)
+
+
 def _call(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     """`pushing(f, *args)`: the call, as functions of a graph are differentiated by `backward`."""
     function, *given = args
@@ -187,6 +193,7 @@ PACKAGE: dict[Any, Handler] = {
     **{function: _of_instances(name) for name, function in (_OPERATORS | _SUBSCRIPTS).items()},
     pushing: _call,
     boundary.way_out: _way_out,
+    dtype_rules.has_values: _unknown_values,
     interop.is_tensor: _is_tensor,
     interop.tensor: _tensor,
     interop.as_tensor: _as_tensor(interop.as_tensor),

@@ -2,6 +2,9 @@
 
 `cross_entropy(x, y, label_smoothing=s)` is `log_softmax`, `nll_loss` and arithmetic with `s`. Only
 the arithmetic takes the number as an input of the graph; the whole would be for one value of it.
+So it is with an operation that computes a float from a size, or from an int: `quantile(x, 0.3)`
+is made of `sort`, `gather` and arithmetic with `0.3 * (x.shape[0] - 1)`. Which ones do is found
+out when they are run as a whole.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from graphwright.capture.exc import Reconsidered, Unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import Raised
-from graphwright.capture.variables.float_arguments import numbers_read, rule_for
+from graphwright.capture.variables.float_arguments import entry_of, numbers_read, rule_for
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.functions import UserFunctionVariable
 from graphwright.capture.variables.quotients import QuotientVariable
@@ -28,6 +31,7 @@ from graphwright.runtime.ops.creation import arange_of_floats
 from graphwright.runtime.ops.table import Kind, Op
 
 if TYPE_CHECKING:
+    from graphwright.capture.frame_state import FrameState
     from graphwright.capture.translator import Translator
 
 Args = list[VariableTracker]
@@ -49,24 +53,54 @@ def run_parts(
     if entry is not None:
         args, kwargs = numbers_read(entry, args, kwargs)
     values = (*args, *kwargs.values())
-    if entry is None or not (
-        any(_varies(tx, value) for value in values) or _has_other_scalar(tx, entry, args, kwargs)
+    if entry is None or not _may_be_parts(tx.output.state, entry, values):
+        return None
+    varies = any(_varies(tx, value) for value in values)
+    if not (
+        varies
+        or _has_other_scalar(tx, entry, args, kwargs)
+        or _fixing(entry) in tx.output.state.lessons
     ):
         return None
-    parts = arange_of_floats if entry.name == "arange" else entry.decompose
-    if parts is None or amp.current():
-        return None
-    if entry.kind not in _MADE_OF_OTHERS and (
-        entry.kind not in _LOWERED or _has_gradients(values)
-    ):
-        return None
-    if entry.name in tx.output.state.lessons or rule_for("call_function", function):
-        return None
+    env, parts = tx.output.shape_env, _parts_of(entry)
+    assert parts is not None
+    fixed = env.fixed
     try:
         given = _by_position(function, entry.names, args, kwargs)
-        return _inlined(tx, parts, [tx.constant(value) for value in given], {})
+        result = _inlined(tx, parts, [tx.constant(value) for value in given], {})
     except (Raised, TypeError, Unsupported) as error:
         raise Reconsidered(entry.name) from error
+    if env.fixed > fixed and not varies:
+        raise Reconsidered(entry.name)
+    return result
+
+
+def reconsider_as_parts(state: FrameState, target: Any, args: Iterable[VariableTracker]) -> None:
+    """An operation that was run as a whole has fixed a size or an int to its value: raise
+    Reconsidered where its parts may do without."""
+    entry = entry_of(target)
+    if entry is None or _fixing(entry) in state.lessons:
+        return
+    if _may_be_parts(state, entry, args):
+        raise Reconsidered(_fixing(entry))
+
+
+def _fixing(entry: Op) -> str:
+    """The lesson that an operation as a whole fixes what varies."""
+    return f"parts of {entry.name}"
+
+
+def _parts_of(entry: Op) -> Callable[..., Any] | None:
+    return arange_of_floats if entry.name == "arange" else entry.decompose
+
+
+def _may_be_parts(state: FrameState, entry: Op, args: Iterable[VariableTracker]) -> bool:
+    """Whether the parts of an operation can be run in its place, as far as is known."""
+    if _parts_of(entry) is None or amp.current() or entry.name in state.lessons:
+        return False
+    if entry.kind not in _MADE_OF_OTHERS and (entry.kind not in _LOWERED or _has_gradients(args)):
+        return False
+    return rule_for("call_function", entry.name) is None
 
 
 def _varies(tx: Translator, value: VariableTracker) -> bool:

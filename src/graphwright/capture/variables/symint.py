@@ -99,4 +99,4 @@ def is_exact(function: Callable[..., Any], args: list[VariableTracker]) -> bool:
 def _plain_int(arg: VariableTracker) -> bool:
     if isinstance(arg, SymIntVariable):
         return True
-    return arg.is_constant() and type(arg.as_constant()) is int
+    return arg.is_constant() and arg.python_type() is int

@@ -585,8 +585,16 @@ for _name, _lower in (("tril_indices", True), ("triu_indices", False)):
 
 
 def _triangle_count(row: int, col: int, offset: int, lower: bool) -> int:
-    below = sum(min(max(i + offset + 1, 0), col) for i in range(row))
-    return below if lower else row * col - sum(min(max(i + offset, 0), col) for i in range(row))
+    if not lower:
+        return row * col - _triangle_count(row, col, offset - 1, True)
+    first = offset + 1
+    if first >= 0:
+        skipped, partial = 0, min(max(col - first, 0), row)
+    else:
+        skipped = min(-first, row)
+        first, partial = 0, min(col, row - skipped)
+    grown = partial * first + partial * (partial - 1) // 2
+    return grown + (row - skipped - partial) * col
 
 
 def _vander(x: Any, N: int | None, increasing: bool) -> Any:
@@ -597,10 +605,9 @@ def _vander(x: Any, N: int | None, increasing: bool) -> Any:
     if count < 0:
         raise RuntimeError(f"N must be non-negative, got {count}")
     wide = x if x.dtype.is_floating_point or x.dtype.is_complex else ops.to_dtype(x, dtypes.int64)
-    columns = [ops.pow(wide, k) if k else ops.ones_like(wide) for k in range(count)]
-    if not columns:
-        return ops.empty((x.shape[0], 0), dtype=wide.dtype, device=x.device)
-    return ops.stack(tuple(columns if increasing else columns[::-1]), 1)
+    exponents = ops.arange(count, device=x.device)
+    exponents = exponents if increasing else ops.flip(exponents, (0,))
+    return ops.pow(ops.unsqueeze(wide, 1), exponents)
 
 
 define(

@@ -96,7 +96,7 @@ def _cholesky_solve(B: Any, L: Any, upper: bool) -> Any:
 
 def _cholesky_inverse(L: Any, upper: bool) -> Any:
     check_matrix("cholesky_inverse", L, square=True)
-    unit = ops.eye(int(L.shape[-1]), dtype=L.dtype, device=L.device)
+    unit = ops.eye(L.shape[-1], dtype=L.dtype, device=L.device)
     return _cholesky_solve(ops.expand(unit, L.shape), L, upper)
 
 
@@ -252,7 +252,7 @@ def _eigh_vjp(ctx: Any, values_grad: Any, vectors_grad: Any) -> Any:
     inner: Any = None
     if vectors_grad is not None:
         gaps = ops.sub(_spread(values, -2), _spread(values, -1))
-        unit = ops.eye(int(values.shape[-1]), dtype=values.dtype, device=values.device)
+        unit = ops.eye(values.shape[-1], dtype=values.dtype, device=values.device)
         safe = ops.add(gaps, unit)
         turned = ops.matmul(adjoint(vectors), vectors_grad)
         inner = ops.mul(ops.div(turned, safe), ops.sub(1.0, unit))

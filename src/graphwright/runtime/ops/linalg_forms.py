@@ -71,7 +71,7 @@ def _where_good(info: Any, A: Any, unit: Any) -> Any:
 
 
 def _unit(A: Any) -> Any:
-    return ops.eye(int(A.shape[-1]), dtype=A.dtype, device=A.device)
+    return ops.eye(A.shape[-1], dtype=A.dtype, device=A.device)
 
 
 def _cholesky_ex(A: Any, upper: bool, check_errors: bool) -> Any:
@@ -159,7 +159,7 @@ def _check_reflections(name: str, input: Any, tau: Any) -> None:
 def _vectors(input: Any) -> Any:
     """The Householder vectors as columns: what is below the diagonal, and ones on it."""
     m, n = input.shape[-2:]
-    unit = ops.eye(int(m), int(n), dtype=input.dtype, device=input.device)
+    unit = ops.eye(m, n, dtype=input.dtype, device=input.device)
     return ops.add(ops.tril(input, -1), unit)
 
 
@@ -178,7 +178,7 @@ def _reflect(vectors: Any, tau: Any, matrix: Any, backward: bool, turned: bool) 
 def _householder_product(input: Any, tau: Any) -> Any:
     _check_reflections("linalg.householder_product", input, tau)
     m, n = input.shape[-2:]
-    unit = ops.eye(int(m), int(n), dtype=input.dtype, device=input.device)
+    unit = ops.eye(m, n, dtype=input.dtype, device=input.device)
     return by_columns(
         _reflect(_vectors(input), tau, ops.expand(unit, input.shape), True, False)
     )

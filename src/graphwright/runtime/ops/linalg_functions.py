@@ -125,7 +125,7 @@ def _eig_vjp(ctx: Any, values_grad: Any, vectors_grad: Any) -> Any:
         lengths = ops.real(ops.diagonal(raw, 0, -2, -1))
         scaled = ops.mul(ops.matmul(turned, vectors), ops.unsqueeze(lengths, -2))
         gaps = ops.sub(ops.unsqueeze(values, -2), ops.unsqueeze(values, -1))
-        unit = ops.eye(int(values.shape[-1]), dtype=lengths.dtype, device=values.device)
+        unit = ops.eye(values.shape[-1], dtype=lengths.dtype, device=values.device)
         gaps = ops.add(ops.conj(gaps), unit)
         inner = ops.mul(ops.div(ops.sub(raw, scaled), gaps), ops.sub(1.0, unit))
     if values_grad is not None:
@@ -231,7 +231,7 @@ def _linalg_vander(x: Any, N: Any) -> Any:
     if not x.ndim and N is None:
         raise RuntimeError("linalg.vander: x must have at least one dimension, got a 0-d tensor")
     x = x if x.ndim else ops.reshape(x, (1,))
-    count = int(x.shape[-1]) if N is None else N
+    count = x.shape[-1] if N is None else N
     if N is not None and N <= 1:
         raise RuntimeError(f"linalg.vander: N must be greater than 1, got {N}")
     if not is_inexact(x.dtype):

@@ -116,7 +116,7 @@ def _halves(packed: Any) -> tuple[Any, Any]:
     k = min(m, n)
     lower = ops.tril(ops.slice(packed, packed.ndim - 1, 0, k), -1)
     upper = ops.triu(ops.slice(packed, packed.ndim - 2, 0, k))
-    unit = ops.eye(int(m), int(k), dtype=packed.dtype, device=packed.device)
+    unit = ops.eye(m, k, dtype=packed.dtype, device=packed.device)
     return ops.add(lower, unit), upper
 
 

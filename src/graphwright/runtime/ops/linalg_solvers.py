@@ -384,7 +384,7 @@ def _triangle(A: Any, upper: bool, unit: bool) -> Any:
     part = ops.triu(A, 1 if unit else 0) if upper else ops.tril(A, -1 if unit else 0)
     if not unit:
         return part
-    return ops.add(part, ops.eye(int(A.shape[-1]), dtype=A.dtype, device=A.device))
+    return ops.add(part, ops.eye(A.shape[-1], dtype=A.dtype, device=A.device))
 
 
 def _solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> Any:

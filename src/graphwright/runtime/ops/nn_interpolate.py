@@ -6,7 +6,6 @@ is an op of its own (`resample`), which is linear and so its own gradient, trans
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -284,14 +283,6 @@ def _interpolate(
     if mode == "area":
         return ops.adaptive_avg_pool(input, size)
     return _resize(input, size, mode, align_corners, factors, antialias)
-
-
-def output_size(sizes: Any, factors: Any) -> tuple[int, ...]:
-    """floor(size * factor) of each dimension; of a symbolic size, where the factor is whole."""
-    return tuple(
-        size * int(factor) if factor.is_integer() else math.floor(float(size) * factor)
-        for size, factor in zip(sizes, factors, strict=True)
-    )
 
 
 internal(

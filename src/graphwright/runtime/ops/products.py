@@ -463,7 +463,7 @@ def _matrix_power(input: Any, n: int) -> Any:
             f"linalg.matrix_power: A must be batches of square matrices, got {describe(input)}"
         )
     if n == 0:
-        unit = ops.eye(int(input.shape[-1]), dtype=input.dtype, device=input.device)
+        unit = ops.eye(input.shape[-1], dtype=input.dtype, device=input.device)
         never = ops.zeros((), dtype=dtypes.bool, device=input.device)
         return ops.where(never, input, unit)
     if n < 0:

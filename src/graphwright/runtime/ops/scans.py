@@ -80,7 +80,7 @@ def _shifted(values: Any, dim: int, by: int, fill: float) -> Any:
 def _suffix_recurrence(factors: Any, terms: Any, dim: int) -> Any:
     """y_i = terms_i + factors_{i+1} y_{i+1}, by doubling (Hillis and Steele, 1986)."""
     factors = _shifted(factors, dim, 1, 0.0)
-    by, size = 1, int(terms.shape[dim])
+    by, size = 1, terms.shape[dim]
     while by < size:
         terms = ops.add(terms, ops.mul(factors, _shifted(terms, dim, by, 0.0)))
         factors = ops.mul(factors, _shifted(factors, dim, by, 0.0))

@@ -25,6 +25,7 @@ class ShapeEnv:
         guards: what was assumed, in order, each once.
         symbol_sources: symbol name -> where its value comes from (opaque to this layer).
         values: symbol name -> the value it had when the trace was made (its hint).
+        fixed: how often an expression was taken for its value by somebody who needs a number.
     """
 
     def __init__(self, prefix: str = "s") -> None:
@@ -35,6 +36,7 @@ class ShapeEnv:
         self._guards: dict[Relation, None] = {}
         self._known: dict[Sym | str, Expr] = {}
         self._decided: dict[Relation, bool] = {}
+        self.fixed = 0
 
     @property
     def guards(self) -> list[Relation]:
@@ -120,6 +122,7 @@ class ShapeEnv:
     def specialise(self, expr: ExprLike) -> int:
         """The hint of `expr`, assumed to be its value from now on."""
         value = self.hint(expr)
+        self.fixed += not isinstance(self.simplify(expr), Int)
         self.evaluate_bool(Relation("==", as_expr(expr), Int(value)))
         return value
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.nn_interpolate import output_size
 from graphwright.runtime.tensor import Tensor
 
 _RANKS = {
@@ -78,7 +78,8 @@ def interpolate(
         sizes = _for_each("output size", size, input)
     else:
         factors = tuple(float(f) for f in _for_each("scale_factor", scale_factor, input))
-        sizes = output_size(input.shape[2:], factors)
+        extents = zip(input.shape[2:], factors, strict=True)
+        sizes = tuple(math.floor(extent * factor) for extent, factor in extents)
         if recompute_scale_factor:
             factors = None
     if input.ndim not in _RANKS[mode]:
