@@ -277,3 +277,32 @@ def test_what_has_no_items_is_refused_in_the_words_of_python(program):
     said = f(gw.ones(1))[1]
     assert said is not None
     assert Captured(f)(gw.ones(1))[1] == said
+
+
+def named(*args, **kwargs):
+    return args, kwargs
+
+
+NO_KEYWORDS = {
+    "a tensor": lambda x: named(**x),
+    "a tensor behind arguments": lambda x: named(1, a=2, **x),
+    "a tensor behind a dict": lambda x: named(**{"a": 1}, **x),
+    "a tensor for a method": lambda x: x.sum(**x),
+    "a tensor in a dict": lambda x: {**x},
+    "a number": lambda x: named(**5),
+    "a keyword twice": lambda x: named(**{"a": x}, **{"a": x}),
+    "a number as keyword": lambda x: named(**{1: x}),
+}
+
+
+@pytest.mark.parametrize("program", NO_KEYWORDS.values(), ids=NO_KEYWORDS)
+def test_what_gives_no_keywords_is_refused_in_the_words_of_python(program):
+    """The function is named that would have been called, behind a graph too."""
+    def f(x):
+        return program(x * 2)
+
+    with pytest.raises(TypeError) as plain:
+        f(gw.ones(1))
+    with pytest.raises(TypeError) as compiled:
+        gw.compile(f)(gw.ones(1))
+    assert str(compiled.value) == str(plain.value)

@@ -131,6 +131,16 @@ def keys_that_leave(x):
 
 
 @program
+def keys_of_a_comparison(x):
+    calls = []
+    key = functools.cmp_to_key(lambda a, b: calls.append((a, b)) or a - b)
+    one, two = key(1), key(2)
+    compared = one == key(1), one != key(1), one > two, one >= one, one <= two
+    kinds = type(key).__name__, type(key) is type(one), hasattr(key, "__name__"), callable(key)
+    return x + 1, compared, kinds, max([3, 1, 5], key=key), min([2, 1], key=key), calls
+
+
+@program
 def operators(x):
     first, both = operator.itemgetter(0), operator.itemgetter(1, "k")
     shape = operator.attrgetter("shape")

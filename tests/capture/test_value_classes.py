@@ -127,6 +127,15 @@ def other_values(x):
 
 
 @program
+def texts_without_places_for_values(x):
+    """`%` and `format` give the object itself; what else gives an equal text gives a plain one."""
+    tag = Tag("t")
+    same = tag % (), tag % {}, tag.format(), tag.format(1)
+    other = tag.strip(), tag[:], tag + "", Tag("t%%") % (), Tag("") % (), Tag("{{").format()
+    return x, [(text is tag, type(text)) for text in (*same, *other)]
+
+
+@program
 def frozen_sets(x):
     colours = Colours([1, 2])
     return x + len(colours), colours, 1 in colours, colours | {3}, colours == {1, 2}, {1} & colours

@@ -317,12 +317,35 @@ class CompareKey:
         self.compare = compare
         self.obj = obj
 
-    def __lt__(self, other: CompareKey) -> bool:
-        return self.compare(self.obj, other.obj) < 0
+    def _compared(self, other: Any) -> Any:
+        if type(other) is not type(self):
+            raise TypeError("other argument must be K instance")
+        return self.compare(self.obj, other.obj)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(other) < 0
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(other) <= 0
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared(other) == 0
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared(other) != 0
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(other) > 0
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(other) >= 0
 
 
 def cmp_to_key(mycmp: Callable[[Any, Any], Any]) -> Callable[[Any], CompareKey]:
-    return lambda obj: CompareKey(mycmp, obj)
+    def key(obj: Any) -> CompareKey:
+        return CompareKey(mycmp, obj)
+
+    return key
 
 
 def native_key(mycmp: Callable[[Any, Any], Any], obj: Any) -> Any:

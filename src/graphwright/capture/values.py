@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.guards import GuardBuilder
+from graphwright.capture.polyfills import CompareKey
 from graphwright.capture.side_effects import SideEffects
 from graphwright.capture.source import (
     AttrSource,
@@ -23,6 +24,7 @@ from graphwright.capture.variables.arrays import to_numpy
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
+from graphwright.capture.variables.compare_keys import KEY_TYPE
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.containers import unwrapped
 from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
@@ -83,6 +85,8 @@ class Values:
         value = value.realize()
         if isinstance(value, ClassVariable):
             return value
+        if isinstance(value, ObjectVariable) and value.cls is CompareKey:
+            return self.constant_class(KEY_TYPE)
         if isinstance(value, ObjectVariable) and value.cls_source is not None:
             return self.output.wrap(value.cls, value.cls_source)
         if isinstance(value, ObjectVariable) and value.source is not None:

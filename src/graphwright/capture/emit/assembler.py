@@ -108,6 +108,12 @@ class CodeBuilder:
     def pop(self) -> None:
         self.emit("POP_TOP")
 
+    def drop_below(self, count: int) -> None:
+        """Drop as many values from under the uppermost one."""
+        for _ in range(count):
+            self.swap(2)
+            self.pop()
+
     def push_null(self) -> None:
         self.emit("PUSH_NULL")
 

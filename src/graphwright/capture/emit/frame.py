@@ -14,6 +14,7 @@ from graphwright.capture.emit.native import (
     LETS_GO,
     NATIVE,
     UNBOUND,
+    looks_below,
     native_effect,
     raise_unbound,
     run_natively,
@@ -273,13 +274,19 @@ class FrameCompiler:
         self._check_first_argument()
         pops, pushes = native_effect(inst)
         rest = self.tx.stack[: len(self.tx.stack) - pops]
-        operands = [self.cg.hold(value) for value in self._operands(pops)]
+        seen = looks_below(inst)
+        none = self.tx.constant(None)
+        below = [none if value is NULL else value for value in rest[len(rest) - seen :]]
+        operands = [self.cg.hold(value) for value in (*below, *self._operands(pops))]
         resume = ResumeCall(self, inst.index + 1, rest)
         self._effects()
 
-        self._natively(
-            lambda: run_natively(self.builder, inst, self.tx.keyword_names), operands
-        )
+        def write() -> None:
+            run_natively(self.builder, inst, self.tx.keyword_names)
+            if seen:
+                self.builder.drop_below(seen)
+
+        self._natively(write, operands)
         resume.call(_null_layout() if _adds_null(inst) else [VALUE] * pushes)
 
     def _check_first_argument(self) -> None:

@@ -80,6 +80,16 @@ def native_effect(inst: Instruction) -> tuple[int, int]:
     return pushes - effect, pushes
 
 
+def looks_below(inst: Instruction) -> int:
+    """How many values the instruction reads and leaves that lie under those it takes.
+
+    DICT_MERGE names the function that is going to be called where it refuses what follows `**`.
+    """
+    if inst.opname != "DICT_MERGE":
+        return 0
+    return 3 if PYTHON >= (3, 13) else 2
+
+
 def _has_argument(name: str) -> bool:
     known = getattr(dis, "hasarg", None)
     opcode = dis.opmap[name]

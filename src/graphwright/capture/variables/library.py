@@ -19,6 +19,7 @@ from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.changing import CHANGING
+from graphwright.capture.variables.compare_keys import key_function
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.deferred import DEFERRED
 from graphwright.capture.variables.deques import make_deque
@@ -165,7 +166,7 @@ LIBRARY: dict[Any, Handler] = {
         for name in names
     },
     functools.reduce: by_python(polyfills.reduce),
-    functools.cmp_to_key: by_python(polyfills.cmp_to_key),
+    functools.cmp_to_key: key_function,
     inspect.signature: signature_of,
     functools.lru_cache: _lru_cache,
     functools.cache: _lru_cache,

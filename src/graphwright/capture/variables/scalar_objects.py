@@ -14,7 +14,9 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.containers import is_modelled
+from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.objects import ObjectVariable, lookup
+from graphwright.capture.variables.sequences import TupleVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -133,6 +135,8 @@ class ScalarMethod(VariableTracker):
         if self.name in _ASKING and any(isinstance(v, ScalarObjectVariable) for v in values):
             unsupported("GB0004", f"call of {self.describe()} with other than plain values")
         values = [self._plain(value) for value in values]
+        if self._formats_nothing(values):
+            return owner
         if self._leaves_to(values):
             return tx.constant(NotImplemented)
         if self.name == "__iter__":
@@ -148,6 +152,20 @@ class ScalarMethod(VariableTracker):
         own = value.base is self.owner.base and not self._looks_up()
         number = value.base in _NUMBERS and self.owner.base is not frozenset
         return value.payload if own or number else value
+
+    def _formats_nothing(self, values: Args) -> bool:
+        """Whether a text has no places for values: then `%` and `format` give the text itself."""
+        text = self.owner.payload.value
+        if self.owner.base is not str or not text:
+            return False
+        if self.name == "format":
+            return "{" not in text and "}" not in text
+        if self.name != "__mod__" or "%" in text or len(values) != 1:
+            return False
+        given = values[0]
+        return isinstance(given, DictVariable) or (
+            isinstance(given, TupleVariable) and not given.items) or (
+            given.is_constant() and given.as_constant() == ())
 
     def _looks_up(self) -> bool:
         """Whether the method asks an argument for its hash."""
