@@ -136,14 +136,24 @@ def test_atan2_in_every_direction(dtype: Any) -> None:
     np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(want[known]))
 
 
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16], ids=str)
 @pytest.mark.parametrize("name", ["sin", "cos"])
-def test_waves_of_bfloat16_are_those_of_float64(name: str) -> None:
-    numbers = np.arange(1 << 16, dtype=np.uint16)
-    numbers = numbers[(numbers & 0x7FFF) < 0x7F80].view(ml_dtypes.bfloat16).astype(np.float64)
-    wide = gw.from_numpy(numbers)
-    got = getattr(gw, name)(wide.to(gw.bfloat16)).to(gw.float64)
-    want = getattr(gw, name)(wide)
-    assert ((got - want).abs() <= want.abs() * 2.0**-8 + 2e-6).all()
+def test_waves_of_every_half_are_those_of_float64(name: str, dtype: Any) -> None:
+    x, _ = every_half(dtype)
+    got, want = getattr(gw, name)(x), getattr(gw, name)(x.double()).to(dtype)
+    np.testing.assert_array_equal(got.float().numpy(), want.float().numpy())
+    known = ~gw.isnan(want)
+    assert gw.equal(gw.signbit(got)[known], gw.signbit(want)[known])
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16, gw.float32, gw.float64], ids=str)
+@pytest.mark.parametrize("name", ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh",
+                                  "erf", "erfinv", "expm1", "log1p", "sqrt"])
+def test_odd_functions_keep_the_sign_of_zero(name: str, dtype: Any) -> None:
+    for count in (1, 9, 40):
+        x = gw.full((count,), -0.0, dtype=dtype)
+        assert gw.signbit(getattr(gw, name)(x)).all()
+        assert not gw.signbit(getattr(gw, name)(-x)).any()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -263,27 +273,36 @@ def test_gradients_of_softmax_are_the_same_along_every_dim(name: str) -> None:
                                atol=1e-12)
 
 
-def every_float16() -> Any:
-    """All numbers of float16, twice: in order and mixed."""
+def every_half(dtype: Any) -> Any:
+    """All numbers of a half type, twice: in order and mixed."""
     bits = np.arange(1 << 16, dtype=np.uint16)
     mixed = np.random.default_rng(0).permutation(bits)
-    return [gw.from_numpy(b.view(np.float16)) for b in (bits, mixed)]
+    return [gw.from_numpy(b.view(np.int16)).view(dtype) for b in (bits, mixed)]
 
 
-@pytest.mark.parametrize("length", [1, 7, 8, 1025, 1 << 16])
-def test_float16_is_computed_in_float32_and_rounded_once(length: int) -> None:
-    x, y = (t[-length:] for t in every_float16())
-    calls: list[Callable[[Any, Any], Any]] = [
-        lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x / y,
-        lambda x, y: gw.maximum(x, y), lambda x, y: x * 0.3, lambda x, y: gw.sqrt(x),
-        lambda x, y: gw.round(x), lambda x, y: F.hardswish(x),
-        lambda x, y: gw.clamp(x, -1.1, math.nan),
-    ]
-    for call in calls:
-        got, wide = call(x, y).numpy(), call(x.float(), y.float()).to(gw.float16).numpy()
-        np.testing.assert_array_equal(got, wide)
-        known = ~np.isnan(wide)
-        np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(wide[known]))
+HALF_CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda x, y: x + y, "subtract": lambda x, y: x - y, "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y, "maximum": lambda x, y: gw.maximum(x, y),
+    "minimum": lambda x, y: gw.minimum(x, y), "by a number": lambda x, y: x * 0.3,
+    "sqrt": lambda x, y: gw.sqrt(x), "reciprocal": lambda x, y: gw.reciprocal(x),
+    "square": lambda x, y: gw.square(x), "floor": lambda x, y: gw.floor(x),
+    "round": lambda x, y: gw.round(x), "sign": lambda x, y: gw.sign(x),
+    "hardswish": lambda x, y: F.hardswish(x), "clamp": lambda x, y: gw.clamp(x, -1.1, math.nan),
+    "nan_to_num": lambda x, y: gw.nan_to_num(x, 0.5, 3.0, -3.0),
+    "lerp": lambda x, y: gw.lerp(x, y, 0.25), "addcmul": lambda x, y: gw.addcmul(x, y, x),
+}
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16], ids=str)
+@pytest.mark.parametrize("name", HALF_CALLS)
+def test_halves_are_computed_in_float32_and_rounded_once(name: str, dtype: Any) -> None:
+    call = HALF_CALLS[name]
+    for length in (1, 7, 8, 15, 16, 17, 1025, 1 << 16):
+        x, y = (t[-length:] for t in every_half(dtype))
+        got, wide = call(x, y), call(x.float(), y.float()).to(dtype)
+        np.testing.assert_array_equal(got.float().numpy(), wide.float().numpy())
+        known = ~gw.isnan(wide)
+        assert gw.equal(gw.signbit(got)[known], gw.signbit(wide)[known])
 
 
 @pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16, gw.float32, gw.float64])

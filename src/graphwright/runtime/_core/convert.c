@@ -29,7 +29,7 @@ static void float16_from_floats_any(const float *in, uint16_t *out, int64_t n) {
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
+#include "half_eight.h"
 
 __attribute__((target("avx,f16c")))
 static void floats_from_float16_f16c(const uint16_t *in, float *out, int64_t n) {
@@ -100,6 +100,18 @@ static void bfloat16_from_floats_avx512(const float *in, uint16_t *out, int64_t 
     bfloat16_from_floats_any(in + i, out + i, n - i);
 }
 
+__attribute__((target("avx2")))
+static void bfloat16_from_floats_avx2(const float *in, uint16_t *out, int64_t n) {
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m256i first = gw_bfloat16_of_eight(_mm256_loadu_ps(in + i));
+        __m256i second = gw_bfloat16_of_eight(_mm256_loadu_ps(in + i + 8));
+        __m256i mixed = _mm256_packus_epi32(first, second);     /* quarters 0 2 1 3 */
+        _mm256_storeu_si256((__m256i *)(void *)(out + i), _mm256_permute4x64_epi64(mixed, 0xd8));
+    }
+    bfloat16_from_floats_any(in + i, out + i, n - i);
+}
+
 static void floats_from_float16(const uint16_t *in, float *out, int64_t n) {
     (__builtin_cpu_supports("avx512f") ? floats_from_float16_avx512
      : __builtin_cpu_supports("f16c") ? floats_from_float16_f16c
@@ -114,7 +126,8 @@ static void float16_from_floats(const float *in, uint16_t *out, int64_t n) {
 
 static void bfloat16_from_floats(const float *in, uint16_t *out, int64_t n) {
     (__builtin_cpu_supports("avx512f") ? bfloat16_from_floats_avx512
-                                       : bfloat16_from_floats_any)(in, out, n);
+     : __builtin_cpu_supports("avx2") ? bfloat16_from_floats_avx2
+                                      : bfloat16_from_floats_any)(in, out, n);
 }
 #else
 #define bfloat16_from_floats bfloat16_from_floats_any

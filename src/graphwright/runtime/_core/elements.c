@@ -119,13 +119,13 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
 }
 
 GwRow gw_own_row(const char *name, int dtype) {
-    const GwRowTable *const families[] = {gw_plain_rows, gw_choice_rows, gw_division_rows,
+    static const GwRowTable none[] = {{NULL, {NULL}}};
+    const GwRowTable *const families[] = {gw_has_float16_rows() ? gw_float16_rows : none,
+                                          gw_has_bfloat16_rows() ? gw_bfloat16_rows : none,
+                                          gw_plain_rows, gw_choice_rows, gw_division_rows,
                                           gw_smooth_rows, gw_special_rows, gw_analysis_rows,
-                                          gw_gamma_rows, gw_float16_rows};
+                                          gw_gamma_rows};
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-        if (families[f] == gw_float16_rows && !gw_has_float16_rows()) {
-            continue;
-        }
         for (const GwRowTable *entry = families[f]; entry->name != NULL; entry++) {
             if (strcmp(entry->name, name) == 0 && entry->rows[dtype] != NULL) {
                 return entry->rows[dtype];
@@ -138,8 +138,9 @@ GwRow gw_own_row(const char *name, int dtype) {
 GwRow gw_mixed_row(const char *name, int dtype, int *tensors) {
     const GwMixedRow *const tables[GW_NUM_DTYPES] = {
         [GW_FLOAT16] = gw_has_float16_rows() ? gw_mixed_float16_rows : NULL,
-        [GW_BFLOAT16] = gw_mixed_bfloat16_rows, [GW_FLOAT32] = gw_mixed_float32_rows,
-        [GW_FLOAT64] = gw_mixed_float64_rows,
+        [GW_BFLOAT16] = gw_has_bfloat16_rows() ? gw_mixed_bfloat16_quick_rows
+                                               : gw_mixed_bfloat16_rows,
+        [GW_FLOAT32] = gw_mixed_float32_rows, [GW_FLOAT64] = gw_mixed_float64_rows,
     };
     for (const GwMixedRow *entry = tables[dtype]; entry != NULL && entry->name != NULL; entry++) {
         if (strcmp(entry->name, name) == 0) {

@@ -13,10 +13,12 @@ typedef struct {
 
 /* The families; each ends with an entry without a name. */
 extern const GwRowTable gw_plain_rows[], gw_choice_rows[], gw_division_rows[],
-    gw_smooth_rows[], gw_special_rows[], gw_analysis_rows[], gw_gamma_rows[], gw_float16_rows[];
+    gw_smooth_rows[], gw_special_rows[], gw_analysis_rows[], gw_gamma_rows[], gw_float16_rows[],
+    gw_bfloat16_rows[];
 
-/* Whether the machine runs the kernels of float16. */
+/* Whether the machine runs the kernels of elements_halves.c. */
 bool gw_has_float16_rows(void);
+bool gw_has_bfloat16_rows(void);
 
 /* A kernel of so many tensors and of numbers after them, which are float32 for half types. */
 typedef struct {
@@ -26,7 +28,7 @@ typedef struct {
 } GwMixedRow;
 
 extern const GwMixedRow gw_mixed_float16_rows[], gw_mixed_bfloat16_rows[],
-    gw_mixed_float32_rows[], gw_mixed_float64_rows[];
+    gw_mixed_bfloat16_quick_rows[],    gw_mixed_float32_rows[], gw_mixed_float64_rows[];
 
 /* The row may be written where one of the inputs is read, element by element. */
 #define GW_EACH(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)

@@ -2,6 +2,7 @@
  * inverses, in place of NumPy's, of which many call the C library for each element. float32 is
  * computed in double by shorter polynomials, to 1e-9 of the value: it is rounded once. The tables
  * are Chebyshev fits made for this file, the highest power first. */
+#include "coarse_wave.h"
 #include "half.h"
 #include "single_math.h"
 
@@ -185,7 +186,8 @@ GW_INLINE double double_atanh(double x) {
 GW_ROW_OF_1(arctanh_float32, float, float, float_atanh(x))
 GW_ROW_OF_1(arctanh_float64, double, double, double_atanh(x))
 
-/* ---- sine, cosine, tangent: of huge numbers by the C library ---- */
+/* ---- sine, cosine, tangent: of huge numbers by the C library. A sum of parts with the sign of r
+ * loses that of 0, which is put back. ---- */
 
 /* (sin(r) / r - 1) / r^2 and (cos(r) - 1) / r^2 of |r| <= pi / 4 by powers of r^2. */
 static const double sine_single[] = {
@@ -216,7 +218,7 @@ GW_INLINE int64_t quarters_of(double x, double *r, double *low) {
 GW_INLINE float single_wave(float x, int64_t quarters) {
     double r, low;
     int64_t turn = quarters_of(x, &r, &low) + quarters;
-    double s = r * r, sine = r + r * s * GW_POLYNOMIAL(sine_single, s);
+    double s = r * r, sine = GW_COPYSIGN(r + r * s * GW_POLYNOMIAL(sine_single, s), r);
     double cosine = 1 + s * GW_POLYNOMIAL(cosine_single, s);
     double value = (turn & 1) != 0 ? cosine : sine;
     return (float)((turn & 2) != 0 ? -value : value);
@@ -225,7 +227,7 @@ GW_INLINE float single_wave(float x, int64_t quarters) {
 GW_INLINE float single_tangent(float x) {
     double r, low;
     int64_t turn = quarters_of(x, &r, &low);
-    double s = r * r, sine = r + r * s * GW_POLYNOMIAL(sine_single, s);
+    double s = r * r, sine = GW_COPYSIGN(r + r * s * GW_POLYNOMIAL(sine_single, s), r);
     double cosine = 1 + s * GW_POLYNOMIAL(cosine_single, s);
     bool even = (turn & 1) == 0;
     return (float)((even ? sine : -cosine) / (even ? cosine : sine));
@@ -235,7 +237,7 @@ GW_INLINE double double_tangent(double x) {
     double r, low;
     int64_t turn = quarters_of(x, &r, &low);
     double s = r * r, half = 0.5 * s, most = 1 - half;
-    double sine = r + (r * s * GW_POLYNOMIAL(sine_double, s) + low);
+    double sine = GW_COPYSIGN(r + (r * s * GW_POLYNOMIAL(sine_double, s) + low), r);
     double cosine = most + (((1 - most) - half) + (s * s * GW_POLYNOMIAL(cosine_double, s) - r * low));
     bool even = (turn & 1) == 0;
     return (even ? sine : -cosine) / (even ? cosine : sine);
@@ -268,22 +270,6 @@ GW_INLINE double double_tangent(double x) {
 #define BFLOAT16_WAVE(name, expression, library)                                       \
     WAVE(name##_bfloat16, uint16_t, float, gw_from_bfloat16, gw_to_bfloat16, 0x1p15f,  \
          expression, library)
-
-/* For bfloat16, to 3e-6 of 1: pi / 2 in three parts. */
-GW_INLINE float coarse_wave(float x, int32_t quarters) {
-    float shifted = x * 0.63661977236758134308f + 12582912.0f, n = shifted - 12582912.0f;
-    float r = GW_FMA(-n, 1.57079601f, x);
-    r = GW_FMA(-n, 3.13916473e-07f, r);
-    r = GW_FMA(-n, 5.39030253e-15f, r);
-    int32_t turn = gw_bits_float(shifted) + quarters;
-    float s = r * r, sine = 2.724378140946123e-06f, cosine = -2.7295830827614617e-07f;
-    sine = (sine * s - 0.00019840038872556747f) * s + 0.008333331785217696f;
-    sine = r + r * s * (sine * s - 0.1666666666362283f);
-    cosine = (cosine * s + 2.4800560429914505e-05f) * s - 0.001388888759732781f;
-    cosine = 1 + s * (s * (cosine * s + 0.04166666666412721f) - 0.5f);
-    float value = (turn & 1) != 0 ? cosine : sine;
-    return (turn & 2) != 0 ? -value : value;
-}
 
 FLOAT_WAVE(sin, single_wave(x, 0), sinf)
 FLOAT_WAVE(cos, single_wave(x, 1), cosf)

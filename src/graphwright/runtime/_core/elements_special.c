@@ -249,7 +249,7 @@ GW_INLINE double sine_shifted(double x, int64_t quarters) {
     sine = sine * s - 1.98412698295895385996e-4;
     sine = sine * s + 8.33333333332211858878e-3;
     sine = sine * s - 1.66666666666666307295e-1;
-    sine = sine * (s * r) + r;
+    sine = GW_COPYSIGN(sine * (s * r) + r, r);     /* of 0, too */
     cosine = cosine * s + 2.08757008419747316778e-9;
     cosine = cosine * s - 2.75573141792967388112e-7;
     cosine = cosine * s + 2.48015872888517045348e-5;
