@@ -363,3 +363,28 @@ def test_repeated_slices_of_bytes_at_an_odd_address(width: int, repeats: int) ->
 def test_a_large_product_of_few_halves(dtype: Any) -> None:
     column, row = gw.arange(200.0).view(200, 1).to(dtype), gw.arange(150.0).view(1, 150).to(dtype)
     assert (column @ row == column * row).all()
+
+
+@pytest.mark.parametrize("dtype", [gw.uint8, gw.bfloat16, gw.float32, gw.float64], ids=str)
+@pytest.mark.parametrize("wide", [True, False])
+def test_positions_that_all_lines_share(wide: bool, dtype: Any) -> None:
+    x = gw.arange(40 * 700).reshape(40, 700).to(dtype)
+    index = gw.from_numpy(RNG.permutation(700)).to(gw.int64 if wide else gw.int32)
+    want = x.float().numpy()[:, index.numpy()]
+    with_steps = gw.stack([index, index], 1)[:, 1]
+    for input in (x, x.t().contiguous().t()):
+        for places in (index, with_steps):
+            np.testing.assert_array_equal(gw.index_select(input, 1, places).float().numpy(), want)
+    added = gw.index_add(gw.zeros_like(x), 1, index, x)
+    assert gw.equal(gw.index_select(added, 1, index), x)
+
+
+@pytest.mark.parametrize("bad", [-1, 700])
+def test_one_position_out_of_range_that_all_lines_share(bad: int) -> None:
+    x, index = gw.zeros(40, 700), gw.arange(700)
+    index[650] = bad
+    with pytest.raises((IndexError, RuntimeError)):
+        gw.index_select(x, 1, index)
+    with pytest.raises((IndexError, RuntimeError)):
+        x.index_add_(1, index, gw.ones(40, 700))
+    assert not x.any()

@@ -10,6 +10,8 @@
 #include <complex.h>
 #include <stdatomic.h>
 
+enum { LINES_TO_RESOLVE = 4 };      /* that share their positions */
+
 /* ---- one run of elements with fixed strides ---- */
 
 #define ROW(name, T, STATEMENT)                                                            \
@@ -110,6 +112,10 @@ static void fail(const GwWalk *w, int64_t position, int which) {
 /* The bytes that index tensor k adds for its value at `at`; false out of range. */
 static inline bool resolve(const GwWalk *w, int k, const char *at, int64_t *bytes) {
     const GwIndex *index = &w->indices[k];
+    if (index->resolved) {
+        *bytes += *(const int64_t *)at;
+        return true;
+    }
     int64_t given = index->wide ? *(const int64_t *)at : *(const int32_t *)at;
     int64_t position = given < 0 && w->wrap ? given + index->size : given;
     if ((uint64_t)position >= (uint64_t)index->size) {
@@ -131,6 +137,20 @@ static bool whole_row(const GwWalk *w, const Cursor *c, int64_t n) {
     return true;
 }
 
+static bool each_alone(const GwWalk *w, const Cursor *c, int64_t n) {
+    int last = w->ndim - 1;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t bytes = i * w->mem[last];
+        for (int k = 0; k < w->count; k++) {
+            if (!resolve(w, k, c->at[k] + i * w->indices[k].strides[last], &bytes)) {
+                return false;
+            }
+        }
+        w->row(w, c->mem + bytes, c->value + i * w->value[last], 1);
+    }
+    return true;
+}
+
 /* Elements whose positions differ, through one int64 index: the usual case. */
 #define EACH(name, T, STATEMENT)                                                           \
     static bool name(const GwWalk *w, const Cursor *c, int64_t n) {                        \
@@ -139,6 +159,18 @@ static bool whole_row(const GwWalk *w, const Cursor *c, int64_t n) {
         int64_t stride = index->strides[last], ms = w->mem[last], vs = w->value[last];     \
         const char *at = c->at[0];                                                         \
         char *mem = c->mem, *value = c->value;                                             \
+        if (index->resolved && ms == 0 && vs == (int64_t)sizeof(T)) {                      \
+            const int64_t *bytes = (const int64_t *)(const void *)at;                      \
+            _Pragma("GCC unroll 4")                                                        \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                T *m = (T *)(mem + bytes[i]), *v = (T *)value + i;                         \
+                STATEMENT;                                                                 \
+            }                                                                              \
+            return true;                                                                   \
+        }                                                                                  \
+        if (index->resolved) {                                                             \
+            return each_alone(w, c, n);                                                    \
+        }                                                                                  \
         for (int64_t i = 0; i < n; i++, at += stride, mem += ms, value += vs) {            \
             int64_t given = *(const int64_t *)at;                                          \
             int64_t position = given < 0 && w->wrap ? given + index->size : given;         \
@@ -180,20 +212,6 @@ static Each each_of(const GwWalk *w) {
     }
     return w->pick == GW_PICK_ADD ? adding[w->dtype] : moves[__builtin_ctz((unsigned)w->itemsize)]
                                                             [w->pick];
-}
-
-static bool each_alone(const GwWalk *w, const Cursor *c, int64_t n) {
-    int last = w->ndim - 1;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t bytes = i * w->mem[last];
-        for (int k = 0; k < w->count; k++) {
-            if (!resolve(w, k, c->at[k] + i * w->indices[k].strides[last], &bytes)) {
-                return false;
-            }
-        }
-        w->row(w, c->mem + bytes, c->value + i * w->value[last], 1);
-    }
-    return true;
 }
 
 static bool run_row(const GwWalk *w, const Cursor *c, int64_t n) {
@@ -363,12 +381,46 @@ static bool read_index(PyObject *entry, int ndim, int itemsize, GwIndex *index) 
         PyErr_SetString(PyExc_TypeError, "pick: an index tensor must be int32 or int64");
         return false;
     }
+    index->resolved = false;
     index->data = t->data;
     index->wide = t->dtype == GW_INT64;
     index->size = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 2));
     index->step = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 3)) * itemsize;
     return !PyErr_Occurred()
            && scaled(PyTuple_GET_ITEM(entry, 1), ndim, index->wide ? 8 : 4, index->strides);
+}
+
+/* Whether each line of the last dim is led by the same positions, and there are several lines. */
+static bool repeats_positions(const GwWalk *w) {
+    int last = w->ndim - 1;
+    bool same = w->count == 1 && w->indices[0].strides[last] != 0;
+    int64_t lines = 1;
+    for (int d = 0; same && d < last; d++) {
+        same = w->indices[0].strides[d] == 0;
+        lines *= w->sizes[d];
+    }
+    return same && lines >= LINES_TO_RESOLVE;
+}
+
+/* The bytes that the positions of every line add, in memory that the caller frees, where that pays;
+ * NULL otherwise, and where a position is out of range. */
+static int64_t *resolve_line(GwWalk *w) {
+    int last = w->ndim - 1;
+    int64_t n = w->sizes[last];
+    int64_t *bytes = repeats_positions(w) ? PyMem_RawCalloc((size_t)n, sizeof *bytes) : NULL;
+    GwIndex *index = &w->indices[0];
+    for (int64_t i = 0; bytes != NULL && i < n; i++) {
+        if (!resolve(w, 0, index->data + i * index->strides[last], &bytes[i])) {
+            PyMem_RawFree(bytes);
+            return NULL;
+        }
+    }
+    if (bytes != NULL) {
+        index->data = (const char *)bytes;
+        index->resolved = index->wide = true;
+        index->strides[last] = sizeof *bytes;
+    }
+    return bytes;
 }
 
 bool gw_pick(GwWalk *w, int64_t numel, int64_t error[2]) {
@@ -378,7 +430,11 @@ bool gw_pick(GwWalk *w, int64_t numel, int64_t error[2]) {
     coalesce(w);
     if (numel > 16384) {
         Py_BEGIN_ALLOW_THREADS
-        run(w, numel);
+        int64_t *bytes = resolve_line(w);
+        if (!atomic_load(&failed)) {
+            run(w, numel);
+        }
+        PyMem_RawFree(bytes);
         Py_END_ALLOW_THREADS
     } else if (numel > 0) {
         w->split = -1;

@@ -13,6 +13,7 @@ enum { GW_PICK_READ, GW_PICK_STORE, GW_PICK_ADD, GW_PICK_MUL, GW_PICK_MAX, GW_PI
 typedef struct {
     const char *data;
     bool wide;                      /* int64, not int32 */
+    bool resolved;                  /* these are int64 numbers of bytes, one after the other */
     int64_t size, step;             /* of the indexed dim; step in bytes */
     int64_t strides[GW_MAX_DIMS];   /* in bytes */
 } GwIndex;
