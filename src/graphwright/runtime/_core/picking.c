@@ -1,6 +1,7 @@
 /* Ops that read and write by position: gather, scatter, index and their relatives, for tensors
  * whose dtypes and shapes fit together. A position out of range is reported by the kernels in
  * Python, which then run. */
+#include "half_slices.h"
 #include "layout.h"
 #include "native.h"
 #include "pick.h"
@@ -285,9 +286,14 @@ static PyObject *write_slices(PyTypeObject *cls, PyObject *const *args, int kind
     const GwTensor *source = gw_plain_tensor(args[3]);
     int dim;
     if (input == NULL || source == NULL || !is_index(index)
-        || !gw_plain_dim(args[1], input->ndim, &dim) || !slices_fit(input, source, index, dim)
-        || accumulates(kind, input->dtype)) {
+        || !gw_plain_dim(args[1], input->ndim, &dim) || !slices_fit(input, source, index, dim)) {
         return NULL;
+    }
+    if (accumulates(kind, input->dtype)) {
+        GwTensor *sums = gw_fits_half_slices(input, dim, source)
+                         ? gw_tensor_empty(cls, input->dtype, input->ndim, input->sizes, NULL) : NULL;
+        return sums == NULL ? NULL
+               : done(sums, gw_add_half_slices(input, dim, index, source, sums));
     }
     GwTensor *out = copy_of(cls, input);
     return out == NULL ? NULL : done(out, move_slices(kind, out, source, dim, index));
@@ -332,8 +338,14 @@ GW_KERNEL(index_add_) {
     int dim;
     if (input == NULL || !writable(input) || source == NULL || source->storage == input->storage
         || !is_index(index) || !gw_plain_dim(args[1], input->ndim, &dim) || !is_one(args[4])
-        || !slices_fit(input, source, index, dim) || accumulates(GW_PICK_ADD, input->dtype)
-        || !move_slices(GW_PICK_ADD, input, source, dim, index)) {
+        || !slices_fit(input, source, index, dim)) {
+        return NULL;
+    }
+    bool halves = accumulates(GW_PICK_ADD, input->dtype);
+    bool added = !halves ? move_slices(GW_PICK_ADD, input, source, dim, index)
+                 : index->storage != input->storage && gw_fits_half_slices(input, dim, source)
+                       && gw_add_half_slices(input, dim, index, source, input);
+    if (!added) {
         return NULL;
     }
     input->storage->version++;
