@@ -42,7 +42,7 @@ ROUNDED = {
 """Ops whose sums or functions may be rounded in another order."""
 FACTORED = {
     *("cholesky_factor", "linalg_det", "linalg_eigvalsh", "linalg_inv", "linalg_svdvals"),
-    *("qr_factors", "singular_factors", "solve_matrix", "symmetric_eigen"),
+    *("lu_factors", "qr_factors", "singular_factors", "solve_matrix", "symmetric_eigen"),
 }
 """Ops of matrices, which NumPy solves by other routines, some in float64."""
 

@@ -1,14 +1,9 @@
-/* Factors of few small matrices through the LAPACK that comes with BLAS, without the workspace
- * queries and copies of numpy.linalg. What a routine does not solve is left to Python, which words
- * the refusal. */
-#include "native.h"
-#include "pool.h"
-
-#include <dlfcn.h>
-#include <math.h>
-
-enum { LONGEST = 32, LARGEST = 4096 };      /* a side of a matrix, all elements */
-enum { POTRF, GEQRF, ORGQR, SYEVD, GESDD, GESV, GETRF, ROUTINES };
+/* Factors of matrices through the LAPACK that comes with BLAS, without the workspace queries and
+ * copies of numpy.linalg, and in the precision of the matrices. It runs in the calling thread alone,
+ * so that factors of long matrices are left to NumPy's, which has threads; what NumPy has not, or
+ * only with the vectors, is found here for any. What a routine does not solve is left to Python,
+ * which words the refusal. */
+#include "matrices.h"
 
 /* Fortran's: everything by address, the lengths of texts behind the other arguments. */
 typedef const int *Int;
@@ -19,103 +14,9 @@ typedef void (*Syevd)(const char *, const char *, Int, void *, Int, void *, void
                       Int, int *, size_t, size_t);
 typedef void (*Gesdd)(const char *, Int, Int, void *, Int, void *, void *, Int, void *, Int,
                       void *, Int, int *, int *, size_t);
-typedef void (*Gesv)(Int, Int, void *, Int, int *, void *, Int, int *);
-typedef void (*Getrf)(Int, Int, void *, Int, int *, int *);
-
-/* The routine for a dtype; NULL where there is no library or it lacks that. */
-static void *routine(int which, int dtype) {
-    static const char *const names[ROUTINES] = {"potrf", "geqrf", "orgqr", "syevd", "gesdd", "gesv",
-                                                "getrf"};
-    static void *found[2][ROUTINES], *library;
-    void *opened = gw_blas_library();
-    if (opened != library) {
-        for (int i = 0; i < 2 * ROUTINES; i++) {
-            char name[32];
-            snprintf(name, sizeof name, "scipy_%c%s_", i < ROUTINES ? 's' : 'd',
-                     names[i % ROUTINES]);
-            found[i / ROUTINES][i % ROUTINES] = opened != NULL ? dlsym(opened, name) : NULL;
-        }
-        library = opened;
-    }
-    return found[dtype == GW_FLOAT64][which];
-}
-
-/* Matrices one behind the other, each stored by columns. */
-typedef struct {
-    GwTensor *tensor;
-    char *data;
-    int rows, columns;
-    int64_t count;
-    size_t bytes;       /* of one */
-} Matrices;
-
-static Matrices matrices(GwTensor *t) {
-    int rows = t == NULL ? 0 : (int)t->sizes[t->ndim - 2];
-    int columns = t == NULL ? 0 : (int)t->sizes[t->ndim - 1];
-    int64_t each = (int64_t)rows * columns;
-    return (Matrices){t, t == NULL ? NULL : t->data, rows, columns, each > 0 ? t->numel / each : 0,
-                      t == NULL ? 0 : (size_t)each * (size_t)gw_itemsize(t)};
-}
-
-/* New matrices like the batch of `t`. */
-static Matrices fresh(PyTypeObject *cls, const GwTensor *t, int64_t rows, int64_t columns) {
-    int64_t sizes[GW_MAX_DIMS], strides[GW_MAX_DIMS];
-    int last = t->ndim - 1;
-    memcpy(sizes, t->sizes, (size_t)t->ndim * sizeof *sizes);
-    sizes[last - 1] = columns;
-    sizes[last] = rows;
-    gw_contiguous(sizes, t->ndim, strides);
-    sizes[last - 1] = rows;
-    sizes[last] = columns;
-    strides[last] = strides[last - 1];
-    strides[last - 1] = 1;
-    return matrices(gw_tensor_empty(cls, t->dtype, t->ndim, sizes, strides));
-}
-
-static Matrices copied(PyTypeObject *cls, const GwTensor *t) {
-    Matrices m = fresh(cls, t, t->sizes[t->ndim - 2], t->sizes[t->ndim - 1]);
-    if (m.tensor != NULL) {
-        gw_copy_elements(t->ndim, t->sizes, gw_itemsize(t), m.data, m.tensor->strides, t->data,
-                         t->strides);
-    }
-    return m;
-}
-
-/* A tensor [*, size], or [*] for a negative one. */
-static GwTensor *fresh_rows(PyTypeObject *cls, const GwTensor *t, int64_t size) {
-    int64_t sizes[GW_MAX_DIMS];
-    memcpy(sizes, t->sizes, (size_t)t->ndim * sizeof *sizes);
-    sizes[t->ndim - 2] = size;
-    return gw_tensor_empty(cls, t->dtype, t->ndim - (size < 0 ? 2 : 1), sizes, NULL);
-}
-
-/* Few small matrices of float32 or float64, or NULL. */
-static const GwTensor *plain_matrices(PyObject *o, bool square) {
-    const GwTensor *t = gw_plain_tensor(o);
-    bool plain = t != NULL && t->ndim >= 2 && t->numel > 0 && t->numel <= LARGEST
-                 && (t->dtype == GW_FLOAT32 || t->dtype == GW_FLOAT64);
-    if (!plain || t->sizes[t->ndim - 2] > LONGEST || t->sizes[t->ndim - 1] > LONGEST
-        || (square && t->sizes[t->ndim - 1] != t->sizes[t->ndim - 2])) {
-        return NULL;
-    }
-    return t;
-}
-
-static double element(const GwTensor *t, const char *data, int64_t i) {
-    return t->dtype == GW_FLOAT32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
-}
-
-/* Iterations need not end where there is an infinity or no number. */
-static bool all_finite(const GwTensor *t) {
-    bool finite = true;
-    for (int64_t i = 0; finite && i < t->numel; i++) {
-        finite = isfinite(element(t, t->data, i));
-    }
-    return finite;
-}
 
 /* Zeros where row > column (`below`) or row < column of one matrix. */
-static void clear_triangle(const Matrices *m, char *data, bool below) {
+static void clear_triangle(const GwMatrices *m, char *data, bool below) {
     size_t item = (size_t)gw_itemsize(m->tensor);
     for (int column = 0; column < m->columns; column++) {
         for (int row = 0; row < m->rows; row++) {
@@ -126,118 +27,142 @@ static void clear_triangle(const Matrices *m, char *data, bool below) {
     }
 }
 
-/* The result if all went well, else NULL. */
-static PyObject *kept(PyObject *out, bool done) {
-    if (!done) {
-        Py_CLEAR(out);
-    }
-    return out;
-}
-
 /* ---- Cholesky ---- */
 
+typedef struct {
+    GwMatrices m;
+    Potrf potrf;
+} Cholesky;
+
+static int cholesky_step(const void *what, int64_t i, void *room) {
+    const Cholesky *c = what;
+    char *a = gw_matrix_at(&c->m, i);
+    int info;
+    GW_UNUSED(room);
+    c->potrf("L", &c->m.rows, a, &c->m.rows, &info, 1);
+    clear_triangle(&c->m, a, false);
+    return info;
+}
+
 GW_KERNEL(cholesky_factor) {
-    const GwTensor *t = plain_matrices(args[0], true);
-    Potrf potrf = t == NULL ? NULL : (Potrf)routine(POTRF, t->dtype);
-    if (potrf == NULL) {
+    const GwTensor *t = gw_plain_matrices(args[0], true, GW_LONGEST);
+    Cholesky c = {.potrf = t == NULL ? NULL : (Potrf)gw_lapack(GW_POTRF, t->dtype)};
+    if (c.potrf == NULL) {
         return NULL;
     }
-    Matrices m = copied(cls, t);
-    bool done = m.tensor != NULL;
-    for (int64_t i = 0; done && i < m.count; i++) {
-        char *a = m.data + (size_t)i * m.bytes;
-        int info;
-        potrf("L", &m.rows, a, &m.rows, &info, 1);
-        clear_triangle(&m, a, false);
-        done = info == 0;
-    }
-    return kept((PyObject *)m.tensor, done && all_finite(m.tensor));
+    c.m = gw_copied_matrices(cls, t);
+    bool done = c.m.tensor != NULL && gw_done_for(&c.m, cholesky_step, &c, 0)
+                && gw_all_finite(c.m.tensor);
+    return gw_kept((PyObject *)c.m.tensor, done);
 }
 
 /* ---- QR ---- */
 
-static void copy_columns(const Matrices *to, char *dst, const Matrices *from, const char *src) {
+static void copy_columns(const GwMatrices *to, char *dst, const GwMatrices *from, const char *src) {
     size_t item = (size_t)gw_itemsize(to->tensor), rows = (size_t)to->rows * item;
     for (int column = 0; column < to->columns; column++) {
         memcpy(dst + (size_t)column * rows, src + (size_t)(column * from->rows) * item, rows);
     }
 }
 
-static bool factor_qr(const Matrices *a, const Matrices *q, const Matrices *r) {
-    Geqrf geqrf = (Geqrf)routine(GEQRF, a->tensor->dtype);
-    Orgqr orgqr = (Orgqr)routine(ORGQR, a->tensor->dtype);
-    double tau[LONGEST], work[32 * LONGEST];
-    int length = 32 * LONGEST, info = geqrf == NULL || orgqr == NULL;
-    for (int64_t i = 0; info == 0 && i < a->count; i++) {
-        char *whole = a->data + (size_t)i * a->bytes, *turns = q->data + (size_t)i * q->bytes;
-        char *upper = r->data + (size_t)i * r->bytes;
-        geqrf(&a->rows, &a->columns, whole, &a->rows, tau, work, &length, &info);
-        copy_columns(q, turns, a, whole);
-        copy_columns(r, upper, a, whole);
-        clear_triangle(r, upper, true);
-        if (info == 0) {
-            orgqr(&q->rows, &q->columns, &q->columns, turns, &q->rows, tau, work, &length, &info);
-        }
+typedef struct {
+    GwMatrices a, q, r;
+    Geqrf geqrf;
+    Orgqr orgqr;
+} Qr;
+
+static int qr_step(const void *what, int64_t i, void *room) {
+    const Qr *f = what;
+    char *whole = gw_matrix_at(&f->a, i), *turns = gw_matrix_at(&f->q, i);
+    char *upper = gw_matrix_at(&f->r, i);
+    double *tau = room, *work = tau + f->q.columns;
+    int length = GW_BLOCK * f->a.columns, info;
+    f->geqrf(&f->a.rows, &f->a.columns, whole, &f->a.rows, tau, work, &length, &info);
+    copy_columns(&f->q, turns, &f->a, whole);
+    copy_columns(&f->r, upper, &f->a, whole);
+    clear_triangle(&f->r, upper, true);
+    if (info == 0) {
+        f->orgqr(&f->q.rows, &f->q.columns, &f->q.columns, turns, &f->q.rows, tau, work, &length,
+                 &info);
     }
-    return info == 0;
+    return info;
 }
 
 /* A, mode */
 GW_KERNEL(qr_factors) {
-    const GwTensor *t = plain_matrices(args[0], false);
+    const GwTensor *t = gw_plain_matrices(args[0], false, GW_LONGEST);
     if (t == NULL || !PyUnicode_Check(args[1])
         || PyUnicode_CompareWithASCIIString(args[1], "reduced") != 0) {
         return NULL;
     }
     int64_t rows = t->sizes[t->ndim - 2], columns = t->sizes[t->ndim - 1];
     int64_t side = rows < columns ? rows : columns;
-    Matrices a = copied(cls, t), q = fresh(cls, t, rows, side), r = fresh(cls, t, side, columns);
-    bool done = a.tensor != NULL && q.tensor != NULL && r.tensor != NULL
-                && factor_qr(&a, &q, &r);
-    Py_XDECREF(a.tensor);
-    PyObject *out = done ? PyTuple_Pack(2, q.tensor, r.tensor) : NULL;
-    Py_XDECREF(q.tensor);
-    Py_XDECREF(r.tensor);
+    Qr f = {.geqrf = (Geqrf)gw_lapack(GW_GEQRF, t->dtype),
+            .orgqr = (Orgqr)gw_lapack(GW_ORGQR, t->dtype)};
+    if (f.geqrf == NULL || f.orgqr == NULL) {
+        return NULL;
+    }
+    f.a = gw_copied_matrices(cls, t);
+    f.q = gw_fresh_matrices(cls, t, rows, side);
+    f.r = gw_fresh_matrices(cls, t, side, columns);
+    size_t room = (size_t)(side + GW_BLOCK * columns);
+    bool done = f.a.tensor != NULL && f.q.tensor != NULL && f.r.tensor != NULL
+                && gw_done_for(&f.a, qr_step, &f, room);
+    Py_XDECREF(f.a.tensor);
+    PyObject *out = done ? PyTuple_Pack(2, f.q.tensor, f.r.tensor) : NULL;
+    Py_XDECREF(f.q.tensor);
+    Py_XDECREF(f.r.tensor);
     return out;
 }
 
 /* ---- symmetric eigenvalues ---- */
 
-/* Overwrites the matrices, by the eigenvectors where `vectors`. */
-static bool find_eigen(const Matrices *m, GwTensor *values, char triangle, bool vectors) {
-    Syevd syevd = (Syevd)routine(SYEVD, m->tensor->dtype);
-    double work[1 + 6 * LONGEST + 2 * LONGEST * LONGEST];
-    int whole[3 + 5 * LONGEST], length = (int)(sizeof work / sizeof *work);
-    int whole_length = (int)(sizeof whole / sizeof *whole);
-    int info = syevd == NULL || !all_finite(m->tensor);
-    size_t item = (size_t)gw_itemsize(values);
-    for (int64_t i = 0; info == 0 && i < m->count; i++) {
-        syevd(vectors ? "V" : "N", &triangle, &m->rows, m->data + (size_t)i * m->bytes, &m->rows,
-              values->data + (size_t)(i * m->rows) * item, work, &length, whole, &whole_length,
-              &info, 1, 1);
-    }
-    return info == 0;
+typedef struct {
+    GwMatrices m;         /* overwritten, by the eigenvectors where `vectors` */
+    GwTensor *values;
+    Syevd syevd;
+    char triangle;
+    bool vectors;
+} Eigen;
+
+/* Doubles for floating point; behind them are 3 + 5 n ints. */
+static int eigen_length(const Eigen *e) {
+    int n = e->m.rows;
+    return 1 + 6 * n + (e->vectors ? 2 * n * n : GW_BLOCK * n);
+}
+
+static int eigen_step(const void *what, int64_t i, void *room) {
+    const Eigen *e = what;
+    int n = e->m.rows, length = eigen_length(e), whole_length = 3 + 5 * n, info;
+    char *values = e->values->data + (size_t)(i * n) * (size_t)gw_itemsize(e->values);
+    e->syevd(e->vectors ? "V" : "N", &e->triangle, &n, gw_matrix_at(&e->m, i), &n, values, room,
+             &length, (int *)((double *)room + length), &whole_length, &info, 1, 1);
+    return info;
 }
 
 /* A, UPLO */
 static PyObject *eigen(PyTypeObject *cls, PyObject *const *args, bool vectors) {
-    const GwTensor *t = plain_matrices(args[0], true);
+    const GwTensor *t = gw_plain_matrices(args[0], true, vectors ? GW_LONGEST : INT32_MAX);
     const char *name = PyUnicode_Check(args[1]) ? PyUnicode_AsUTF8(args[1]) : NULL;
     if (name == NULL) {
         PyErr_Clear();
     }
     bool upper = name != NULL && (strcmp(name, "U") == 0 || strcmp(name, "u") == 0);
     bool lower = name != NULL && (strcmp(name, "L") == 0 || strcmp(name, "l") == 0);
-    if (t == NULL || (!upper && !lower)) {
+    Eigen e = {.triangle = upper ? 'U' : 'L', .vectors = vectors,
+               .syevd = t == NULL ? NULL : (Syevd)gw_lapack(GW_SYEVD, t->dtype)};
+    if (e.syevd == NULL || (!upper && !lower)) {
         return NULL;
     }
-    Matrices m = copied(cls, t);
-    GwTensor *values = m.tensor == NULL ? NULL : fresh_rows(cls, t, m.rows);
-    bool done = values != NULL && find_eigen(&m, values, upper ? 'U' : 'L', vectors);
+    e.m = gw_copied_matrices(cls, t);
+    e.values = e.m.tensor == NULL ? NULL : gw_fresh_rows(cls, t, t->dtype, e.m.rows);
+    bool done = e.values != NULL && gw_all_finite(e.m.tensor)
+                && gw_done_for(&e.m, eigen_step, &e, (size_t)(eigen_length(&e) + 3 + 5 * e.m.rows));
     PyObject *out = !done ? NULL
-                    : vectors ? PyTuple_Pack(2, values, m.tensor) : Py_NewRef((PyObject *)values);
-    Py_XDECREF(m.tensor);
-    Py_XDECREF(values);
+                    : vectors ? PyTuple_Pack(2, e.values, e.m.tensor)
+                              : Py_NewRef((PyObject *)e.values);
+    Py_XDECREF(e.m.tensor);
+    Py_XDECREF(e.values);
     return out;
 }
 
@@ -246,162 +171,81 @@ GW_KERNEL(linalg_eigvalsh) { return eigen(cls, args, false); }
 
 /* ---- singular values ---- */
 
-/* Of the matrices, which are overwritten; `u` and `vh` NULL: without vectors. */
-static bool find_singular(const Matrices *m, GwTensor *values, const Matrices *u,
-                          const Matrices *vh) {
-    Gesdd gesdd = (Gesdd)routine(GESDD, m->tensor->dtype);
-    int length = 4 * LONGEST * LONGEST + 8 * LONGEST, whole[8 * LONGEST];
-    int info = gesdd == NULL || !all_finite(m->tensor), side = (int)values->sizes[values->ndim - 1];
-    bool full = u != NULL && (u->columns > side || vh->rows > side);
-    size_t item = (size_t)gw_itemsize(values);
-    double work[4 * LONGEST * LONGEST + 8 * LONGEST];
-    for (int64_t i = 0; info == 0 && i < m->count; i++) {
-        gesdd(u == NULL ? "N" : full ? "A" : "S", &m->rows, &m->columns,
-              m->data + (size_t)i * m->bytes, &m->rows,
-              values->data + (size_t)(i * side) * item,
-              u == NULL ? NULL : u->data + (size_t)i * u->bytes, &m->rows,
-              u == NULL ? NULL : vh->data + (size_t)i * vh->bytes,
-              u == NULL ? &m->columns : &vh->rows, work, &length, whole, &info, 1);
-    }
-    return info == 0;
+typedef struct {
+    GwMatrices m, u, vh;      /* m is overwritten; u and vh without tensors: no vectors are found */
+    GwTensor *values;
+    Gesdd gesdd;
+    int side;               /* the shorter one */
+} Singular;
+
+/* Doubles for floating point; behind them are 8 ints for each value. */
+static int singular_length(const Singular *s) {
+    int squares = s->u.tensor == NULL ? 0 : 5 * s->side * s->side;
+    return squares + 16 * s->side + (GW_BLOCK + 2) * (s->m.rows + s->m.columns);
 }
 
-static int64_t shorter_side(const GwTensor *t) {
-    int64_t rows = t->sizes[t->ndim - 2], columns = t->sizes[t->ndim - 1];
-    return rows < columns ? rows : columns;
+static int singular_step(const void *what, int64_t i, void *room) {
+    const Singular *s = what;
+    bool vectors = s->u.tensor != NULL;
+    bool full = vectors && (s->u.columns > s->side || s->vh.rows > s->side);
+    int length = singular_length(s), info;
+    char *values = s->values->data + (size_t)(i * s->side) * (size_t)gw_itemsize(s->values);
+    s->gesdd(!vectors ? "N" : full ? "A" : "S", &s->m.rows, &s->m.columns, gw_matrix_at(&s->m, i),
+             &s->m.rows, values, vectors ? gw_matrix_at(&s->u, i) : NULL, &s->m.rows,
+             vectors ? gw_matrix_at(&s->vh, i) : NULL, vectors ? &s->vh.rows : &s->m.columns, room,
+             &length, (int *)((double *)room + length), &info, 1);
+    return info;
+}
+
+static bool find_singular(const Singular *s) {
+    return gw_all_finite(s->m.tensor)
+           && gw_done_for(&s->m, singular_step, s, (size_t)(singular_length(s) + 8 * s->side));
 }
 
 GW_KERNEL(linalg_svdvals) {
-    const GwTensor *t = plain_matrices(args[0], false);
-    if (t == NULL) {
+    const GwTensor *t = gw_plain_matrices(args[0], false, INT32_MAX);
+    Singular s = {.gesdd = t == NULL ? NULL : (Gesdd)gw_lapack(GW_GESDD, t->dtype)};
+    if (s.gesdd == NULL) {
         return NULL;
     }
-    Matrices m = copied(cls, t);
-    GwTensor *values = m.tensor == NULL ? NULL : fresh_rows(cls, t, shorter_side(t));
-    bool done = values != NULL && find_singular(&m, values, NULL, NULL);
-    Py_XDECREF(m.tensor);
-    return kept((PyObject *)values, done);
+    s.side = (int)gw_shorter_side(t);
+    s.m = gw_copied_matrices(cls, t);
+    s.values = s.m.tensor == NULL ? NULL : gw_fresh_rows(cls, t, t->dtype, s.side);
+    bool done = s.values != NULL && find_singular(&s);
+    Py_XDECREF(s.m.tensor);
+    return gw_kept((PyObject *)s.values, done);
 }
 
 /* A, full_matrices; u and vh are stored by columns. */
 GW_KERNEL(singular_factors) {
-    const GwTensor *t = plain_matrices(args[0], false);
-    if (t == NULL || !PyBool_Check(args[1])) {
+    const GwTensor *t = gw_plain_matrices(args[0], false, GW_LONGEST);
+    Singular s = {.gesdd = t == NULL ? NULL : (Gesdd)gw_lapack(GW_GESDD, t->dtype)};
+    if (s.gesdd == NULL || !PyBool_Check(args[1])) {
         return NULL;
     }
     int64_t rows = t->sizes[t->ndim - 2], columns = t->sizes[t->ndim - 1];
-    int64_t side = shorter_side(t);
     bool full = args[1] == Py_True;
-    Matrices m = copied(cls, t), u = fresh(cls, t, rows, full ? rows : side);
-    Matrices vh = fresh(cls, t, full ? columns : side, columns);
-    GwTensor *values = fresh_rows(cls, t, side);
-    bool done = m.tensor != NULL && u.tensor != NULL && vh.tensor != NULL && values != NULL
-                && find_singular(&m, values, &u, &vh);
-    PyObject *out = done ? PyTuple_Pack(3, u.tensor, values, vh.tensor) : NULL;
-    Py_XDECREF(m.tensor);
-    Py_XDECREF(u.tensor);
-    Py_XDECREF(vh.tensor);
-    Py_XDECREF(values);
+    s.side = (int)gw_shorter_side(t);
+    s.m = gw_copied_matrices(cls, t);
+    s.u = gw_fresh_matrices(cls, t, rows, full ? rows : s.side);
+    s.vh = gw_fresh_matrices(cls, t, full ? columns : s.side, columns);
+    s.values = gw_fresh_rows(cls, t, t->dtype, s.side);
+    bool done = s.m.tensor != NULL && s.u.tensor != NULL && s.vh.tensor != NULL
+                && s.values != NULL && find_singular(&s);
+    PyObject *out = done ? PyTuple_Pack(3, s.u.tensor, s.values, s.vh.tensor) : NULL;
+    Py_XDECREF(s.m.tensor);
+    Py_XDECREF(s.u.tensor);
+    Py_XDECREF(s.vh.tensor);
+    Py_XDECREF(s.values);
     return out;
-}
-
-/* ---- equations ---- */
-
-/* Overwrites both: x by the solutions of a x = b. */
-static bool solve(const Matrices *a, const Matrices *x) {
-    Gesv gesv = (Gesv)routine(GESV, a->tensor->dtype);
-    int places[LONGEST], info = gesv == NULL;
-    for (int64_t i = 0; info == 0 && i < a->count; i++) {
-        gesv(&a->rows, &x->columns, a->data + (size_t)i * a->bytes, &a->rows, places,
-             x->data + (size_t)i * x->bytes, &x->rows, &info);
-    }
-    return info == 0;
-}
-
-/* A, B */
-GW_KERNEL(solve_matrix) {
-    const GwTensor *t = plain_matrices(args[0], true), *b = plain_matrices(args[1], false);
-    if (t == NULL || b == NULL || b->dtype != t->dtype || b->ndim != t->ndim
-        || memcmp(b->sizes, t->sizes, (size_t)(t->ndim - 1) * sizeof *t->sizes) != 0) {
-        return NULL;
-    }
-    Matrices a = copied(cls, t), x = copied(cls, b);
-    bool done = a.tensor != NULL && x.tensor != NULL && solve(&a, &x);
-    Py_XDECREF(a.tensor);
-    return kept((PyObject *)x.tensor, done);
-}
-
-static void set_identity(const Matrices *m) {
-    memset(m->data, 0, m->bytes * (size_t)m->count);
-    for (int64_t i = 0; i < m->count * m->rows; i++) {
-        int64_t at = i / m->rows * m->rows * m->rows + i % m->rows * (m->rows + 1);
-        if (m->tensor->dtype == GW_FLOAT32) {
-            ((float *)m->data)[at] = 1;
-        } else {
-            ((double *)m->data)[at] = 1;
-        }
-    }
-}
-
-GW_KERNEL(linalg_inv) {
-    const GwTensor *t = plain_matrices(args[0], true);
-    if (t == NULL) {
-        return NULL;
-    }
-    Matrices a = copied(cls, t), x = fresh(cls, t, a.rows, a.rows);
-    bool done = a.tensor != NULL && x.tensor != NULL;
-    if (done) {
-        set_identity(&x);
-        done = solve(&a, &x);
-    }
-    Py_XDECREF(a.tensor);
-    return kept((PyObject *)x.tensor, done);
-}
-
-/* ---- determinants ---- */
-
-/* Of factors L U, after exchanges of rows. */
-static double product_of_diagonal(const Matrices *m, const char *data, const int *places) {
-    double product = 1;
-    for (int64_t i = 0; i < m->rows; i++) {
-        double value = element(m->tensor, data, i * (m->rows + 1));
-        product *= places[i] != i + 1 ? -value : value;
-    }
-    return product;
-}
-
-GW_KERNEL(linalg_det) {
-    const GwTensor *t = plain_matrices(args[0], true);
-    Getrf getrf = t == NULL ? NULL : (Getrf)routine(GETRF, t->dtype);
-    if (getrf == NULL) {
-        return NULL;
-    }
-    Matrices a = copied(cls, t);
-    GwTensor *out = a.tensor == NULL ? NULL : fresh_rows(cls, t, -1);
-    int places[LONGEST], info = 0;
-    for (int64_t i = 0; out != NULL && info == 0 && i < a.count; i++) {
-        char *data = a.data + (size_t)i * a.bytes;
-        getrf(&a.rows, &a.rows, data, &a.rows, places, &info);
-        double value = info == 0 ? product_of_diagonal(&a, data, places) : 0;
-        if (t->dtype == GW_FLOAT32) {
-            ((float *)out->data)[i] = (float)value;
-        } else {
-            ((double *)out->data)[i] = value;
-        }
-    }
-    Py_XDECREF(a.tensor);
-    return kept((PyObject *)out, info == 0);
 }
 
 const GwKernelEntry gw_factor_kernels[] = {
     {"cholesky_factor", 1, cholesky_factor},
-    {"linalg_det", 1, linalg_det},
     {"linalg_eigvalsh", 2, linalg_eigvalsh},
-    {"linalg_inv", 1, linalg_inv},
     {"linalg_svdvals", 1, linalg_svdvals},
     {"qr_factors", 2, qr_factors},
     {"singular_factors", 2, singular_factors},
-    {"solve_matrix", 2, solve_matrix},
     {"symmetric_eigen", 2, symmetric_eigen},
     {NULL, 0, NULL},
 };

@@ -25,7 +25,7 @@ extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_
     gw_view_copy_kernels[], gw_channel_kernels[], gw_sampling_kernels[], gw_conv_kernels[],
     gw_row_kernels[], gw_histogram_kernels[], gw_resample_kernels[], gw_same_kernels[],
     gw_piece_kernels[], gw_segment_kernels[], gw_shuffle_kernels[], gw_factor_kernels[],
-    gw_power_kernels[], gw_log_sum_kernels[], gw_probability_kernels[];
+    gw_equation_kernels[], gw_power_kernels[], gw_log_sum_kernels[], gw_probability_kernels[];
 
 extern PyMethodDef gw_sampling_methods[];   /* sampling.c */
 
