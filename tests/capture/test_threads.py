@@ -10,6 +10,8 @@ import sys
 import threading
 import types
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -172,6 +174,37 @@ def test_children_forked_while_threads_compile() -> None:
     for thread in threads:
         thread.join()
     assert statuses == [0] * 5
+
+
+PART_OF_THE_PACKAGE = """
+import events
+events.inside.set()
+events.forks.wait(0.2)     # which never comes: the fork is to wait for what has begun
+whole = True
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_does_not_wait_for_what_another_thread_was_importing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_part.py").write_text(PART_OF_THE_PACKAGE)
+    monkeypatch.setattr(gw, "__path__", [*gw.__path__, str(tmp_path)])
+    inside, forks = threading.Event(), threading.Event()
+    monkeypatch.setitem(sys.modules, "events", types.SimpleNamespace(inside=inside, forks=forks))
+    thread = threading.Thread(target=import_module, args=("graphwright.slow_part",))
+    thread.start()
+    try:
+        assert inside.wait(10)
+        child = os.fork()
+        if child == 0:
+            end_after(60)
+            os._exit(0 if import_module("graphwright.slow_part").whole else 1)
+        thread.join()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        sys.modules.pop("graphwright.slow_part", None)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import weakref
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from importlib import _bootstrap, import_module
 from typing import Any
 
 
@@ -42,5 +45,24 @@ def held_while_forking() -> AbstractContextManager[Any]:
     return lock
 
 
+_IMPORTING: Mapping[str, object] = vars(_bootstrap).get("_module_locks", {})
+"""The locks of what is being imported, by name: modules that are still looked for among them."""
+_PACKAGE = __name__.partition(".")[0] + "."
+
+
+def _wait_for_imports() -> None:
+    """Before a fork: what other threads import of the package comes to its end. The child would
+    find modules half made, and wait for ever for the threads that were at it.
+
+    This thread's own imports are passed over, as are those that wait for this thread.
+    """
+    waited: set[str] = set()
+    while begun := {name for name in list(_IMPORTING) if name.startswith(_PACKAGE)} - waited:
+        name = begun.pop()
+        waited.add(name)
+        with contextlib.suppress(ImportError, RuntimeError):
+            import_module(name)
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_all)
+    os.register_at_fork(before=_wait_for_imports, after_in_child=_renew_all)
