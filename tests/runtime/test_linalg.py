@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -194,3 +195,36 @@ def test_ranks_of_least_squares(dtype: gw.dtype) -> None:
     a[1, :, 3] = a[1, :, 0]
     rank = gw.linalg.lstsq(a, a, rcond=1e-4).rank
     assert rank.tolist() == [4, 3] and rank.dtype is gw.int64
+
+
+SINGULAR = gw.stack([4 * gw.eye(2), -gw.ones(2, 2), gw.full((2, 2), float("nan"))])
+PARTIAL: dict[str, Callable[[gw.Tensor], Any]] = {
+    "cholesky_ex": gw.linalg.cholesky_ex,
+    "inv_ex": gw.linalg.inv_ex,
+    "solve_ex": lambda a: gw.linalg.solve_ex(a, gw.ones(2, 3)),
+    "solve_ex of vectors": lambda a: gw.linalg.solve_ex(a, gw.ones(2, 2)),
+    "solve_ex from the right": lambda a: gw.linalg.solve_ex(a, gw.ones(3, 2), left=False),
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", PARTIAL)
+def test_what_could_not_be_factored_has_no_numbers(name: str, compiled: bool) -> None:
+    """A program that does not read `info` would go on with those of another matrix."""
+    function = gw.compile(PARTIAL[name]) if compiled else PARTIAL[name]
+    result, info = function(SINGULAR[:2])
+    assert info[0] == 0 and info[1] > 0
+    assert result[0].isfinite().all() and result[1].isnan().all()
+
+
+def test_nan_is_not_positive_definite() -> None:
+    factors, info = gw.linalg.cholesky_ex(SINGULAR)
+    assert info.tolist() == [0, 1, 1]
+    assert factors[0].tolist() == [[2.0, 0.0], [0.0, 2.0]] and factors[2].isnan().all()
+
+
+@pytest.mark.parametrize("order", [1, 2, float("inf")])
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 3)])
+def test_without_elements_norms_are_zero(shape: tuple[int, ...], order: float) -> None:
+    norm = gw.linalg.matrix_norm(gw.ones(*shape), order)
+    assert norm.shape == shape[:-2] and not norm.any()

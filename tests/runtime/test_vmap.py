@@ -199,6 +199,11 @@ def test_refusals_are_those_of_torch(name: str) -> None:
         assert str(ours)[:30] == str(theirs)[:30]
 
 
+def test_the_places_where_a_condition_of_each_holds_are_refused() -> None:
+    with pytest.raises(RuntimeError, match="dynamic shape"):
+        func.vmap(lambda row: gw.where(row > 1))(gw.ones(2, 3))
+
+
 def test_a_tensor_that_escapes_is_refused() -> None:
     kept: list[Any] = []
     gw.vmap(lambda r: kept.append(r) or r)(ROWS)

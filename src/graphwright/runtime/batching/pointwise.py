@@ -12,6 +12,7 @@ from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.promotion import result_dtype
+from graphwright.runtime.refusals import complete
 
 
 def aligned(tensor: BatchedTensor, rank: int) -> Any:
@@ -32,6 +33,17 @@ def pointwise(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     if len(tensors) > 1 and len({tensor.dtype for tensor in tensors}) > 1:
         _keep_promotion(args, values, rank)
     return dispatch(op, tuple(values))
+
+
+@rule("where")
+def where(op: Op, args: tuple[Any, ...], level: Level) -> Any:
+    """A choice of all examples. RuntimeError for the places where a condition of each holds."""
+    if args[1] is None and args[2] is None:
+        raise complete(RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. "
+            "Attempted to vmap over where of a condition alone"
+        ))
+    return pointwise(op, args, level)
 
 
 def _keep_promotion(args: tuple[Any, ...], values: list[Any], rank: int) -> None:

@@ -496,8 +496,10 @@ def _cond(A: Any, p: Any) -> Any:
         first, last = ops.select(values, at, 0), ops.select(values, at, -1)
         return ops.div(last, first) if p == -2 else ops.div(first, last)
     inverse, info = ops.linalg_inv_ex(A)
+    bad = ops.ne(info, 0)
+    inverse = ops.masked_fill(inverse, ops.unsqueeze(ops.unsqueeze(bad, -1), -1), 0)
     product = ops.mul(ops.linalg_matrix_norm(A, p), ops.linalg_matrix_norm(inverse, p))
-    return ops.masked_fill(product, ops.ne(info, 0), math.inf)
+    return ops.masked_fill(product, bad, math.inf)
 
 
 define(

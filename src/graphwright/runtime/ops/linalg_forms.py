@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from graphwright.runtime.ops.linalg_solvers import (
     by_columns,
     check_matrix,
     column_major,
+    is_vector,
     wrap_columns,
 )
 from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
@@ -33,8 +35,10 @@ def _least_bad_minor(matrix: Array) -> int:
     """The size of the smallest leading part of a matrix that is not positive definite; else 0."""
     for size in range(1, len(matrix) + 1):
         try:
-            np.linalg.cholesky(matrix[:size, :size])
+            factor = np.linalg.cholesky(matrix[:size, :size])
         except np.linalg.LinAlgError:
+            return size
+        if np.isnan(factor[-1, -1]):
             return size
     return 0
 
@@ -46,9 +50,14 @@ def _minors_eager(A: Any) -> Tensor:
     given = lower + np.conj(np.swapaxes(np.tril(lower, -1), -1, -2))
     flat = given.reshape(-1, *given.shape[-2:]) if given.size else given[:0].reshape(0, 0, 0)
     try:
-        np.linalg.cholesky(flat)
-        found = np.zeros(given.shape[:-2])
+        with np.errstate(invalid="ignore"):
+            factors = np.linalg.cholesky(flat)
+        good = not np.isnan(factors.diagonal(0, -1, -2)).any()
     except np.linalg.LinAlgError:
+        good = False
+    if good:
+        found = np.zeros(given.shape[:-2])
+    else:
         found = np.asarray([_least_bad_minor(m) for m in flat]).reshape(given.shape[:-2])
     return wrap(found.astype(np.int32), dtypes.int32)
 
@@ -70,6 +79,13 @@ def _where_good(info: Any, A: Any, unit: Any) -> Any:
     return ops.where(good, A, unit)
 
 
+def _nan_for_bad(info: Any, result: Any, dims: int) -> Any:
+    """What the unit matrix gave is no result: its last `dims` dims are NaN."""
+    for _ in range(dims):
+        info = ops.unsqueeze(info, -1)
+    return ops.where(ops.eq(info, 0), result, math.nan)
+
+
 def _unit(A: Any) -> Any:
     return ops.eye(A.shape[-1], dtype=A.dtype, device=A.device)
 
@@ -77,21 +93,25 @@ def _unit(A: Any) -> Any:
 def _cholesky_ex(A: Any, upper: bool, check_errors: bool) -> Any:
     check_matrix("linalg.cholesky_ex", A, square=True)
     info = ops.first_bad_minor(adjoint(A) if upper else A)
-    given = A if check_errors else _where_good(info, A, _unit(A))
-    return return_types.linalg_cholesky_ex(ops.linalg_cholesky(given, upper=upper), info)
+    if check_errors:
+        return return_types.linalg_cholesky_ex(ops.linalg_cholesky(A, upper=upper), info)
+    factor = ops.linalg_cholesky(_where_good(info, A, _unit(A)), upper=upper)
+    return return_types.linalg_cholesky_ex(_nan_for_bad(info, factor, 2), info)
 
 
 def _inv_ex(A: Any, check_errors: bool) -> Any:
     check_matrix("linalg.inv_ex", A, square=True)
     info = ops.lu_factors(A.detach(), True, check_errors)[2]
-    return return_types.linalg_inv_ex(ops.linalg_inv(_where_good(info, A, _unit(A))), info)
+    inverse = ops.linalg_inv(_where_good(info, A, _unit(A)))
+    return return_types.linalg_inv_ex(_nan_for_bad(info, inverse, 2), info)
 
 
 def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
     check_matrix("linalg.solve_ex", A, square=True)
     info = ops.lu_factors(A.detach(), True, check_errors)[2]
-    good = _where_good(info, A, _unit(A))
-    return return_types.linalg_solve_ex(ops.linalg_solve(good, B, left=left), info)
+    solution = ops.linalg_solve(_where_good(info, A, _unit(A)), B, left=left)
+    dims = 1 if is_vector(A, B) else 2
+    return return_types.linalg_solve_ex(_nan_for_bad(info, solution, dims), info)
 
 
 for _schema, _function in (

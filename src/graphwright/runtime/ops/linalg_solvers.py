@@ -122,7 +122,7 @@ define(
 # -- solve
 
 
-def _is_vector(A: Any, B: Any) -> bool:
+def is_vector(A: Any, B: Any) -> bool:
     """Whether B holds one right-hand side for each matrix."""
     return B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
 
@@ -179,7 +179,7 @@ def _solve(A: Any, B: Any, left: bool) -> Any:
     check_matrix("linalg.solve", A, square=True)
     if not B.ndim:
         raise RuntimeError("linalg.solve: The input tensor B must have at least 1 dimension")
-    if left and _is_vector(A, B):
+    if left and is_vector(A, B):
         solution = ops.squeeze(ops.solve_matrix(A, ops.unsqueeze(B, -1)), -1)
         return by_columns(solution) if B.ndim > 1 else solution
     if left:

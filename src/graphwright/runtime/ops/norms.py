@@ -204,6 +204,13 @@ def _two_dims(name: str, input: Any, dim: Any) -> tuple[int, int]:
     return first, second
 
 
+def _greatest(values: Any, dim: int, keepdim: bool) -> Any:
+    """The greatest of numbers that are not negative: 0 of none, as in PyTorch."""
+    if values.shape[dim].__class__ is int and values.shape[dim] == 0:
+        return ops.sum(values, (dim,), keepdim)
+    return ops.amax(values, (dim,), keepdim)
+
+
 def _spectral(name: str, input: Any, ord: Any, dims: tuple[int, int], keepdim: bool) -> Any:
     """Norms of the singular values: their sum, greatest or least."""
     rest = tuple(d for d in range(input.ndim) if d not in dims)
@@ -211,7 +218,7 @@ def _spectral(name: str, input: Any, ord: Any, dims: tuple[int, int], keepdim: b
     if ord == "nuc":
         result = ops.sum(values, (-1,))
     else:
-        result = ops.amax(values, (-1,)) if ord == 2 else ops.amin(values, (-1,))
+        result = _greatest(values, -1, False) if ord == 2 else ops.amin(values, (-1,))
     return ops.reshape(result, reduced_shape(input.shape, dims, True)) if keepdim else result
 
 
@@ -235,8 +242,7 @@ def _matrix_norm(input: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> A
         raise RuntimeError(f"{name}: Order {ord} not supported.")
     summed, compared = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = ops.p_norm(input, 1.0, (summed,), True)
-    extreme = ops.amax if ord > 0 else ops.amin
-    result = extreme(sums, (compared,), True)
+    result = _greatest(sums, compared, True) if ord > 0 else ops.amin(sums, (compared,), True)
     if keepdim:
         return result
     return ops.reshape(result, reduced_shape(input.shape, (rows, columns), False))
