@@ -1,8 +1,9 @@
 """LU factorisation with partial pivoting, and systems solved through it.
 
-NumPy has no LU: the factorisation here goes by blocks of columns. Within a block each step is
-vectorised over the batch and the rest of the block; what lies right of a block is brought up to
-date by one triangular solve and one product (Golub and Van Loan, "Matrix computations", 3.2.11).
+LAPACK does it for float32 and float64. NumPy has none: for other matrices the factorisation here
+goes by blocks of columns. Within a block each step is vectorised over the batch and the rest of
+the block; what lies right of a block is brought up to date by one triangular solve and one product
+(Golub and Van Loan, "Matrix computations", 3.2.11).
 """
 
 from __future__ import annotations
