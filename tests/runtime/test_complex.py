@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -272,3 +273,24 @@ def test_a_real_tensor_is_its_own_conjugate() -> None:
     z = gw.tensor([1 + 2j], requires_grad=True)
     assert gw.conj_physical(z).tolist() == [1 - 2j]
     assert type(gw.conj_physical(z).grad_fn).__name__ == "ConjPhysicalBackward0"
+
+
+LAYOUTS: dict[str, Callable[[gw.Tensor], gw.Tensor]] = {
+    "contiguous": lambda x: x,
+    "transposed": lambda x: x.mT,
+    "permuted": lambda x: x.permute(2, 0, 1),
+    "a part": lambda x: x[:, 1:, ::2],
+    "repeated": lambda x: x[:, :1].expand(2, 3, 4),
+    "one element": lambda x: x[0, 0, 0],
+    "none": lambda x: x[:, :0],
+    "many": lambda x: x.repeat(1, 1, 2000),
+}
+
+
+@pytest.mark.parametrize("dtype", [gw.complex64, gw.complex128], ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_conjugates_keep_the_order_in_memory(layout: str, dtype: gw.dtype) -> None:
+    x = LAYOUTS[layout](gw.complex(gw.randn(2, 3, 4), gw.randn(2, 3, 4)).to(dtype))
+    for made in (gw.conj(x), x.conj_physical(), x.mT.adjoint() if x.ndim > 1 else x.conj()):
+        np.testing.assert_array_equal(made.numpy(), x.numpy().conj())
+        assert made.dtype is dtype and made.stride() == (x + 0).stride()
