@@ -9,8 +9,11 @@ from typing import Any
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.conversions import MAKE
+from graphwright.runtime.device import PLACE
+from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.table import op
 from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import CONSTRUCT, Tensor
 
@@ -20,16 +23,20 @@ def is_size(value: Any) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, Tensor)
 
 
-def constructed(name: str, dtype: DType, args: tuple[Any, ...]) -> Tensor:
+_EMPTY = op("empty")
+_INTS = {int}
+
+
+def constructed(dtype: DType, args: tuple[Any, ...], name: str = "Tensor") -> Tensor:
     """A tensor of the dtype from sizes, or from data. Raises TypeError for anything else."""
-    if len(args) > 1 and all([size.__class__ is int for size in args]):
-        return ops.empty(args, dtype=dtype)
+    if not args or (len(args) > 1 and {*map(type, args)} == _INTS):
+        return dispatch(_EMPTY, (args or (0,), dtype, PLACE[0]))
     if len(args) == 1 and (len(getattr(args[0], "shape", ())) or not is_size(args[0])):
         return _from_data(name, dtype, args[0])
     for size in args:
         if size.__class__ is not int and not is_size(size):
             raise TypeError(f"{name}(): sizes must be ints, got {args!r}")
-    return ops.empty(args or (0,), dtype=dtype)
+    return ops.empty(args, dtype=dtype)
 
 
 def _from_data(name: str, dtype: DType, data: Any) -> Tensor:
@@ -50,7 +57,7 @@ class TensorType(type):
     dtype: DType
 
     def __call__(cls, *args: Any) -> Tensor:
-        return constructed(cls.__name__, cls.dtype, args)
+        return constructed(cls.dtype, args, cls.__name__)
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, Tensor) and value.dtype is cls.dtype
@@ -91,7 +98,7 @@ def set_default_tensor_type(t: TensorType | str) -> None:
 
 def default_tensor(*args: Any) -> Tensor:
     """What `Tensor(...)` gives: one of the default dtype."""
-    return constructed("Tensor", dtypes.get_default_dtype(), args)
+    return constructed(dtypes.get_default_dtype(), args)
 
 
-CONSTRUCT.tensor = lambda dtype, args: constructed("Tensor", dtype, args)
+CONSTRUCT.tensor = constructed

@@ -286,15 +286,14 @@ def _one_bound(low: bool, inplace: bool) -> Any:
     return special
 
 
-def _power(fallback: Any) -> Any:
-    """pow; exponents that are powers of themselves in fewer steps."""
-    general = _core.Pointwise(
-        Tensor, np.power, 2, FLOATS, fallback, costly=True, promotes=True, held=0b10
-    )
-    whole = _core.Pointwise(Tensor, np.power, 2, INTEGERS, fallback)
+def _few_steps(inplace: bool) -> tuple[dict[float, Any], dict[float, Any]]:
+    """Kernels of powers that take fewer steps than `pow`: of exponents that are floats, and ints.
+
+    A float makes floats of integers.
+    """
 
     def one_operand(source: Any, dtypes: tuple[DType, ...] = FLOATS) -> Any:
-        return _core.Pointwise(Tensor, source, 1, dtypes, lambda input: None)
+        return _core.Pointwise(Tensor, source, 1, dtypes, lambda input: None, inplace=inplace)
 
     quick = {
         2: one_operand(np.square),
@@ -303,7 +302,16 @@ def _power(fallback: Any) -> Any:
         -0.5: one_operand("rsqrt"),
         -1: one_operand("reciprocal"),
     }
-    by_whole = quick | {2: one_operand(np.square, NUMBERS)}     # a float makes floats of integers
+    return quick, quick | {2: one_operand(np.square, NUMBERS)}
+
+
+def _power(fallback: Any) -> Any:
+    """pow; exponents that are powers of themselves in fewer steps."""
+    general = _core.Pointwise(
+        Tensor, np.power, 2, FLOATS, fallback, costly=True, promotes=True, held=0b10
+    )
+    whole = _core.Pointwise(Tensor, np.power, 2, INTEGERS, fallback)
+    quick, by_whole = _few_steps(inplace=False)
 
     def run(input: Any, exponent: Any) -> Any:
         if exponent.__class__ is int or exponent.__class__ is float:
@@ -317,6 +325,22 @@ def _power(fallback: Any) -> Any:
         if not plain or (not isinstance(input, Tensor) and not exponent.is_contiguous()):
             return fallback(input, exponent)
         return general(input, exponent)
+
+    return run
+
+
+def _power_(fallback: Any) -> Any:
+    """pow_ of exponents that take fewer steps."""
+    quick, by_whole = _few_steps(inplace=True)
+
+    def run(input: Any, exponent: Any) -> Any:
+        kind = exponent.__class__
+        if kind is int or kind is float:
+            kernel = (by_whole if kind is int else quick).get(exponent)
+            out = None if kernel is None else kernel(input)
+            if out is not None:
+                return out
+        return fallback(input, exponent)
 
     return run
 
@@ -429,6 +453,7 @@ _SPECIAL = {
     "nan_to_num": _nan_to_num,
     "polygamma": _polygamma,
     "pow": _power,
+    "pow_": _power_,
     "round": _round,
     "softshrink": _softshrink,
     "where": _where,
