@@ -9,6 +9,7 @@ import pytest
 import graphwright as gw
 
 from .captured import Captured
+from .pictures import picture
 from .programs import Programs, whole
 
 program = Programs()
@@ -80,3 +81,41 @@ def test_what_the_graph_computes_is_not_known(program: Any) -> None:
         gw.manual_seed(1)
         assert gw.equal(captured(x), expected)
     assert "GB0002" in captured.breaks
+
+
+def half(size: Any) -> Any:
+    return gw.div(size, 2, rounding_mode="floor")
+
+
+@pytest.mark.parametrize("backend", ["eager", "c"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x.view(half(x.shape[0]), -1) + 1,
+        lambda x: x.reshape(gw.floor_divide(x.shape[0], 2), -1) * half(half(x.shape[0]) - 1),
+        lambda x: x.expand(gw.tensor(3), -1, -1) + x.new_zeros((half(x.shape[0]) * 2, 4)),
+        lambda x: (x[: half(x.shape[0])] * 2, x[1 : half(x.shape[0]), :2].exp()),
+        lambda x: gw.arange(gw.tensor(x.shape[0]) // 2 + 1) * x.sum(),
+        lambda x: x[:, :2].reshape(int(half(x.shape[0])), gw.tensor(4).item()),
+        lambda x: (gw.div(x.shape[0], 2), x * gw.div(x.shape[0], 2, rounding_mode="trunc")),
+        lambda x: x * float(half(x.shape[0])),
+    ],
+)
+def test_integers_of_sizes_are_known_in_tensors(program: Any, backend: str) -> None:
+    compiled = gw.compile(program, backend=backend, fullgraph=True)
+    for size in (4, 6, 8, 10):
+        x = gw.linspace(-1, 1, 4 * size).reshape(size, 4)
+        assert picture(compiled(x), rounded=True) == picture(program(x), rounded=True)
+    assert gw.compiler.stats(compiled).graphs == 2
+
+
+def test_an_integer_that_was_written_to_is_not_known() -> None:
+    def program(x: Any) -> Any:
+        count = half(x.shape[0])
+        count += (x.sum() > 0).long()
+        return x[:count] * 2
+
+    captured = Captured(program)
+    for size in (4, 6, 8, 10):
+        assert captured.agrees(gw.ones(size) * (size - 7))
+    assert "GB0002" in captured.breaks or "GB0008" in captured.breaks

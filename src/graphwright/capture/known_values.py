@@ -2,29 +2,90 @@
 
 Operations on nothing but such tensors and numbers are noted while the graph grows. Where Python
 asks for a value, the few nodes that it depends on are run; the graph keeps them as they are.
+So are 0-d tensors that are integers made of sizes: `div(x.shape[0], 2, rounding_mode="floor")`.
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.run_errors import name_of
 from graphwright.ir.node import Node, map_leaves, map_nodes
 from graphwright.runtime import _core
-from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.dtypes import int64
+from graphwright.runtime.symbolic.symint import IntLike, SymInt
 
 KNOWN = "known"
 """The key of a node's meta that holds the version of its value as the operation left it."""
+_INTEGER = "integer"
+"""The key of a node's meta that holds the integer of symbols that it gives, and its version."""
 _MOST_ELEMENTS = 10_000
 
 
-def note_known(node: Node, result: Any, random: bool) -> None:
-    """Mark a node that gives the same whenever it runs."""
+def note_known(node: Node, result: Any, random: bool) -> bool:
+    """Mark a node that gives the same whenever it runs; whether it gives a known integer."""
     if random or not isinstance(result, _core.TensorBase) or "empty" in name_of(node.target):
-        return
+        return False
+    version = result._storage._version
     if all(KNOWN in operand.meta for operand in node.all_input_nodes) and not _symbolic(node):
-        node.meta[KNOWN] = result._storage._version
+        node.meta[KNOWN] = version
+        return not result.ndim and result.dtype is int64
+    if result.ndim or result.dtype is not int64:
+        return False
+    integer = _integer(node)
+    if integer is not None:
+        node.meta[_INTEGER] = integer, version
+    return integer is not None
+
+
+def integer_of(node: Node) -> IntLike | None:
+    """The integer that a 0-d tensor of int64 is known to be; None where nobody knows it."""
+    result = node.meta["val"]
+    if _INTEGER in node.meta:
+        integer, version = node.meta[_INTEGER]
+        return integer if result._storage._version == version else None
+    if KNOWN in node.meta and not result.ndim and result.dtype is int64:
+        return int(known_value(node).item())
+    return None
+
+
+def _integer(node: Node) -> IntLike | None:
+    """The integer that an operation makes of such; None of another operation."""
+    name = name_of(node.target)
+    operands = [integer_of(arg) if isinstance(arg, Node) else arg for arg in node.args]
+    if name in _KEEPING:
+        return operands[0]
+    rule = _INTEGERS.get(name)
+    if rule is None or len(operands) != 2 or not {*map(type, operands)} <= {int, SymInt}:
+        return None
+    return rule(*operands, **node.kwargs)
+
+
+def _divided(top: IntLike, bottom: IntLike, rounding_mode: Any = None) -> IntLike | None:
+    """Only of what has no sign: both ways of rounding give the same."""
+    if rounding_mode is None or not (top >= 0 and bottom > 0):
+        return None
+    return top // bottom
+
+
+def _arithmetic(function: Callable[[Any, Any], Any]) -> Callable[..., IntLike | None]:
+    def rule(one: IntLike, other: IntLike, **options: Any) -> IntLike | None:
+        result: IntLike | None = None if options else function(one, other)
+        return result
+
+    return rule
+
+
+_INTEGERS: dict[str, Callable[..., IntLike | None]] = {
+    "div": _divided,
+    "floor_divide": lambda top, bottom: _divided(top, bottom, "floor"),
+    "floordiv": lambda top, bottom: _divided(top, bottom, "floor"),
+    **{name: _arithmetic(getattr(operator, name)) for name in ("add", "sub", "mul")},
+}
+_KEEPING = ("clone", "detach", "long", "to")
 
 
 def _symbolic(node: Node) -> bool:

@@ -47,6 +47,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.float_arguments import scalar_arguments, with_scalars
 from graphwright.capture.variables.functions import CellVariable, FunctionVariable
+from graphwright.capture.variables.integer_arguments import integer_arguments
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import container_of
 from graphwright.capture.variables.objects import ObjectVariable
@@ -152,6 +153,7 @@ class OutputGraph:
         self.tape = Tape(self)
         self.data = DataAliases(self)
         self.recording = Recording(self)
+        self.integers = False
 
     def count_step(self) -> None:
         """Give the frame up where it would take too long to unroll."""
@@ -466,6 +468,8 @@ class OutputGraph:
         args = [arg.realize() for arg in args]
         kwargs = {key: value.realize() for key, value in kwargs.items()}
         args, kwargs = scalar_arguments(tx, target, args, kwargs)
+        if self.integers:
+            args, kwargs = integer_arguments(tx, target, args, kwargs)
         examples = [arg.as_example() for arg in args]
         keywords = {key: value.as_example() for key, value in kwargs.items()}
         if self.side_effects.calls:
@@ -492,7 +496,7 @@ class OutputGraph:
         if self.recomputed:
             node.meta[RECOMPUTED] = True
         self.n_ops += 1
-        note_known(node, result, random)
+        self.integers = note_known(node, result, random) or self.integers
         self.data.check([*args, *kwargs.values()], result)
         self.recording.check_writes()
         for arg in args:

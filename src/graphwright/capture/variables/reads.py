@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
-from graphwright.capture.known_values import KNOWN
+from graphwright.capture.known_values import KNOWN, integer_of
 from graphwright.capture.variables.arithmetic import ON_NUMBERS, PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.floats import FloatVariable
+from graphwright.capture.variables.quotients import as_float
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core, dtypes
@@ -239,6 +240,9 @@ def may_be_read(output: OutputGraph, tensor: TensorVariable) -> bool:
 
 def read_item(tx: Translator, tensor: TensorVariable) -> VariableTracker | None:
     """`tensor.item()`; None where the graph has to end."""
+    integer = integer_of(tensor.node)
+    if integer is not None:
+        return tx.wrap_plain(integer)
     if not may_be_read(tx.output, tensor):
         return None
     alias = tx.output.run(tx, "call_method", "detach", [tensor], {})
@@ -267,6 +271,8 @@ def read_negated(tx: Translator, value: VariableTracker) -> NumberRead | None:
 def read_as(tx: Translator, kind: type, value: VariableTracker) -> VariableTracker | None:
     """`int(value)` or `float(value)`, as `read_truth`; floats may have no whole part."""
     found = read_item(tx, value) if isinstance(value, TensorVariable) else value
+    if isinstance(value, TensorVariable) and not isinstance(found, NumberRead | None):
+        return found if kind is int else as_float(found) or tx.constant(kind(found.as_constant()))
     if not isinstance(found, NumberRead) or found.kind is kind:
         return found if isinstance(found, NumberRead) else None
     if kind is int and found.kind is float:
