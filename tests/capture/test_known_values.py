@@ -99,6 +99,7 @@ def half(size: Any) -> Any:
         lambda x: x[:, :2].reshape(int(half(x.shape[0])), gw.tensor(4).item()),
         lambda x: (gw.div(x.shape[0], 2), x * gw.div(x.shape[0], 2, rounding_mode="trunc")),
         lambda x: x * float(half(x.shape[0])),
+        lambda x: x[:, : gw.tensor([2, 3], dtype=gw.int32)[0]] * 2,
     ],
 )
 def test_integers_of_sizes_are_known_in_tensors(program: Any, backend: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphwright.distributions import constraints
+from graphwright.distributions import constraints, transforms, utils
 from graphwright.distributions.utils import tril_matrix_to_vec, vec_to_tril_matrix
 
 import graphwright as gw
@@ -155,3 +155,14 @@ def test_the_entropy_of_an_exponential_family() -> None:
 
     rate = gw.tensor([0.5, 2.0])
     gw.testing.assert_close(Exponential(rate).entropy(), D.Exponential(rate).entropy())
+
+
+def test_helpers_that_other_libraries_take() -> None:
+    gw.manual_seed(0)
+    drawn = utils._standard_normal((2, 3), dtype=gw.float64, device="cpu")
+    gw.manual_seed(0)
+    assert gw.equal(drawn, gw.randn(2, 3, dtype=gw.float64))
+    values = gw.arange(24).reshape(2, 3, 4)
+    assert utils._sum_rightmost(values, 2).tolist() == values.flatten(1).sum(1).tolist()
+    assert utils._sum_rightmost(values, 0) is values
+    assert type(D.ExpTransform().inv) is transforms._InverseTransform

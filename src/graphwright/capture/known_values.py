@@ -15,6 +15,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.run_errors import name_of
 from graphwright.ir.node import Node, map_leaves, map_nodes
 from graphwright.runtime import _core
+from graphwright.runtime.dtypes import bool as bool_
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.symbolic.symint import IntLike, SymInt
 
@@ -32,7 +33,7 @@ def note_known(node: Node, result: Any, random: bool) -> bool:
     version = result._storage._version
     if all(KNOWN in operand.meta for operand in node.all_input_nodes) and not _symbolic(node):
         node.meta[KNOWN] = version
-        return not result.ndim and result.dtype is int64
+        return _is_whole(result)
     if result.ndim or result.dtype is not int64:
         return False
     integer = _integer(node)
@@ -42,14 +43,20 @@ def note_known(node: Node, result: Any, random: bool) -> bool:
 
 
 def integer_of(node: Node) -> IntLike | None:
-    """The integer that a 0-d tensor of int64 is known to be; None where nobody knows it."""
+    """The integer that a 0-d tensor is known to be; None of other tensors, and not known ones."""
     result = node.meta["val"]
     if _INTEGER in node.meta:
         integer, version = node.meta[_INTEGER]
         return integer if result._storage._version == version else None
-    if KNOWN in node.meta and not result.ndim and result.dtype is int64:
+    if KNOWN in node.meta and _is_whole(result):
         return int(known_value(node).item())
     return None
+
+
+def _is_whole(result: Any) -> bool:
+    dtype = result.dtype
+    others = dtype.is_floating_point or dtype.is_complex or dtype is bool_
+    return not result.ndim and not others
 
 
 def _integer(node: Node) -> IntLike | None:

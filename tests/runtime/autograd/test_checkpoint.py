@@ -12,7 +12,9 @@ from graphwright.utils.checkpoint import (
     CheckpointError,
     checkpoint,
     checkpoint_sequential,
+    get_device_states,
     set_checkpoint_early_stop,
+    set_device_states,
 )
 
 import graphwright as gw
@@ -212,3 +214,11 @@ def test_autocast_is_that_of_the_first_forward(use_reentrant: bool) -> None:
     assert not gw.is_autocast_enabled("cpu")
     result.sum().backward()
     assert seen == [True, True] and not gw.is_autocast_enabled("cpu")
+
+
+def test_generators_of_accelerators_have_no_states() -> None:
+    devices, states = get_device_states(gw.ones(2), 3)
+    assert (devices, states) == ([], [])
+    set_device_states(devices, states)
+    with pytest.raises(RuntimeError, match="no accelerator"):
+        set_device_states([0], [gw.ones(2)])

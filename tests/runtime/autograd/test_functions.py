@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from graphwright.autograd.function import Function as Direct
+from graphwright.autograd.function import FunctionCtx
 
 import graphwright as gw
 
@@ -373,3 +374,19 @@ def test_same_as_pytorch(program: Program) -> None:
 
 def test_the_public_module() -> None:
     assert Direct is gw.autograd.Function
+
+
+def test_contexts_are_annotated_by_their_class() -> None:
+    class Double(gw.autograd.Function):
+        @staticmethod
+        def forward(ctx: FunctionCtx, x: Any) -> Any:
+            assert isinstance(ctx, FunctionCtx)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: FunctionCtx, grad: Any) -> Any:
+            return grad * 2
+
+    x = gw.ones(2, requires_grad=True)
+    Double.apply(x).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [2, 2]

@@ -88,6 +88,10 @@ class FunctionContext:
         return tuple(None if s is None else s.unpack(node, n) for s, n in self._saved)
 
 
+FunctionCtx = FunctionContext
+"""The name that programs annotate their `ctx` with."""
+
+
 def _no_node() -> None:
     return None
 

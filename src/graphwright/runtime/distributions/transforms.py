@@ -16,6 +16,7 @@ from graphwright.runtime.distributions.transform import (
     IndependentTransform,
     PlainTransform,
     Transform,
+    _InverseTransform,  # noqa: F401
     check_dims,
     identity_transform,
 )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from graphwright.runtime.distributions.continuous import EULER as euler_constant
 from graphwright.runtime.distributions.distribution import broadcast_all
 from graphwright.runtime.distributions.distribution import clamped as clamp_probs
 from graphwright.runtime.distributions.distribution import lazy as lazy_property
+from graphwright.runtime.distributions.distribution import sum_rightmost as _sum_rightmost
 from graphwright.runtime.distributions.distribution import to_logits as probs_to_logits
 from graphwright.runtime.distributions.distribution import to_probs as logits_to_probs
 from graphwright.runtime.distributions.triangles import tril_matrix_to_vec, vec_to_tril_matrix
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
 
 __all__ = [
+    "_standard_normal",
+    "_sum_rightmost",
     "broadcast_all",
     "clamp_probs",
     "euler_constant",
@@ -20,3 +28,8 @@ __all__ = [
     "tril_matrix_to_vec",
     "vec_to_tril_matrix",
 ]
+
+
+def _standard_normal(shape: Sequence[int], dtype: Any, device: Any) -> Tensor:
+    """Standard normal numbers; distributions of other libraries take it from here."""
+    return ops.randn(tuple(shape), dtype=dtype, device=device)

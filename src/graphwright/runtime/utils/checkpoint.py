@@ -278,6 +278,22 @@ class _Reentrant(Function):
         )
 
 
+def get_device_states(*args: Any) -> tuple[list[int], list[TensorBase]]:
+    """Which accelerators tensors among the arguments are on, and the states of their generators.
+
+    Both lists are empty: tensors live on the CPU.
+    """
+    return [], []
+
+
+def set_device_states(
+    devices: Sequence[int], states: Sequence[TensorBase], *, device_type: str | None = None
+) -> None:
+    """Put back what `get_device_states` gave. RuntimeError where it is of an accelerator."""
+    if devices or states:
+        raise RuntimeError(f"set_device_states(): there is no accelerator, got {list(devices)}")
+
+
 def checkpoint_sequential(
     functions: Any,
     segments: int,
