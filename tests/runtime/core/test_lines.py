@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Any
 
@@ -152,3 +153,25 @@ def test_short_repeated_rows_beside_a_number(number: float) -> None:
     for _ in range(5):
         np.testing.assert_array_equal((rows >= number).numpy(), expected >= number)
         np.testing.assert_array_equal((rows * number).numpy(), expected * np.float32(number))
+
+
+@pytest.mark.parametrize("dtype", [gw.bfloat16, gw.float16, gw.float32, gw.float64], ids=str)
+@pytest.mark.parametrize("n", [64, 65, 129, 1000, 8193, 70001])
+def test_norms_of_rows(n: int, dtype: Any) -> None:
+    x = gw.from_numpy(RNG.standard_normal((3, n))).to(dtype)
+    wide = x.double().numpy()
+    tolerance = {gw.bfloat16: 2.0**-8, gw.float16: 2.0**-10, gw.float32: 1e-6}.get(dtype, 1e-14)
+    for rows in (slice(None), slice(1, 2)):
+        got = gw.linalg.vector_norm(x[rows], dim=1)
+        want = np.sqrt((wide[rows] ** 2).sum(1))
+        np.testing.assert_allclose(got.double().numpy(), want, rtol=tolerance)
+    odd = gw.linalg.vector_norm(x.flatten()[1:], dim=0)
+    want = np.sqrt((wide.reshape(-1)[1:] ** 2).sum())
+    np.testing.assert_allclose(odd.double().numpy(), want, rtol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [gw.bfloat16, gw.float16, gw.float32, gw.float64], ids=str)
+def test_norms_of_what_is_not_finite(dtype: Any) -> None:
+    x = gw.ones((4, 200), dtype=dtype)
+    x[1, 199], x[2, 7], x[3, 0] = math.inf, math.nan, -math.inf
+    assert str(gw.linalg.vector_norm(x, dim=1)[1:].tolist()) == "[inf, nan, inf]"

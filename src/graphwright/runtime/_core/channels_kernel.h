@@ -4,7 +4,8 @@
 /* The sum of g (x - shift). */
 GW_VECTOR_MATH static double NAME(dots_piece)(const REAL *g, const REAL *x, int64_t n,
                                               REAL shift) {
-    REAL lanes[NAME(SUM_LANES)] = {0};
+    REAL lanes[NAME(SUM_LANES)];
+    NAME(clear_lanes)(lanes);
     int64_t whole = n / NAME(SUM_LANES) * NAME(SUM_LANES);
     for (int64_t i = 0; i < whole; i += NAME(SUM_LANES)) {
         for (int j = 0; j < NAME(SUM_LANES); j++) {
@@ -182,7 +183,10 @@ GW_INLINE void NAME(take_some)(const REAL *x, int64_t step, int64_t rows, int64_
 /* The sums of a tile's rows in their own precision: of g, and of g (x - mean). */
 GW_INLINE void NAME(add_slope_tile)(const REAL *g, const REAL *x, int64_t step, int64_t rows,
                                     const REAL *means, REAL *grads, REAL *dots) {
-    NAME(Vec) sums[NAME(VECS)] = {0}, others[NAME(VECS)] = {0};
+    NAME(Vec) sums[NAME(VECS)], others[NAME(VECS)];
+    for (int v = 0; v < NAME(VECS); v++) {
+        sums[v] = others[v] = (NAME(Vec)){0};
+    }
     for (int64_t row = 0; row < rows; row++) {
         const NAME(Vec) *of_g = (const NAME(Vec) *)(g + row * step);
         const NAME(Vec) *of_x = (const NAME(Vec) *)(x + row * step);

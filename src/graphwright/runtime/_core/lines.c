@@ -1,6 +1,7 @@
 /* Variances and softmax along neighbouring dimensions of contiguous tensors, which
  * are read as [outer, n, inner], on all threads. How the work is cut, and so every bit of the
  * result, depends on the shape alone. */
+#include "half.h"
 #include "loops.h"
 #include "native.h"
 #include "vector_math.h"
@@ -18,6 +19,7 @@ enum {
 
 typedef struct {
     const void *in;
+    int dtype;
     GwLoop widen;           /* of half precision to float32, or NULL */
     const void *result;     /* whose gradient `in` is */
     void *out;
@@ -46,6 +48,52 @@ static double block_sum(const Lines *l, int64_t row) {
     double total = 0;
     for (int64_t b = 0; b < l->blocks; b++) {
         total += l->partial[row * l->blocks + b];
+    }
+    return total;
+}
+
+/* Pairs of bfloat16, each half of which is the upper half of a number of float32. */
+typedef uint32_t Pair __attribute__((aligned(2), may_alias));
+
+GW_VECTOR_MATH static double squares_of_pairs(const Pair *pairs, int64_t n) {
+    enum { LANES = 32 };
+    float low[LANES], high[LANES];
+    int64_t whole = n / LANES * LANES;
+    for (int j = 0; j < LANES; j++) {
+        low[j] = high[j] = 0;
+    }
+    for (int64_t i = 0; i < whole; i += LANES) {
+        for (int j = 0; j < LANES; j++) {
+            float a = gw_half_float(pairs[i + j] << 16);
+            float b = gw_half_float(pairs[i + j] & 0xffff0000);
+            low[j] += a * a;
+            high[j] += b * b;
+        }
+    }
+    for (int64_t i = whole; i < n; i++) {
+        float a = gw_half_float(pairs[i] << 16), b = gw_half_float(pairs[i] & 0xffff0000);
+        low[i - whole] += a * a;
+        high[i - whole] += b * b;
+    }
+    double total = 0;
+    for (int half = LANES / 2; half >= 4; half /= 2) {
+        for (int j = 0; j < half; j++) {
+            low[j] += low[j + half];
+            high[j] += high[j + half];
+        }
+    }
+    for (int j = 0; j < 4; j++) {
+        total += (double)low[j] + (double)high[j];
+    }
+    return total;
+}
+
+/* The sum of the squares of n elements of bfloat16. */
+static double squares_of_bfloat16(const uint16_t *x, int64_t n) {
+    double last = n % 2 == 1 ? (double)gw_from_bfloat16(x[n - 1]) : 0, total = last * last;
+    for (int64_t i = 0; i < n / 2; i += PIECE) {
+        total += squares_of_pairs((const Pair *)(const void *)x + i,
+                                  n / 2 - i < PIECE ? n / 2 - i : PIECE);
     }
     return total;
 }
@@ -80,6 +128,7 @@ static bool read_lines(const GwTensor *t, int first, int last, Lines *l) {
     }
     memset(l, 0, sizeof *l);
     l->widen = gw_is_half(t->dtype) ? gw_convert_loop(t->dtype, GW_FLOAT32) : NULL;
+    l->dtype = t->dtype;
     l->in = t->data;
     l->outer = l->n = l->inner = 1;
     for (int d = 0; d < t->ndim; d++) {

@@ -35,6 +35,38 @@ GW_VECTOR_MATH static void NAME(short_norms)(const REAL *x, int64_t n, int64_t r
     }
 }
 
+/* The sum of squares: none cancels another, so that lanes are added as they are. */
+GW_VECTOR_MATH static double NAME(squares_of_piece)(const REAL *x, int64_t n) {
+    REAL lanes[NAME(SUM_LANES)];
+    NAME(clear_lanes)(lanes);
+    int64_t whole = n / NAME(SUM_LANES) * NAME(SUM_LANES);
+    for (int64_t i = 0; i < whole; i += NAME(SUM_LANES)) {
+        for (int j = 0; j < NAME(SUM_LANES); j++) {
+            lanes[j] += x[i + j] * x[i + j];
+        }
+    }
+    for (int64_t i = whole; i < n; i++) {
+        lanes[i - whole] += x[i] * x[i];
+    }
+    for (int half = NAME(SUM_LANES) / 2; half >= 4; half /= 2) {
+        for (int j = 0; j < half; j++) {
+            lanes[j] += lanes[j + half];
+        }
+    }
+    return ((double)lanes[0] + (double)lanes[2]) + ((double)lanes[1] + (double)lanes[3]);
+}
+
+static double NAME(squares)(const Lines *l, int64_t at, int64_t n) {
+    if (l->dtype == GW_BFLOAT16) {
+        return squares_of_bfloat16((const uint16_t *)l->in + at, n);
+    }
+    double total = 0;
+    for (int64_t i = 0; i < n; i += PIECE) {
+        total += NAME(squares_of_piece)((const REAL *)l->in + at + i, n - i < PIECE ? n - i : PIECE);
+    }
+    return total;
+}
+
 /* `count` elements of half precision from `at` on. */
 static void NAME(widen)(const Lines *l, int64_t at, npy_intp count, REAL *own) {
     npy_intp steps[2] = {sizeof(uint16_t), sizeof(REAL)};
@@ -79,6 +111,13 @@ static void NAME(variance_rows)(void *closure, int64_t begin, int64_t end) {
     if (l->around_zero && l->n < FEW) {
         NAME(short_norms)((const REAL *)l->in + begin * l->n, l->n, end - begin,
                           (REAL *)l->out + begin);
+        return;
+    }
+    if (l->around_zero && l->dtype != GW_FLOAT16) {
+        for (int64_t row = begin; row < end; row++) {
+            double squares = NAME(squares)(l, row * l->n, l->n);
+            ((REAL *)l->out)[row] = NAME(spread)(l, squares, 0);
+        }
         return;
     }
     if (l->widen != NULL && l->n <= WIDENED) {

@@ -3,6 +3,13 @@
 
 enum { NAME(SUM_LANES) = 256 / sizeof(REAL) };
 
+/* An initialiser is a call of memset or a slow instruction, in memory and not in registers. */
+GW_INLINE void NAME(clear_lanes)(REAL *lanes) {
+    for (int j = 0; j < NAME(SUM_LANES); j++) {
+        lanes[j] = 0;
+    }
+}
+
 /* In double, eight lanes at a time. */
 GW_INLINE double NAME(lane_sum)(const REAL *lanes) {
     double sums[8] = {0};
@@ -15,7 +22,8 @@ GW_INLINE double NAME(lane_sum)(const REAL *lanes) {
 }
 
 GW_VECTOR_MATH static double NAME(sum_piece)(const REAL *x, int64_t n) {
-    REAL lanes[NAME(SUM_LANES)] = {0};
+    REAL lanes[NAME(SUM_LANES)];
+    NAME(clear_lanes)(lanes);
     int64_t whole = n / NAME(SUM_LANES) * NAME(SUM_LANES);
     for (int64_t i = 0; i < whole; i += NAME(SUM_LANES)) {
         for (int j = 0; j < NAME(SUM_LANES); j++) {
@@ -29,7 +37,8 @@ GW_VECTOR_MATH static double NAME(sum_piece)(const REAL *x, int64_t n) {
 }
 
 GW_VECTOR_MATH static double NAME(squares_piece)(const REAL *x, int64_t n, REAL shift) {
-    REAL lanes[NAME(SUM_LANES)] = {0};
+    REAL lanes[NAME(SUM_LANES)];
+    NAME(clear_lanes)(lanes);
     int64_t whole = n / NAME(SUM_LANES) * NAME(SUM_LANES);
     for (int64_t i = 0; i < whole; i += NAME(SUM_LANES)) {
         for (int j = 0; j < NAME(SUM_LANES); j++) {
@@ -60,7 +69,9 @@ GW_INLINE void NAME(slope_sums)(const REAL *g, const REAL *x, const REAL *w, int
                                 double sums[2]) {
     sums[0] = sums[1] = 0;
     for (int64_t begin = 0; begin < n; begin += PIECE) {
-        REAL grads[NAME(SUM_LANES)] = {0}, dots[NAME(SUM_LANES)] = {0};
+        REAL grads[NAME(SUM_LANES)], dots[NAME(SUM_LANES)];
+        NAME(clear_lanes)(grads);
+        NAME(clear_lanes)(dots);
         int64_t end = n - begin < PIECE ? n : begin + PIECE, i = begin;
         for (; i + NAME(SUM_LANES) <= end; i += NAME(SUM_LANES)) {
             for (int j = 0; j < NAME(SUM_LANES); j++) {
