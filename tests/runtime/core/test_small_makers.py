@@ -1,4 +1,4 @@
-"""Few numbers made: spaced by powers, complex ones of their parts, drawn by a generator."""
+"""Numbers made: ranges, spaced by powers, complex ones of their parts, drawn by a generator."""
 
 from __future__ import annotations
 
@@ -23,6 +23,20 @@ def test_logspace_has_powers_of_evenly_spaced_numbers(
     out = gw.logspace(start, end, steps, base, dtype=dtype)
     assert out.dtype is dtype
     np.testing.assert_allclose(out.numpy(), want, rtol=least)
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64])
+@pytest.mark.parametrize(
+    "args", [(0, 0, 1), (0, 7), (-3, 300_000), (0.1, 20_000.5, 0.1), (5, -70_000, -0.7),
+             (1e300, 1e300, 1), (2**40, 2**40 + 200_000, 3)], ids=str
+)
+def test_ranges_of_floats_are_rounded_once(args: tuple[float, ...], dtype: gw.dtype) -> None:
+    start, end, step = (*args, 1)[:3]
+    length = int(np.ceil((end - start) / step))
+    want = start + np.arange(length, dtype=np.float64) * step
+    out = gw.arange(*args, dtype=dtype)
+    assert out.dtype is dtype
+    np.testing.assert_array_equal(out.numpy(), want.astype(out.numpy().dtype))
 
 
 @pytest.mark.parametrize("tensors", [False, True], ids=["numbers", "tensors"])

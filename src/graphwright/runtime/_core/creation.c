@@ -250,8 +250,9 @@ static bool exact_number(PyObject *o, double *value) {
     return ok;
 }
 
+/* A new vector of float32 or float64; NULL, without an exception, for other dtypes. */
 static PyObject *floats(PyTypeObject *cls, int dtype, int64_t n) {
-    if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64) || n < 0 || n > LONGEST) {
+    if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64) || n < 0) {
         return NULL;
     }
     return (PyObject *)gw_tensor_empty(cls, dtype, 1, &n, NULL);
@@ -265,14 +266,38 @@ static void set_float(GwTensor *t, int64_t at, double value) {
     }
 }
 
+typedef struct {
+    GwTensor *out;
+    double start, step;
+} Range;
+
+/* Elements [begin, end); int32 is counted in vectors. */
+GW_VECTORISED static void write_range(void *closure, int64_t begin, int64_t end) {
+    const Range *r = closure;
+    double start = r->start, step = r->step;
+    int32_t last = (int32_t)end;
+    if (r->out->dtype == GW_FLOAT32) {
+        float *out = (float *)r->out->data;
+        for (int32_t i = (int32_t)begin; i < last; i++) {
+            out[i] = (float)(start + (double)i * step);
+        }
+        return;
+    }
+    double *out = (double *)r->out->data;
+    for (int32_t i = (int32_t)begin; i < last; i++) {
+        out[i] = start + (double)i * step;
+    }
+}
+
 static PyObject *float_range(PyTypeObject *cls, double start, double end, double step, int dtype) {
     double length = ceil((end - start) / step);
-    if (step == 0 || !(length >= 0 && length <= LONGEST)) {
+    if (step == 0 || !(length >= 0 && length < INT32_MAX)) {
         return NULL;
     }
     PyObject *out = floats(cls, dtype, (int64_t)length);
-    for (int64_t i = 0; out != NULL && i < (int64_t)length; i++) {
-        set_float((GwTensor *)out, i, start + (double)i * step);
+    if (out != NULL) {
+        Range r = {(GwTensor *)out, start, step};
+        gw_run_tasks(write_range, &r, (int64_t)length, 1);
     }
     return out;
 }
@@ -393,7 +418,8 @@ static PyObject *window(PyTypeObject *cls, PyObject *const *args, PyObject *cons
                         const double *factors) {
     int64_t n;
     int code = gw_plain_dtype(place[0], gw_default_dtype());
-    if (!gw_plain_int(args[0], &n) || !PyBool_Check(args[1]) || !gw_on_cpu(place[1])) {
+    if (!gw_plain_int(args[0], &n) || n > LONGEST || !PyBool_Check(args[1])
+        || !gw_on_cpu(place[1])) {
         return NULL;
     }
     PyObject *out = floats(cls, code, n);
