@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import graphwright as gw
@@ -64,3 +65,22 @@ def test_versions_outlive_the_method_that_a_break_held() -> None:
         captured(gw.ones(3), log)
     assert log == [[1.0, 1.0, 1.0], 6.0] * 8
     assert len(captured.record.frames) == frames
+
+
+def under_a_lock(x: Any, lock: Any, log: list[Any]) -> Any:
+    with lock:
+        log.append((x * 2).sum().item())
+    return x + 1
+
+
+def test_a_lock_that_a_break_held_is_no_new_version() -> None:
+    lock, log = threading.Lock(), list[Any]()
+    captured = Captured(under_a_lock)
+    for _ in range(3):
+        captured(gw.ones(3), lock, log)
+    frames = len(captured.record.frames)
+    for _ in range(9):
+        captured(gw.ones(3), lock, log)
+    assert log == [6.0] * 12
+    assert len(captured.record.frames) == frames
+    assert not lock.locked()

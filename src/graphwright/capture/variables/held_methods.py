@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
     from graphwright.capture.translator import Translator
 
-_HEAP_TYPE = 1 << 9
+_IMMUTABLE, _HEAP_TYPE = 1 << 8, 1 << 9    # bits of a type's flags
 
 
 class HeldMethodVariable(VariableTracker):
@@ -57,7 +57,7 @@ def held_method(output: OutputGraph, value: Any, source: Source) -> HeldMethodVa
     owner, name = value.__self__, value.__name__
     kind: Any = type(owner)
     found = vars(kind).get(name)
-    fixed = not type.__dict__["__flags__"].__get__(kind) & _HEAP_TYPE
+    fixed = type.__dict__["__flags__"].__get__(kind) & (_IMMUTABLE | _HEAP_TYPE) != _HEAP_TYPE
     if isinstance(source, ConstSource) or not fixed:
         return None
     if not isinstance(found, types.MethodDescriptorType) or found.__get__(owner, kind) != value:
