@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import _thread
+import ctypes
+import dis
 import signal
 import threading
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.capture import _eval_frame
+from graphwright.capture.bytecode import exception_handlers
 from graphwright.capture.convert import Frontend
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.resume import is_resume
@@ -412,6 +415,95 @@ def test_errors_of_handlers_are_none_of_the_graph() -> None:
         with pytest.raises(TimeoutError, match="late"):
             compiled(x, log)
     assert log == [] and same(x, gw.ones(3))
+
+
+def test_what_another_thread_raises_while_a_graph_runs_is_none_of_the_graph() -> None:
+    """As `PyThreadState_SetAsyncExc` does, which leaves no trace of who it was."""
+    raise_in = partial(ctypes.pythonapi.PyThreadState_SetAsyncExc,
+                       ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeoutError))
+
+    def reached(graph: Any, inputs: Any) -> Any:
+        def run(*args: Any) -> Any:
+            results = graph(*args)
+            _eval_frame.called[raise_in,]
+            return results
+
+        return run
+
+    def function(x: Any, log: list[str]) -> Any:
+        y = x.add_(1)
+        native(log)
+        return y * 2
+
+    compiled = Frontend(reached).compile(function)
+    x, log = gw.ones(3), []
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            compiled(x, log)
+    assert log == [] and same(x, gw.ones(3))
+
+
+class Block:
+    """A context manager that Python code enters and leaves."""
+
+    def __init__(self) -> None:
+        self.left: list[Any] = []
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.left.append(kind)
+
+
+def writing(x: Any, block: Block, log: list[str]) -> Any:
+    y = x + 1
+    with block:
+        native(log)
+        with gw.no_grad():
+            y = y * 2
+            native(log)
+            block.left, Block.times = [], 1
+            native(log)
+    return y
+
+
+def writing_where_nothing_is_computed(x: Any, block: Block, log: list[str]) -> Any:
+    with block, gw.no_grad():
+        native(log)
+        block.left, Block.times = [], 1
+    native(log)
+    return x + 1
+
+
+class Resumed(Frontend):
+    """Keeps the code that runs behind breaks."""
+
+    def __init__(self) -> None:
+        super().__init__(run_graph)
+        self.codes: list[Any] = []
+
+    def __call__(self, function: Any, code: Any, slots: Any, entries: Any = ()) -> Any:
+        made = super().__call__(function, code, slots, entries)
+        if is_resume(code) and getattr(made, "code", None) is not None:
+            self.codes.append(made.code)
+        return made
+
+
+@pytest.mark.parametrize("function", [writing, writing_where_nothing_is_computed])
+def test_signals_are_looked_for_inside_of_blocks_alone(function: Any) -> None:
+    """Behind a break, calls and RESUME are the program's own, or lead back to the beginning."""
+    frontend = Resumed()
+    compiled = frontend.compile(function)
+    for _ in range(2):
+        compiled(X, Block(), [])
+    assert frontend.codes
+    for code in frontend.codes:
+        covered = [range(handler.start, handler.end) for handler in exception_handlers(code)]
+        looking = [inst for inst in dis.get_instructions(code)
+                   if inst.opname in ("RESUME", "CALL", "CALL_KW", "CALL_FUNCTION_EX")]
+        open_calls = [i.opname for i in looking if not any(i.offset in r for r in covered)]
+        assert looking and open_calls == [], code
 
 
 def test_what_ends_a_thread_in_a_graph_shows_the_frame() -> None:

@@ -110,6 +110,16 @@ class Continued:
 
 continued: Continued
 
+class Called:
+    """`called[function, *args]` calls, and does not look for signals then, as calls do.
+
+    Where the last arguments have names: `called[(function, *args, names),]`.
+    """
+
+    def __getitem__(self, items: tuple[Any, ...], /) -> Any: ...
+
+called: Called
+
 def plainly(
     listener: Callable[[Any], Any] | None, failure: Any, function: Callable[..., Any], /,
     *args: Any, **kwargs: Any,

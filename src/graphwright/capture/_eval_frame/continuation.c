@@ -55,14 +55,50 @@ static PyTypeObject Continued_Type = {
     .tp_as_mapping = &by_subscript,
 };
 
-int ef_add_continued(PyObject *module) {
-    if (PyType_Ready(&Continued_Type) < 0) {
+/* `called[function, *args]`: a call without that look. Where the last arguments have names, the key
+ * is a tuple of one: (function, *args, names). */
+static PyObject *called(PyObject *Py_UNUSED(self), PyObject *items) {
+    PyObject *names = NULL;
+    if (PyTuple_CheckExact(items) && PyTuple_GET_SIZE(items) == 1
+        && PyTuple_CheckExact(PyTuple_GET_ITEM(items, 0))) {
+        items = PyTuple_GET_ITEM(items, 0);
+        Py_ssize_t last = PyTuple_GET_SIZE(items) - 1;
+        names = last < 0 ? NULL : PyTuple_GET_ITEM(items, last);
+    }
+    bool named = names != NULL && PyTuple_CheckExact(names);
+    Py_ssize_t n = !PyTuple_CheckExact(items) ? 0
+        : PyTuple_GET_SIZE(items) - (named ? 1 + PyTuple_GET_SIZE(names) : 0);
+    if (n < 1 || (names != NULL && !named)) {
+        PyErr_SetString(PyExc_TypeError, "called[function, *args] or called[(..., names),]");
+        return NULL;
+    }
+    PyObject *const *args = PySequence_Fast_ITEMS(items);
+    return PyObject_Vectorcall(args[0], args + 1, (size_t)n - 1, names);
+}
+
+static PyMappingMethods call_by_subscript = {.mp_subscript = called};
+
+static PyTypeObject Called_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.capture._eval_frame.Called",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_as_mapping = &call_by_subscript,
+};
+
+static int add_instance(PyObject *module, const char *name, PyTypeObject *type) {
+    if (PyType_Ready(type) < 0) {
         return -1;
     }
-    PyObject *made = PyObject_New(PyObject, &Continued_Type);
-    int status = made == NULL ? -1 : PyModule_AddObjectRef(module, "continued", made);
+    PyObject *made = PyObject_New(PyObject, type);
+    int status = made == NULL ? -1 : PyModule_AddObjectRef(module, name, made);
     Py_XDECREF(made);
     return status;
+}
+
+int ef_add_subscripted(PyObject *module) {
+    return add_instance(module, "continued", &Continued_Type) < 0
+        || add_instance(module, "called", &Called_Type) < 0 ? -1 : 0;
 }
 
 static PyObject *plainly(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n,

@@ -220,7 +220,7 @@ PyCodeObject *ef_visible_code(PyCodeObject *guise, int line);
 typedef struct EfContinuation EfContinuation;
 extern PyTypeObject EfContinuation_Type;
 extern PyMethodDef ef_continuation_methods[];
-int ef_add_continued(PyObject *module);
+int ef_add_subscripted(PyObject *module);   /* `continued` and `called` */
 
 /* ---- iterators.c ---- */
 /* The number that the iterator of a range gives next, which it goes on to give; new reference.

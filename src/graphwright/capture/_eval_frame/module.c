@@ -202,7 +202,7 @@ static int add_contents(PyObject *module) {
         || PyModule_AddFunctions(module, ef_generator_methods) < 0
         || PyModule_AddFunctions(module, ef_iterator_methods) < 0
         || PyModule_AddFunctions(module, ef_continuation_methods) < 0
-        || ef_add_continued(module) < 0 ? -1 : 0;
+        || ef_add_subscripted(module) < 0 ? -1 : 0;
 }
 
 PyMODINIT_FUNC PyInit__eval_frame(void) {

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from graphwright.capture._eval_frame import called
 from graphwright.capture.emit.encode import JUMPS, LEAVES, Encoder, Free, Label, Written
 from graphwright.capture.templates import refuse_template
 
@@ -20,7 +21,8 @@ class CodeBuilder:
     """Collects instructions that replace the body of one code object.
 
     Arguments stay in their slots; temporaries are new locals. `target` is a code object whose
-    signature, free variables, name, file and first line the new code takes over.
+    signature, free variables, name, file and first line the new code takes over. `unchecked`:
+    calls are written that do not look for signals, whose handlers may raise.
     """
 
     def __init__(self, target: types.CodeType) -> None:
@@ -29,6 +31,7 @@ class CodeBuilder:
         self.line = target.co_firstlineno
         self.columns: tuple[int, int, int] | None = None
         self._temporaries = 0
+        self.unchecked = False
         self._prologue()
 
     def _prologue(self) -> None:
@@ -141,7 +144,10 @@ class CodeBuilder:
 
     def begin_call_with(self, push: Callable[[], None]) -> None:
         """As `begin_call`, for a callable that `push` puts on the stack."""
-        if _VERSION >= (3, 13):
+        if self.unchecked:
+            self.load_const(called)
+            push()
+        elif _VERSION >= (3, 13):
             push()
             self.push_null()
         else:
@@ -150,6 +156,9 @@ class CodeBuilder:
 
     def end_call(self, n_args: int, keywords: tuple[str, ...] = ()) -> None:
         """Call with `n_args` arguments, of which the last ones go by `keywords`."""
+        if self.unchecked:
+            self._end_unchecked(n_args, keywords)
+            return
         if keywords and _VERSION >= (3, 13):
             self.load_const(keywords)
             self.emit("CALL_KW", n_args)
@@ -159,6 +168,13 @@ class CodeBuilder:
         if _VERSION < (3, 12):
             self.emit("PRECALL", n_args)
         self.emit("CALL", n_args)
+
+    def _end_unchecked(self, n_args: int, keywords: tuple[str, ...]) -> None:
+        if keywords:
+            self.load_const(keywords)
+            self.build("tuple", n_args + 2)
+        self.build("tuple", 1 if keywords else n_args + 1)
+        self.subscript()
 
     def _keyword_names(self, keywords: tuple[str, ...]) -> None:
         self.emit("KW_NAMES", keywords)

@@ -82,6 +82,7 @@ class FrameCompiler:
         self.output = tx.output
         self.backend = backend
         self.builder = CodeBuilder(tx.code)
+        self.builder.unchecked = is_resume(tx.code)
         self.cg = Reconstructor(self.builder, tx.output)
         self._caught: Caught | Escaping | None = None
         self._kept: dict[str, Load] = {}
@@ -177,6 +178,7 @@ class FrameCompiler:
             unsupported("GB0016", f"a break at {inst.opname}")
         self.tx.check_handlers()
         self._caught = handler_around(self, inst)
+        self.builder.unchecked |= self._caught is not None
         if write != self._break_at_end and not isinstance(self._caught, Caught):
             self._kept = self._kept_locals()
         write(inst)
@@ -212,7 +214,9 @@ class FrameCompiler:
         moved = [name.removesuffix("$") for name in self._kept if name.endswith("$")]
         self.builder.forget_unused([*self._unbound_arguments(), *moved])
         self.builder.columns = self._columns
+        unchecked, self.builder.unchecked = self.builder.unchecked, False
         write()
+        self.builder.unchecked = unchecked
         self.builder.columns = None
         if self._caught is not None:
             self.builder.end_try()
@@ -374,6 +378,8 @@ class FrameCompiler:
         before = self.output.seed is not None or self.output.draws or self.output.streams
         if graph.run is not None or before or self.cg.made or self._lookups():
             self._insert_graph_call(graph)
+        if is_resume(self.tx.code):
+            Replay(self.builder, self.tx.code, self.listener).protect_beginning()
         return CompiledFrame(
             code=self.builder.finish(all_locals=isinstance(self._caught, Caught)),
             direct=None,
@@ -390,10 +396,9 @@ class FrameCompiler:
         tail = builder.instructions[self._graph_at :]
         del builder.instructions[self._graph_at :]
         builder.line = self._graph_line()
+        unchecked, builder.unchecked = builder.unchecked, True
         seed = self.output.seed
         replay = Replay(builder, self.tx.code, self.listener)
-        if is_resume(self.tx.code):
-            replay.protect_beginning()
         draws = self.output.draws
         made, lookups = self.cg.made, self._lookups()
         may_fail = bool(graph.run is not None or seed is not None or made or lookups)
@@ -434,8 +439,10 @@ class FrameCompiler:
         builder.end_call(len(graph.sources))
         builder.end_try()
         builder.store_local(self.cg.results)
+        replay.look_for_signals()
         builder.instructions += tail
         replay.write()
+        builder.unchecked = unchecked
 
     def _load(self, source: Source, made: dict[Source, str]) -> None:
         """Push an argument of the graph; `made`: locals with those that exist already."""

@@ -21,7 +21,7 @@ from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.containers import ContainerObjectVariable
-from graphwright.capture.variables.context import ModeVariable, set_previous
+from graphwright.capture.variables.context import KEPT_MODES, ModeVariable
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.growing import Growing
@@ -441,12 +441,14 @@ class Reconstructor:
         """The modes that an object made elsewhere will restore."""
 
         def write() -> None:
-            self.builder.begin_call(set_previous)
-            push()
-            for values in manager.kept():
+            for name, values in zip(KEPT_MODES, manager.kept(), strict=False):
                 self.builder.load_const(values)
-            self.builder.end_call(1 + len(manager.kept()))
-            self.builder.pop()
+                push()
+                self.builder.load_attr(name)
+                self.builder.load_const(None)
+                self.builder.load_const(None)
+                self.builder.build("slice", 2)
+                self.builder.store_subscript()
 
         self._writes.append(write)
 

@@ -26,7 +26,7 @@ from typing import Any
 from graphwright.capture import _eval_frame
 from graphwright.capture.assumptions import Refuted
 from graphwright.capture.data_aliases import DataSource
-from graphwright.capture.emit.assembler import CodeBuilder, Label
+from graphwright.capture.emit.assembler import CodeBuilder, Label, Written
 from graphwright.capture.source import Source
 from graphwright.capture.variables.operators import BINARY
 from graphwright.runtime import _core
@@ -138,6 +138,13 @@ def undo(error: BaseException, kept: Kept | None) -> str | BaseException:
     return failure
 
 
+def undo_interrupted(error: BaseException, kept: Kept | None) -> BaseException:
+    """The same where the graph has run, and another thread or a signal raises something."""
+    if kept is not None:
+        kept.restore()
+    return interruption(error)
+
+
 def interruption(error: BaseException) -> BaseException:
     """What is raised where the frame begins, which takes this one's place in the traceback.
 
@@ -190,8 +197,7 @@ class Replay:
         self.builder = builder
         self.code = code
         self.listener = listener
-        self.handler = Label()
-        self.beginning: Label | None = None
+        self.handler, self.interrupted = Label(), Label()
         self.kept: str | None = None
 
     def keep(
@@ -214,38 +220,25 @@ class Replay:
         self.builder.end_call(5 + len(kept))
         self.builder.store_local(self.kept)
 
-    def protect_beginning(self) -> None:
-        """What the RESUME raises is raised where the plain frame begins.
+    def look_for_signals(self) -> None:
+        """What came while the graph ran is raised here, where it is no failure of the graph.
 
-        That of a frame that goes on behind a graph break is in the blocks that it goes on in.
+        The calls so far do not look; a RESUME does, wherever it stands.
         """
-        resume = self.builder.instructions.pop()
-        self.beginning = Label()
-        self.builder.begin_try(self.beginning)
-        self.builder.instructions.append(resume)
+        self.builder.begin_try(self.interrupted)
+        self.builder.emit("RESUME", 0)
         self.builder.end_try()
 
     def write(self) -> None:
         """The handlers: the exception is on the stack."""
-        self._write_handler()
-        if self.beginning is not None:
-            self._write_handler_of_beginning(self.beginning)
+        self._write_handler(self.handler, undo)
+        self._write_handler(self.interrupted, undo_interrupted)
 
-    def _write_handler_of_beginning(self, label: Label) -> None:
+    def _write_handler(self, label: Label, undoing: Callable[..., Any]) -> None:
         builder, error = self.builder, self.builder.temporary()
         builder.mark(label)
         builder.store_local(error)
-        builder.begin_call(interruption)
-        builder.load_local(error)
-        builder.end_call(1)
-        builder.store_local(error)
-        self._go_on_plainly(error)
-
-    def _write_handler(self) -> None:
-        builder, error = self.builder, self.builder.temporary()
-        builder.mark(self.handler)
-        builder.store_local(error)
-        builder.begin_call(undo)
+        builder.begin_call(undoing)
         builder.load_local(error)
         if self.kept is None:
             builder.load_const(None)
@@ -256,23 +249,48 @@ class Replay:
         builder.store_local(failure)
         self._go_on_plainly(failure)
 
+    def protect_beginning(self) -> None:
+        """What the RESUME raises is raised where the plain frame begins.
+
+        That of a frame that goes on behind a graph break is in the blocks that it goes on in.
+        """
+        builder, error, handler = self.builder, self.builder.temporary(), Label()
+        at = next(i for i, inst in enumerate(builder.instructions)
+                  if isinstance(inst, Written) and inst.name == "RESUME")
+        resume, *tail = builder.instructions[at:]
+        del builder.instructions[at:]
+        builder.begin_try(handler)
+        builder.instructions.append(resume)
+        builder.end_try()
+        builder.instructions += tail
+        builder.mark(handler)
+        builder.store_local(error)
+        builder.begin_call(interruption)
+        builder.load_local(error)
+        builder.end_call(1)
+        builder.store_local(error)
+        self._go_on_plainly(error)
+
     def _go_on_plainly(self, failure: str) -> None:
         """Return the continuation: this frame, and what it holds, is gone when that begins."""
         builder, names = self.builder, self.code.co_varnames
         n_positional = self.code.co_argcount
         keywords = names[n_positional : n_positional + self.code.co_kwonlyargcount]
+        has_rest = bool(self.code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
+        unchecked, builder.unchecked = builder.unchecked, builder.unchecked and not has_rest
         builder.begin_call(_eval_frame.plainly)
         builder.load_const(self._teller())
         builder.load_local(failure)
         self._push_function()
         for name in names[:n_positional]:
             builder.load_local(name)
-        if self.code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        if has_rest:
             self._end_call_with_rest(n_positional, keywords)
         else:
             for name in keywords:
                 builder.load_local(name)
             builder.end_call(3 + n_positional + len(keywords), keywords)
+        builder.unchecked = unchecked
         builder.return_value()
 
     def _teller(self) -> Callable[[str], None] | None:

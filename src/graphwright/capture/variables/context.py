@@ -30,6 +30,8 @@ GRAD_MODES: tuple[type, ...] = (
     modes.no_grad, modes.enable_grad, modes.set_grad_enabled, modes.inference_mode,
 )  # fmt: skip
 MODES: tuple[type, ...] = (*GRAD_MODES, autocast)
+KEPT_MODES = ("_previous", "_bits")
+"""The lists of a context manager that hold what it will restore."""
 
 
 @contextlib.contextmanager
@@ -116,10 +118,26 @@ class ModeVariable(VariableTracker):
         return tx.plain_function(decorate).call(tx, [self, function], {})
 
     def reconstruct(self, cg: Reconstructor) -> None:
-        cg.builder.begin_call(rebuild)
-        for part in (self.cls, self.mode, tuple(self.previous)):
-            cg.builder.load_const(part)
-        cg.builder.end_call(3)
+        self.write_entered(cg, self.cls)
+
+    def write_entered(self, cg: Reconstructor, cls: type) -> None:
+        """A context manager of a block that was entered, without entering it again.
+
+        No function of Python makes it: a signal that comes there would leave the block open.
+        """
+        builder = cg.builder
+        builder.begin_call(object.__new__)
+        builder.load_const(cls)
+        builder.end_call(1)
+        builder.load_const(self.mode)
+        builder.copy(2)
+        builder.store_attr("_mode")
+        for name, values in zip(KEPT_MODES, self.kept(), strict=False):
+            builder.build("list", 0)
+            builder.load_const(values)
+            builder.emit("LIST_EXTEND", 1)
+            builder.copy(2)
+            builder.store_attr(name)
 
 
 class GradModeVariable(ModeVariable):
@@ -156,10 +174,7 @@ class InferenceVariable(GradModeVariable):
         return tuple(self.previous), tuple(self.bits)
 
     def reconstruct(self, cg: Reconstructor) -> None:
-        cg.builder.begin_call(rebuild_inference)
-        for part in (self.mode, tuple(self.previous), tuple(self.bits)):
-            cg.builder.load_const(part)
-        cg.builder.end_call(3)
+        self.write_entered(cg, modes.inference_mode)
 
 
 class AutocastVariable(ModeVariable):
@@ -177,22 +192,14 @@ class AutocastVariable(ModeVariable):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in ("device", "fast_dtype"):
-            return tx.constant(getattr(rebuild(self.cls, self.mode, ()), name))
+            return tx.constant(getattr(_of_mode(self.cls, self.mode), name))
         return super().getattr(tx, name)
 
 
-def rebuild(cls: type, mode: Any, previous: tuple[Any, ...]) -> Any:
-    """A context manager of a block that was entered, without entering it again."""
+def _of_mode(cls: type, mode: Any) -> Any:
+    """A context manager as it is before it is entered."""
     made: Any = object.__new__(cls)
     made._mode = mode
-    made._previous = list(previous)
-    return made
-
-
-def rebuild_inference(mode: bool, previous: tuple[Any, ...], bits: tuple[int, ...]) -> Any:
-    """An `inference_mode` of a block that was entered."""
-    made = rebuild(modes.inference_mode, mode, previous)
-    made._bits = list(bits)
     return made
 
 
@@ -200,13 +207,6 @@ def set_inference(on: bool) -> None:
     """Switch inference mode, and nothing else."""
     bits = _core.modes() & ~modes.INFERENCE
     _core.set_modes(bits | modes.INFERENCE if on else bits)
-
-
-def set_previous(manager: Any, previous: tuple[Any, ...], bits: tuple[int, ...] = ()) -> None:
-    """Give an existing context manager the modes that it will restore."""
-    manager._previous[:] = previous
-    if isinstance(manager, modes.inference_mode):
-        manager._bits[:] = bits
 
 
 class ModeMethod(VariableTracker):
