@@ -13,6 +13,7 @@ from scipy import special
 
 import graphwright as gw
 from graphwright.runtime.ops import special_gamma
+from graphwright.runtime.ops.table import op
 
 F = gw.nn.functional
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 5e-324, 1e308, -1e308, 3.5]
@@ -474,3 +475,13 @@ def test_relu_of_every_number_of_half_precision(dtype: Any) -> None:
     assert np.array_equal(np.signbit(found)[exact == 0], np.signbit(exact)[exact == 0])
     assert x.grad is not None
     np.testing.assert_array_equal(x.grad.to(gw.float32).numpy(), np.where(exact <= 0, 0, 3))
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16, gw.float32, gw.float64], ids=str)
+@pytest.mark.parametrize("name", ["softshrink_backward", "hardshrink_backward"])
+def test_gradients_of_shrinks_are_those_of_their_parts(name: str, dtype: Any) -> None:
+    kernel: Any = op(name).run
+    x = gw.tensor([*SPECIAL, 0.3, -0.3, 0.5, -0.5, 0.1] * 3, dtype=dtype)
+    grad = gw.arange(1, len(x) + 1).to(dtype)
+    for bound in (0.0, 0.3, 0.5):
+        assert gw.equal(kernel(grad, x, bound), kernel.fallback(grad, x, bound))

@@ -91,6 +91,7 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
     **_own("hardshrink", operands=2, held=0b10),
     **_own("sigmoid_backward", "tanh_backward"),
     **_own("leaky_relu_backward", "hardshrink_backward", operands=3),
+    "softshrink_backward": (Loops("hardshrink_backward", operands=3),),
     **_own("threshold", operands=3, held=0b110),
     **_own("hardtanh_backward", operands=4),
     "add": (Loops(np.add, ALL, rest=(1,)), Loops("add_scaled", operands=3, held=0b100)),
