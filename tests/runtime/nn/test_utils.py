@@ -34,6 +34,22 @@ def test_clip_grad_norm() -> None:
         nn.utils.clip_grad_norm_(_with_grads([[float("nan")]]), 1.0, error_if_nonfinite=True)
 
 
+def test_a_generator_that_has_been_used_is_warned_of() -> None:
+    layer = nn.Linear(2, 2)
+    parameters = layer.parameters()
+    assert len(list(parameters)) == 2
+    with pytest.warns(UserWarning, match="empty generator"):
+        nn.utils.clip_grad_norm_(parameters, 1.0)
+    layer(gw.ones(1, 2)).sum().backward()
+    clip = gw.compile(lambda: nn.utils.clip_grad_norm_(layer.parameters(), 1.0), fullgraph=True)
+    assert clip().item() == pytest.approx(6**0.5)
+
+
+def test_spectral_norm_needs_the_name_of_a_tensor() -> None:
+    with pytest.raises(ValueError, match="no parameter or buffer with name 'other'"):
+        parametrizations.spectral_norm(nn.Linear(2, 2), "other")
+
+
 def test_clip_grad_value() -> None:
     parameters = _with_grads([[3.0, -0.5], [-4.0]])
     nn.utils.clip_grad_value_(parameters, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from types import GeneratorType
 from typing import Any
 
 from graphwright.runtime.autograd.modes import no_grad
@@ -74,9 +75,14 @@ def clip_grad_norm_(
 ) -> Tensor:
     """Scale all gradients in place so that their common norm is at most `max_norm`.
 
-    Returns the norm before scaling, a 0-d tensor. Parameters without gradient do not count.
+    Returns the norm before scaling, a 0-d tensor. Parameters without gradient do not count. A
+    generator that gives none, perhaps since it has been used already, is warned of.
     """
     listed = _list(parameters)
+    if not listed and isinstance(parameters, GeneratorType):
+        warnings.warn(
+            "`parameters` is an empty generator, no gradient clipping will occur", stacklevel=2
+        )
     grads = [p.grad for p in listed if p.grad is not None]
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, float(max_norm), total)

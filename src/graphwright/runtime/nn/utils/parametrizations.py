@@ -125,9 +125,12 @@ def spectral_norm(
 ) -> Module:
     """Divide a weight by its largest singular value, kept up to date in training mode.
 
-    `dim` is the one of the outputs: 1 for transposed convolutions, else 0.
+    `dim` is the one of the outputs: 1 for transposed convolutions, else 0. Raises ValueError
+    where the module has no tensor of that name.
     """
-    weight = getattr(module, name)
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if dim is None:
         dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
     normed = _SpectralNorm(weight, n_power_iterations, dim, eps)
