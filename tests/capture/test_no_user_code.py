@@ -175,6 +175,58 @@ def test_classes_whose_module_is_computed_are_made_as_plainly():
     assert LOG == []
 
 
+class OwnDict(type):
+    @property
+    def __dict__(cls):
+        LOG.append("__dict__")
+
+
+class Refusing(type):
+    @property
+    def __module__(cls):
+        raise AttributeError("no module")
+
+
+class HasOwnDict(metaclass=OwnDict):
+    held = 3
+
+
+class InstanceDict:
+    __dict__ = HasOwnDict.__class__.__dict__["__dict__"]
+
+
+class HasNoModule(metaclass=Refusing):
+    held = 4
+
+
+def made_of(x, cls):
+    return x + cls.held, isinstance(cls(), cls), getattr(cls, "__module__", "none")
+
+
+def asked(x, cls):
+    return x * 2, cls.__dict__, getattr(cls, "other", None)
+
+
+@pytest.mark.parametrize("program", [made_of, asked])
+@pytest.mark.parametrize("cls", [HasOwnDict, HasNoModule], ids=lambda cls: cls.__qualname__)
+def test_what_a_metaclass_computes_is_asked_by_the_program_alone(program, cls):
+    outcomes = []
+    for function in (program, captured := Captured(program), captured):
+        LOG.clear()
+        tensor, *rest = function(X, cls)
+        outcomes.append([tensor.tolist(), *map(str, rest), list(LOG)])
+    assert outcomes[1:] == outcomes[:1] * 2
+
+
+def test_an_instance_is_looked_at_past_what_its_class_computes_as_its_dict():
+    made = InstanceDict()
+    made.k = 2
+    captured = Captured(lambda x, thing: (x * thing.k, thing))
+    LOG.clear()
+    assert captured(X, made)[0].tolist() == [2.0, 4.0]
+    assert LOG == []
+
+
 def test_what_cannot_be_written_is_told_without_its_own_words():
     def writes(x, value):
         value.other = x

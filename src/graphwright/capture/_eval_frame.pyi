@@ -182,6 +182,12 @@ def function_global(function: FunctionType, name: str, /) -> Any:
 def instance_attribute(instance: object, name: str, /) -> Any:
     """The entry of the instance's `__dict__`; AttributeError if there is none."""
 
+def instance_dict(instance: object, /) -> dict[str, Any]:
+    """What lies in the instance, whatever its class defines as `__dict__`.
+
+    AttributeError if it has none; TypeError of a class.
+    """
+
 def class_attribute(instance: object, name: str, /) -> Any:
     """What the MRO of its type holds, unbound; AttributeError if nothing."""
 

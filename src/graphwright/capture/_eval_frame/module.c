@@ -89,6 +89,14 @@ static PyObject *dict_entry(PyObject *args, bool of_value) {
     return Py_NewRef(of_value ? value : key);
 }
 
+/* Its own names, past what its class may define as `__dict__`. */
+static PyObject *instance_dict(PyObject *Py_UNUSED(module), PyObject *instance) {
+    if (PyType_Check(instance)) {
+        return PyErr_SetString(PyExc_TypeError, "a class has no dict of an instance"), NULL;
+    }
+    return PyObject_GenericGetDict(instance, NULL);
+}
+
 static PyObject *dict_key(PyObject *Py_UNUSED(module), PyObject *args) {
     return dict_entry(args, false);
 }
@@ -151,6 +159,7 @@ static PyMethodDef methods[] = {
     {"loaded_module", loaded_module, METH_O, NULL},
     {"function_global", function_global, METH_VARARGS, NULL},
     {"instance_attribute", instance_attribute, METH_VARARGS, NULL},
+    {"instance_dict", instance_dict, METH_O, NULL},
     {"class_attribute", class_attribute, METH_VARARGS, NULL},
     {"mro_attribute", mro_attribute, METH_VARARGS, NULL},
     {"dict_key", dict_key, METH_VARARGS, NULL},

@@ -7,6 +7,7 @@ import enum
 import types
 from typing import TYPE_CHECKING
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import (
@@ -97,11 +98,12 @@ def guard_member(tx: Translator, cls: type, name: str) -> None:
     if not may_change(cls):
         return
     source = MroSource(class_source(cls), name)
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            tx.guards.id_match(source, base.__dict__[name])
-            return
-    tx.guards.missing(source)
+    try:
+        found = _eval_frame.mro_attribute(cls, name)
+    except AttributeError:
+        tx.guards.missing(source)
+    else:
+        tx.guards.id_match(source, found)
 
 
 def guard_recognition(tx: Translator, cls: type, classes: tuple[type, ...], check: str) -> None:

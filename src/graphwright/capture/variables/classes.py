@@ -99,11 +99,11 @@ class ClassVariable(VariableTracker):
         self._read_plainly(tx, name)
         if name in _OF_CLASS and lookup(type(self.value), name) is type.__dict__.get(name, ABSENT):
             return self._of_type(tx, name)
-        if name in ("__module__", "__doc__"):
+        if name in ("__module__", "__doc__") and not self._is_defined_anew(name):
             return self._of_type(tx, name)
         if name == "__class__":
             return tx.constant_class(type(self.value))
-        if name == "__dict__":
+        if name == "__dict__" and not self._is_defined_anew(name):
             return ClassDictVariable(self)
         meta = lookup(type(self.value), name)
         if isinstance(meta, property) and isinstance(meta.fget, types.FunctionType):
@@ -236,6 +236,11 @@ class ClassVariable(VariableTracker):
         if not isinstance(method, types.FunctionType):
             unsupported("GB0008", f"{name} of {self.describe()}")
         return tx.class_function(type(self.value), name).call(tx, [self, *args], {})
+
+    def _is_defined_anew(self, name: str) -> bool:
+        """Whether the metaclass has a descriptor of its own in place of that of `type`."""
+        static = lookup(type(self.value), name)
+        return hasattr(type(static), "__get__") and static is not type.__dict__.get(name)
 
     def _of_type(self, tx: Translator, name: str) -> VariableTracker:
         """What `type` itself says about every class."""

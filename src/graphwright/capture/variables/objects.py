@@ -71,12 +71,21 @@ _dict_of: Any = type.__dict__["__dict__"].__get__
 
 
 def instance_dict(value: object) -> dict[str, Any]:
-    """The instance's own `__dict__`, empty for classes with slots only."""
+    """The instance's own `__dict__`, empty for classes with slots only, of a class what it holds.
+
+    Runs no code of the program's, whose classes may define `__dict__` themselves.
+    """
+    if isinstance(value, type):
+        held: dict[str, Any] = _dict_of(value)
+        return held
+    static = lookup(type(value), "__dict__")
     try:
-        found: dict[str, Any] = object.__getattribute__(value, "__dict__")
+        if type(static) in (types.GetSetDescriptorType, types.MemberDescriptorType):
+            found: dict[str, Any] = static.__get__(value)
+            return found
+        return _eval_frame.instance_dict(value)
     except AttributeError:
         return {}
-    return found
 
 
 class ObjectVariable(VariableTracker):

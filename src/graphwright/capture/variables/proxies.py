@@ -13,7 +13,7 @@ from graphwright.capture.source import ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.objects import ABSENT, lookup
+from graphwright.capture.variables.objects import ABSENT, instance_dict, lookup
 from graphwright.capture.variables.sequences import SequenceMethod, exactly
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class ClassDictVariable(VariableTracker):
             tx.guards.missing(source)
             return None
         tx.guards.id_match(source, found)
-        return tx.output.wrap(found, source) if name in vars(self.owner.value) else None
+        return tx.output.wrap(found, source) if name in instance_dict(self.owner.value) else None
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         return self._find(tx, item) is not None
