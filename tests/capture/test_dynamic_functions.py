@@ -233,6 +233,13 @@ def test_a_float_and_a_size_that_vary_are_one_input() -> None:
     assert captured.graphs == 2
 
 
+def test_sections_have_a_version_for_each_remainder() -> None:
+    captured = Captured(lambda x: x.tensor_split(3), fullgraph=True)
+    for size in range(3, 13):
+        assert captured.agrees(gw.arange(size))
+    assert captured.graphs == 4
+
+
 def test_what_unrolls_by_its_size_is_one_operation_for_each() -> None:
     captured = Captured(lambda x: gw.stack(x.unbind()[::-1]), fullgraph=True)
     for size in (3, 4, 5):

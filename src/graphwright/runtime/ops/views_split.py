@@ -109,7 +109,7 @@ def _section_ends(size: Any, sections: int) -> list[Any]:
     least, extra = size // sections, int(size % sections)
     ends, at = [], 0
     for i in range(sections):
-        at += least + (i < extra)
+        at += least + int(i < extra)
         ends.append(at)
     return ends[:-1]
 
