@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.codegen.loops import Buffer
-from graphwright.codegen.memory_plan import lifetimes
+from graphwright.codegen.memory_plan import Space, lifetimes
 from graphwright.codegen.program import NativeProgram, step_buffers
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.symbolic.expr import as_int
@@ -119,3 +119,23 @@ def test_a_result_that_is_a_part_of_a_temporary_does_not_hold_all_of_it() -> Non
 
     x = tensor(normal(3, 4, 5))
     check(parts, x)
+
+
+def test_the_lowest_offset_that_is_free_while_a_buffer_lives() -> None:
+    space, placed = Space(), list[tuple[int, int, int, int]]()
+    for longest in (3, 40, 200, 900):
+        for _ in range(60):
+            size, born = int(RNG.integers(1, 9)), int(RNG.integers(0, 1000))
+            dead = born + int(RNG.integers(0, longest))
+            used = {byte for start, end, first, last in placed
+                    if first <= dead and born <= last for byte in range(start, end)}
+            lowest = next(offset for offset in range(len(used) * size + 1)
+                          if used.isdisjoint(range(offset, offset + size)))
+            assert space.take(size, (born, dead)) == lowest
+            placed.append((lowest, lowest + size, born, dead))
+    assert space.used == max(end for _, end, _, _ in placed)
+
+
+def test_no_offset_where_the_room_is_taken() -> None:
+    space = Space(8)
+    assert [space.take(6, (0, 5)), space.take(4, (5, 6)), space.take(4, (6, 70))] == [0, None, 0]

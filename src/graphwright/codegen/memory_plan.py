@@ -31,9 +31,14 @@ from graphwright.codegen.scheduler.touched import Touch, touched, touches
 from graphwright.runtime.records import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
+Placed = tuple[int, int, int, int]
+"""First byte and the one behind the last, first and last step that it lives in."""
+
 ALIGNMENT = 64
 LARGE = 1 << 16
 """Bytes from which a result lends its memory, and a temporary takes it."""
+BLOCK, FEW = 64, 4
+"""What is placed is known by blocks of so many steps; who lives in more blocks looks at all."""
 
 
 class MemoryPlan(Record):
@@ -174,21 +179,35 @@ class Space:
     def __init__(self, capacity: int | None = None) -> None:
         self.capacity = capacity
         self.used = 0
-        self._placed: list[tuple[int, int, int, int]] = []
+        self._placed: list[Placed] = []
+        self._by_block: dict[int, list[Placed]] = {}
 
     def take(self, size: int, life: tuple[int, int]) -> int | None:
         """The offset for so many bytes, None where there is no room."""
         offset, (first, last) = 0, life
-        for start, end, born, dead in self._placed:
+        for start, end, born, dead in self._around(first, last):
             if born <= last and first <= dead:
                 if offset + size <= start:
                     break
                 offset = max(offset, end)
         if self.capacity is not None and offset + size > self.capacity:
             return None
-        insort(self._placed, (offset, offset + size, first, last), key=lambda p: p[0])
+        placed = (offset, offset + size, first, last)
+        insort(self._placed, placed)
+        for block in range(first // BLOCK, last // BLOCK + 1):
+            insort(self._by_block.setdefault(block, []), placed)
         self.used = max(self.used, offset + size)
         return offset
+
+    def _around(self, first: int, last: int) -> Sequence[Placed]:
+        """What may live in those steps, in the order of the offsets."""
+        begin, end = first // BLOCK, last // BLOCK
+        if begin == end:
+            return self._by_block.get(begin, ())
+        if end - begin > FEW:
+            return self._placed
+        blocks = [self._by_block.get(block, ()) for block in range(begin, end + 1)]
+        return sorted({placed for block in blocks for placed in block})
 
 
 class Loan(Record):

@@ -56,8 +56,8 @@ def _strays(run: Run, target: Expr, fixed: list[Dim]) -> bool:
 def _indices(writing: Writing, name: str, number: int) -> list[Expr]:
     """The index expressions of what the part reads, over its own symbols."""
     found: list[Expr] = []
-    buffered = set(writing.storage)
-    for access in writing.anchors.reads.spliced_part(name, number, buffered):
+    reads = writing.anchors.reads
+    for access in reads.spliced_part(name, number, writing.storage.keys()):
         if access.source is None:
             found.append(access.index[0])
         else:

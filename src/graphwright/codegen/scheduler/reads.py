@@ -159,14 +159,14 @@ class Reads:
             pending += new
         return False
 
-    def spliced(self, name: str, buffered: set[str]) -> list[Access]:
+    def spliced(self, name: str, buffered: Collection[str]) -> list[Access]:
         """What `name` touches with everything outside `buffered` spliced into it."""
         found: dict[Access, None] = {}
         for number in range(len(self._leaves[name])):
             found |= dict.fromkeys(self.spliced_part(name, number, buffered))
         return list(found)
 
-    def spliced_part(self, name: str, number: int, buffered: set[str]) -> list[Access]:
+    def spliced_part(self, name: str, number: int, buffered: Collection[str]) -> list[Access]:
         """The same for one part of an assembly (number 0: the body of any other node)."""
         domain, _, target = list(bodies(self.nodes[name]))[number]
         found: dict[Access, None] = {Access(name, target): None} if target else {}
@@ -177,7 +177,7 @@ class Reads:
         return list(found)
 
     def _collect(
-        self, leaf: Any, symbols: dict[str, Expr], buffered: set[str],
+        self, leaf: Any, symbols: dict[str, Expr], buffered: Collection[str],
         found: dict[Access, None], visited: set[tuple[str, Index]],
     ) -> None:
         if not isinstance(leaf, Read):

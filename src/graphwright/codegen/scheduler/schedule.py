@@ -146,7 +146,7 @@ def _steps(anchors: Anchors, groups: list[Group], buffers: _Buffers) -> list[Ste
             (name,) = group.members
             steps.append(_gemm(anchors, name, buffers.storage))
             continue
-        names = Names(set(buffers.taken))
+        names = Names(buffers.taken)
         writing = Writing(anchors, buffers.storage, group, names, buffers.temp)
         steps.append(write_kernel(writing, f"k{len(steps)}_{_title(anchors, group)}"))
     return steps

@@ -7,7 +7,7 @@ loop. What does not depend on an inner axis is computed outside, once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -322,8 +322,9 @@ class Writer:
 
 
 class Names(Record, frozen=False):
-    """Names of locals in one kernel."""
+    """Names of locals in one kernel. outer: those that are known in all kernels."""
 
+    outer: Collection[str] = ()
     taken: set[str] = field(default_factory=set)
 
     def new(self, hint: str) -> str:
@@ -332,7 +333,7 @@ class Names(Record, frozen=False):
         if RESERVED.fullmatch(base):
             base += "_"
         name, count = base, 0
-        while name in self.taken:
+        while name in self.taken or name in self.outer:
             count += 1
             name = f"{base}_{count}"
         self.taken.add(name)
