@@ -15,6 +15,7 @@ from graphwright.runtime.errors import describe
 from graphwright.runtime.limits import exceeds
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.overriding import MODES, PLAIN, decide, each, overriding
+from graphwright.runtime.symbolic.symint import SymInt
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -132,7 +133,8 @@ def _basic(tensor: Any, items: list[Any]) -> tuple[Any, list[Any]]:
             dim += 1
         elif isinstance(item, slice):
             if item != slice(None):
-                result = ops.slice(result, dim, item.start, item.stop, item.step)
+                bounds = map(_bound, (item.start, item.stop, item.step))
+                result = ops.slice(result, dim, *bounds)
             indices.append(None)
             dim += 1
         elif isinstance(item, bool):
@@ -151,6 +153,13 @@ def _basic(tensor: Any, items: list[Any]) -> tuple[Any, list[Any]]:
         else:
             raise _no_index(item)
     return result, indices
+
+
+def _bound(value: Any) -> Any:
+    """A bound of a slice: an object of the program's that stands for an int as that int."""
+    if value is None or isinstance(value, int | TensorBase | SymInt):
+        return value
+    return value.__index__() if hasattr(value, "__index__") else value
 
 
 def _no_index(item: Any) -> Exception:

@@ -29,8 +29,8 @@ _INTS = {int}
 
 def constructed(dtype: DType, args: tuple[Any, ...], name: str = "Tensor") -> Tensor:
     """A tensor of the dtype from sizes, or from data. Raises TypeError for anything else."""
-    if not args or (len(args) > 1 and {*map(type, args)} == _INTS):
-        return dispatch(_EMPTY, (args or (0,), dtype, PLACE[0]))
+    if not args:
+        return ops.empty((0,), dtype=dtype)
     if len(args) == 1 and (len(getattr(args[0], "shape", ())) or not is_size(args[0])):
         return _from_data(name, dtype, args[0])
     for size in args:
@@ -101,4 +101,11 @@ def default_tensor(*args: Any) -> Tensor:
     return constructed(dtypes.get_default_dtype(), args)
 
 
-CONSTRUCT.tensor = constructed
+def _constructed(dtype: DType, args: tuple[Any, ...]) -> Tensor:
+    """`constructed`, with less on the way for no arguments or several ints."""
+    if not args or (len(args) > 1 and {*map(type, args)} == _INTS):
+        return dispatch(_EMPTY, (args or (0,), dtype, PLACE[0]))
+    return constructed(dtype, args)
+
+
+CONSTRUCT.tensor = _constructed

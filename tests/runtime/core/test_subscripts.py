@@ -158,3 +158,23 @@ def test_assign_says_what_it_leaves_alone() -> None:
     assert not _core.assign(Tensor, x, 0, "a")
     assert _core.assign(Tensor, x, 0, 1.0)
     assert x.tolist() == [1.0, 0.0, 0.0]
+
+
+class Two:
+    """Stands for 2 where an int is wanted."""
+
+    def __index__(self) -> int:
+        return 2
+
+
+def test_bounds_of_slices_are_what_stands_for_ints() -> None:
+    x = gw.arange(24).reshape(4, 6)
+    for mine, want in (
+        (x[Two() :], x[2:]), (x[:: Two()], x[::2]), (x[Two(), 1 : Two()], x[2, 1:2]),
+        (x[..., np.int8(1) : np.int64(5) : Two()], x[..., 1:5:2]),
+    ):
+        assert gw.equal(mine, want) and mine.stride() == want.stride()
+    x[: Two(), Two() :] = 0
+    assert x[:2, 2:].count_nonzero() == 0 and x.count_nonzero() == 15
+    with pytest.raises(TypeError):
+        x["a":]
