@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import graphwright as gw
 from graphwright.codegen.cache import CacheWarning, KernelCache, cache_folder, kernel_cache
 from graphwright.codegen.canonical import canonical
+from graphwright.codegen.emit import llvm_object
 from graphwright.codegen.emit.native import compile_program
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import CompilerMissing, find_compiler
@@ -253,6 +255,18 @@ def test_a_missing_compiler_has_an_error_of_its_own(monkeypatch: pytest.MonkeyPa
     with pytest.raises(CompilerMissing, match="backend='llvm'"):
         compile_program(example(), "c")
     check("llvm")
+
+
+def test_llvm_that_cannot_be_loaded_is_no_bug_of_the_compiler(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    llvm_object._target_machine.cache_clear()
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+    with pytest.raises(CompilerMissing, match=r"LLVM cannot be loaded.*backend='c'"):
+        compile_program(example(), "llvm")
+    with pytest.raises(CompilerMissing, match="LLVM cannot be loaded"):
+        gw.compile(lambda x: x.sin() + 1)(gw.ones(7))
+    check("c")
 
 
 def test_the_compiler_may_be_named_by_a_command(

@@ -10,7 +10,7 @@ from graphwright.runtime.records import Record
 
 
 class CompilerMissing(RuntimeError):
-    """No working C compiler was found; the LLVM backend needs none."""
+    """What a backend compiles with was not found, or does not work: a C compiler, or LLVM."""
 
 
 class Machine(Record):

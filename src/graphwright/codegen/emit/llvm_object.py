@@ -5,17 +5,28 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from graphwright.codegen.target import Machine, host
+from graphwright.codegen.target import CompilerMissing, Machine, host
 from graphwright.runtime.locks import held_while_forking
 
 _LLVM = held_while_forking()
 
 
+def _binding() -> Any:
+    """llvmlite's module. Raises CompilerMissing where it, or its library, cannot be loaded."""
+    try:
+        import llvmlite.binding as llvm
+    except (ImportError, OSError) as error:
+        raise CompilerMissing(
+            f"LLVM cannot be loaded: {type(error).__name__}: {error}. backend='c' compiles "
+            "without it, backend='eager' runs graphs as they are."
+        ) from error
+    return llvm
+
+
 @lru_cache(maxsize=4)
 def _target_machine(machine: Machine) -> Any:
     """LLVM's code generator for `machine`: position-independent, small code model."""
-    import llvmlite.binding as llvm
-
+    llvm = _binding()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -37,8 +48,7 @@ def _features(machine: Machine) -> str:
 
 
 def _parsed(text: str) -> Any:
-    import llvmlite.binding as llvm
-
+    llvm = _binding()
     module = llvm.parse_assembly(text)
     module.verify()
     return module
