@@ -89,6 +89,7 @@ from graphwright.runtime.formats import (
     channels_last_3d,
     contiguous_format,
     layout,
+    legacy_contiguous_format,
     memory_format,
     preserve_format,
     strided,

@@ -88,6 +88,12 @@ def test_constants_are_one_object(constant: Any) -> None:
     assert pickle.loads(pickle.dumps(constant)) is constant
 
 
+def test_the_older_name_of_contiguous_format_is_the_same_object() -> None:
+    assert gw.legacy_contiguous_format is gw.contiguous_format
+    last = IMAGES.contiguous(memory_format=gw.channels_last)
+    assert last.clone(memory_format=gw.legacy_contiguous_format).is_contiguous()
+
+
 def test_layout_and_pinning() -> None:
     assert gw.zeros(1, layout=gw.strided, pin_memory=False).layout is gw.strided
     with pytest.raises(RuntimeError, match="accelerator"):

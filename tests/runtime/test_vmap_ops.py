@@ -32,9 +32,9 @@ NO_NUMBERS = frozenset({
 })  # fmt: skip
 """Ops whose numbers are drawn, or whatever memory holds."""
 LOOPS = frozenset({
-    "embedding_bag_parts", "fused_attention", "histc", "histogram", "histogram_counts",
-    "histogram_edges", "histogramdd", "isin", "nonzero_static", "repeat_positions", "resample",
-    "resample_backward",
+    "embedding_bag_parts", "fused_attention", "grouped_product", "histc", "histogram",
+    "histogram_counts", "histogram_edges", "histogramdd", "isin", "nonzero_static",
+    "repeat_positions", "resample", "resample_backward",
 })  # fmt: skip
 
 

@@ -155,6 +155,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 cosine_similarity = ops.cosine_similarity
+grouped_mm = ops.grouped_mm
 one_hot = ops.one_hot
 pairwise_distance = ops.pairwise_distance
 pdist = ops.pdist

@@ -346,6 +346,8 @@ _grid_sampler_2d = _op("grid_sampler_2d")
 _grid_sampler_3d = _op("grid_sampler_3d")
 _group_norm = _op("group_norm")
 _group_norm_backward = _op("group_norm_backward")
+_grouped_mm = _op("grouped_mm")
+_grouped_product = _op("grouped_product")
 _gt = _op("gt")
 _gt_ = _op("gt_")
 _hamming_window = _op("hamming_window")
@@ -3810,6 +3812,27 @@ def group_norm_backward(
     eps: float,
 ) -> Any:
     return _dispatch(_group_norm_backward, (grad, input, num_groups, weight, eps))
+
+
+def grouped_mm(
+    mat_a: Tensor,
+    mat_b: Tensor,
+    *,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: DType | None = None,
+) -> Any:
+    return _dispatch(_grouped_mm, (mat_a, mat_b, offs, bias, out_dtype))
+
+
+def grouped_product(
+    mat_a: Tensor,
+    mat_b: Tensor,
+    offs: Tensor | None,
+    columns_a: bool = False,
+    columns_b: bool = False,
+) -> Any:
+    return _dispatch(_grouped_product, (mat_a, mat_b, offs, columns_a, columns_b))
 
 
 def gt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:

@@ -311,6 +311,8 @@ FAMILY = {
     "grid_sampler_3d": "nn_sampling",
     "group_norm": "nn_norms",
     "group_norm_backward": "nn_norms",
+    "grouped_mm": "nn_grouped",
+    "grouped_product": "nn_grouped",
     "gt": "pointwise_compare",
     "gt_": "pointwise_compare",
     "hamming_window": "sequences",

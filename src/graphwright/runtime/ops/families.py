@@ -44,6 +44,7 @@ FAMILIES = (
     "nn_distances",
     "nn_dropout",
     "nn_embedding",
+    "nn_grouped",
     "nn_interpolate",
     "nn_layers",
     "nn_losses",
