@@ -28,7 +28,7 @@ REFUSED = {
 WITHOUT_DERIVATIVE = frozenset({
     *("floor_divide", "heaviside", "geqrf", "qr_reflections", "histogram"),
     *("histogram_counts", "histogram_edges", "histogramdd", "histogramdd_counts", "ldl_factors"),
-    *("linalg_ldl_factor", "linalg_ldl_factor_ex", "linalg_ldl_solve"),
+    *("linalg_ldl_factor", "linalg_ldl_factor_ex", "linalg_ldl_solve", "scatter_combined"),
 })
 """Ops whose results require gradients, which backward refuses."""
 

@@ -139,6 +139,16 @@ INDEXING = (
     ),
     OpSamples("scatter_value", (S(Arr((3, 4)), 1, _index((3, 2), 4), 0.5),), None, torch=""),
     OpSamples(
+        "scatter_combined",
+        (
+            S(Arr((3, 4)), 1, _index((3, 5), 4), Arr((3, 5)), "add"),
+            S(Arr((3, 4)), 0, _index((5, 4), 3), Arr((5, 4)), "multiply"),
+        ),
+        None,
+        torch="",
+        grad=False,
+    ),
+    OpSamples(
         "scatter_extreme",
         (
             S(Arr((3, 4)), 1, _index((3, 5), 4), Arr((3, 5)), "amax"),
