@@ -87,6 +87,15 @@ def one_object_for_each_read(x: Any, w: Any) -> Any:
 
 
 @whole_program
+def one_object_for_each_read_of_what_was_assigned(x: Any, w: Any) -> Any:
+    value = x * 2
+    w.data = value
+    first = w.data
+    first.add_(1)
+    return first is value, first is w.data, w.data is w.data, first is first, w
+
+
+@whole_program
 def operations_that_give_the_tensor_itself(x: Any, w: Any) -> Any:
     first, second = w.data, w.data
     x.data = x.data * 2

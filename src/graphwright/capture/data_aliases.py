@@ -93,10 +93,10 @@ class DataAliases:
         self._views: dict[int, Any] = {}
 
     def read(self, tx: Translator, owner: TensorVariable) -> VariableTracker:
-        """`owner.data`."""
+        """`owner.data`: another object at each read."""
         assigned = tx.side_effects.attribute(owner, "data")
         if assigned is not None:
-            return assigned
+            return self.output.run(tx, "call_method", "detach", [assigned], {})
         if owner.source is None:
             alias = self.output.run(tx, "call_method", "detach", [owner], {})
             assert isinstance(alias, TensorVariable)

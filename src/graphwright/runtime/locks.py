@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
+import time
 import weakref
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from importlib import _bootstrap, import_module
+from importlib import _bootstrap
 from typing import Any
 
 
@@ -45,23 +45,29 @@ def held_while_forking() -> AbstractContextManager[Any]:
     return lock
 
 
-_IMPORTING: Mapping[str, object] = vars(_bootstrap).get("_module_locks", {})
-"""The locks of what is being imported, by name: modules that are still looked for among them."""
+_IMPORTING: Mapping[str, Any] = vars(_bootstrap).get("_module_locks", {})
+"""Weak references to the locks of what is being imported, by name."""
 _PACKAGE = __name__.partition(".")[0] + "."
+_PATIENCE = 2.0
+"""Seconds."""
+
+
+def _imports_elsewhere() -> bool:
+    """Whether another thread imports a module of the package."""
+    own = threading.get_ident()
+    locks = [lock() for name, lock in list(_IMPORTING.items()) if name.startswith(_PACKAGE)]
+    return any(getattr(lock, "owner", None) not in (None, own) for lock in locks)
 
 
 def _wait_for_imports() -> None:
     """Before a fork: what other threads import of the package comes to its end. The child would
     find modules half made, and wait for ever for the threads that were at it.
 
-    This thread's own imports are passed over, as are those that wait for this thread.
+    Not for long: what they import may wait for a lock that this thread holds.
     """
-    waited: set[str] = set()
-    while begun := {name for name in list(_IMPORTING) if name.startswith(_PACKAGE)} - waited:
-        name = begun.pop()
-        waited.add(name)
-        with contextlib.suppress(ImportError, RuntimeError):
-            import_module(name)
+    end = time.monotonic() + _PATIENCE
+    while _imports_elsewhere() and time.monotonic() < end:
+        time.sleep(0.001)
 
 
 if hasattr(os, "register_at_fork"):
