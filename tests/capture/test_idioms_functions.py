@@ -72,6 +72,15 @@ def partials_with_attributes(x: Any) -> Any:
 
 
 @program
+def what_partials_hold(x: Any) -> Any:
+    scaled = functools.partial(functools.partial(product, x), b=4)
+    held = scaled.keywords
+    same = held is scaled.keywords, scaled.args is scaled.args, scaled.func is product
+    held["b"] = x.shape[0]
+    return same, scaled(), functools.partial(scaled)(), [held, scaled.keywords], scaled.args
+
+
+@program
 def methods_made_of_others(x: Any) -> Any:
     return SCALER.doubled(x) + Scaler().doubled(x)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import (
@@ -475,16 +475,28 @@ class CompiledFunctionVariable(VariableTracker):
 
 
 class PartialVariable(VariableTracker):
-    """`functools.partial(function, *args, **kwargs)`."""
+    """`functools.partial(function, *args, **kwargs)`.
+
+    held: its tuple and its dict, where it is one from outside. Those of one that the frame makes
+    are made when they are read; what is written to the dict then counts.
+    """
 
     def __init__(
-        self, function: VariableTracker, args: Args, kwargs: Kwargs, source: Source | None = None
+        self, function: VariableTracker, args: Args, kwargs: Kwargs, source: Source | None = None,
+        held: tuple[Any, Any] = (None, None),
     ) -> None:
         self.function = function
         self.args = args
-        self.kwargs = kwargs
         self.source = source
         self.attributes: Kwargs = {}
+        self._kwargs = kwargs
+        self._tuple, self._dict = held
+
+    @property
+    def kwargs(self) -> Kwargs:
+        if self._dict is None:
+            return self._kwargs
+        return {key: value for key, (_, value) in self._dict.entries.items()}
 
     def has_identity(self) -> bool:
         return True
@@ -512,9 +524,13 @@ class PartialVariable(VariableTracker):
         if name == "func":
             return self.function
         if name == "args":
-            return tx.tuple_of(self.args)
+            if self._tuple is None:
+                self._tuple = tx.tuple_of(self.args)
+            return self._tuple
         if name == "keywords":
-            return tx.dict_of(self.kwargs)
+            if self._dict is None:
+                self._dict = tx.dict_of(self._kwargs)
+            return self._dict
         if name == "__call__":
             return self
         if self.source is None and name not in _OF_PARTIALS:
@@ -522,6 +538,8 @@ class PartialVariable(VariableTracker):
         return super().getattr(tx, name)
 
     def reconstruct(self, cg: Reconstructor) -> None:
+        if self._tuple is not None or self._dict is not None:
+            unsupported("GB0015", "a partial whose arguments were read is needed after the graph")
         cg.builder.begin_call(functools.partial)
         cg.push(self.function)
         for value in (*self.args, *self.kwargs.values()):

@@ -176,7 +176,7 @@ def wrap_partial(output: OutputGraph, value: Any, source: Source) -> VariableTra
     if not isinstance(args, TupleVariable) or not isinstance(keywords, DictVariable):
         unsupported("GB0008", f"{source}")
     kwargs = {key: entry[1] for key, entry in keywords.entries.items()}
-    return PartialVariable(function, args.items, kwargs, source)
+    return PartialVariable(function, args.items, kwargs, source, (args, keywords))
 
 
 def wrap_compiled_function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
