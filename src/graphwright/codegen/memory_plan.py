@@ -37,8 +37,10 @@ Placed = tuple[int, int, int, int]
 ALIGNMENT = 64
 LARGE = 1 << 16
 """Bytes from which a result lends its memory, and a temporary takes it."""
-BLOCK, FEW = 64, 4
-"""What is placed is known by blocks of so many steps; who lives in more blocks looks at all."""
+BLOCK = 64
+"""What is placed is known by blocks of so many steps."""
+MOST_BLOCKS = 4
+"""Who lives in more blocks looks at all that is placed."""
 
 
 class MemoryPlan(Record):
@@ -204,7 +206,7 @@ class Space:
         begin, end = first // BLOCK, last // BLOCK
         if begin == end:
             return self._by_block.get(begin, ())
-        if end - begin > FEW:
+        if end - begin > MOST_BLOCKS:
             return self._placed
         blocks = [self._by_block.get(block, ()) for block in range(begin, end + 1)]
         return sorted({placed for block in blocks for placed in block})

@@ -101,11 +101,11 @@ def default_tensor(*args: Any) -> Tensor:
     return constructed(dtypes.get_default_dtype(), args)
 
 
-def _constructed(dtype: DType, args: tuple[Any, ...]) -> Tensor:
+def _empty_or_constructed(dtype: DType, args: tuple[Any, ...]) -> Tensor:
     """`constructed`, with less on the way for no arguments or several ints."""
     if not args or (len(args) > 1 and {*map(type, args)} == _INTS):
         return dispatch(_EMPTY, (args or (0,), dtype, PLACE[0]))
     return constructed(dtype, args)
 
 
-CONSTRUCT.tensor = _constructed
+CONSTRUCT.tensor = _empty_or_constructed

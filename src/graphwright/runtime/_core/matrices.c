@@ -1,3 +1,4 @@
+/* Batches of matrices for LAPACK. */
 #include "matrices.h"
 #include "pool.h"
 
@@ -102,7 +103,6 @@ bool gw_done_for(const GwMatrices *m, GwStep step, const void *what, size_t doub
     gw_run_tasks(run_steps, &b, m->count, side * m->rows * m->columns);
     return !atomic_load(&b.failed);
 }
-
 
 double gw_number_at(const GwTensor *t, const char *data, int64_t i) {
     return t->dtype == GW_FLOAT32 ? (double)((const float *)data)[i] : ((const double *)data)[i];

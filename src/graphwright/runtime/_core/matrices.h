@@ -4,7 +4,9 @@
 
 #include "native.h"
 
-enum { GW_LONGEST = 1024 };    /* side of a matrix that one thread is enough for */
+/* Side of a matrix that NumPy may factor instead: one thread is enough for it. What NumPy has not,
+ * or only with more, has no limit. */
+enum { GW_LONGEST = 1024 };
 enum { GW_BLOCK = 64 };         /* columns that routines work on at once, or fewer */
 enum { GW_POTRF, GW_GEQRF, GW_ORGQR, GW_SYEVD, GW_GESDD, GW_GESV, GW_GETRF, GW_ROUTINES };
 

@@ -63,7 +63,7 @@ GW_KERNEL(argwhere) {
         for (int64_t i = 0; i < n; i++) {                                                  \
             found |= ((const T *)values)[i] == x;                                          \
         }                                                                                  \
-        return found;                                                                  \
+        return found;                                                                      \
     }
 
 SEARCH(float, float)
