@@ -276,10 +276,30 @@ GW_VECTOR_MATH static void NAME(slope_sums_of)(void *closure, int64_t begin, int
     }
 }
 
+/* Shifted sums lose what is infinite, and what their own precision does not hold: such a channel
+ * is summed again as it is, first to its mean. */
+static void NAME(sum_again)(const Channels *b, int64_t c) {
+    const REAL *x = (const REAL *)b->x + c;
+    double total = 0, squares = 0;
+    for (int64_t row = 0; row < b->batch; row++) {
+        total += (double)x[row * b->channels];
+    }
+    double mean = total / b->count;
+    for (int64_t row = 0; row < b->batch && !isnan(mean); row++) {
+        double value = (double)x[row * b->channels] - mean;
+        squares += value * value;
+    }
+    b->sums[c] = mean;
+    b->sums[b->channels + c] = isnan(mean) ? mean : squares;
+}
+
 /* by: means, scales and biases. */
 static void NAME(settle_moments)(Channels *b) {
     REAL *means = b->by, *scales = means + b->channels, *biases = scales + b->channels;
     for (int64_t c = 0; c < b->channels; c++) {
+        if (!isfinite(b->sums[c]) || !isfinite(b->sums[b->channels + c])) {
+            NAME(sum_again)(b, c);
+        }
         means[c] = (REAL)b->sums[c];
         scales[c] = NAME(settle)(b, c, b->sums[c], b->sums[b->channels + c] / b->count);
         biases[c] = b->bias == NULL ? 0 : ((const REAL *)b->bias)[c];
