@@ -106,7 +106,19 @@ STRAIGHT: dict[str, Function] = {
     "hardsigmoid": gw.nn.functional.hardsigmoid,
     "hardshrink": gw.nn.functional.hardshrink,
     "softshrink": gw.nn.functional.softshrink,
+    "threshold": lambda x: gw.nn.functional.threshold(x, 0.5, 2.0),
+    "prelu": lambda x: gw.nn.functional.prelu(x, gw.tensor([0.25])),
+    "rrelu": lambda x: gw.nn.functional.rrelu(x, training=True),
 }
+
+
+def test_slopes_to_be_learnt_have_second_derivatives() -> None:
+    x = gw.tensor([[-3.0, 2.0], [-1.0, -4.0]], requires_grad=True)
+    weight = gw.tensor([0.5, 0.25], requires_grad=True)
+    (slope,) = gw.autograd.grad(gw.prelu(x, weight).sum(), x, create_graph=True)
+    to_x, to_weight = gw.autograd.grad((slope**2).sum(), (x, weight))
+    assert to_x.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert to_weight.tolist() == [2.0, 0.5]
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])

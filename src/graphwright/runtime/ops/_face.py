@@ -722,6 +722,8 @@ _slice_backward = _op("slice_backward")
 _slice_copy = _op("slice_copy")
 _slice_scatter = _op("slice_scatter")
 _slogdet = _op("slogdet")
+_sloped = _op("sloped")
+_sloped_backward = _op("sloped_backward")
 _smooth_l1_loss = _op("smooth_l1_loss")
 _soft_margin_loss = _op("soft_margin_loss")
 _softmax = _op("softmax")
@@ -801,6 +803,7 @@ _tensor_split = _op("tensor_split")
 _tensordot = _op("tensordot")
 _threshold = _op("threshold")
 _threshold_ = _op("threshold_")
+_threshold_backward = _op("threshold_backward")
 _tile = _op("tile")
 _to_dtype = _op("to_dtype")
 _topk = _op("topk")
@@ -7605,6 +7608,14 @@ def slogdet(input: Tensor) -> Any:
     return _dispatch(_slogdet, (input,))
 
 
+def sloped(input: Tensor, slope: Tensor) -> Any:
+    return _dispatch(_sloped, (input, slope))
+
+
+def sloped_backward(grad: Tensor, input: Tensor, slope: Tensor) -> Any:
+    return _dispatch(_sloped_backward, (grad, input, slope))
+
+
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -8338,6 +8349,10 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Any:
 
 def threshold_(input: Tensor, threshold: Number, value: Number) -> Any:
     return _dispatch(_threshold_, (input, threshold, value))
+
+
+def threshold_backward(grad: Tensor, input: Tensor, threshold: Number) -> Any:
+    return _dispatch(_threshold_backward, (grad, input, threshold))
 
 
 def tile(input: Tensor, dims: int | Sequence[int]) -> Any:

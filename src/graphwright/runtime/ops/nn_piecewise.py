@@ -122,14 +122,23 @@ def _hardswish_backward(grad: Any, x: Any) -> Any:
 # threshold, shrinks, softsign
 
 
-def _threshold_decompose(input: Any, threshold: Any, value: Any) -> Any:
+def _threshold_meta(input: Any, threshold: Any, value: Any) -> Any:
     if input.dtype is dtypes.bool or input.dtype.is_complex:
         raise NotImplementedError(f'"threshold" not implemented for {input.dtype}')
     check_held("threshold", calculated(input.dtype), threshold)
     check_held("threshold", input.dtype, value)
+    return like(input)
+
+
+def _threshold_decompose(input: Any, threshold: Any, value: Any) -> Any:
+    _threshold_meta(input, threshold, value)
     if not input.dtype.is_floating_point:
         threshold, value = int(threshold), int(value)
     return ops.where(ops.le(input, threshold), value, input)
+
+
+def _threshold_vjp(ctx: Any, grad: Any) -> Any:
+    return ops.threshold_backward(grad, ctx.input, ctx.threshold)
 
 
 def _inside(x: Any, lambd: float) -> Any:
@@ -205,7 +214,27 @@ def _prelu_decompose(input: Any, weight: Any) -> Any:
         w = ops.reshape(w, (-1,) + (1,) * (input.ndim - 2))
     elif w.ndim:
         w = ops.reshape(w, (1,) * input.ndim)
-    return cast(ops.where(ops.gt(x, 0), x, ops.mul(x, w)), input.dtype)
+    return cast(ops.sloped(x, w), input.dtype)
+
+
+def _sloped_vjp(ctx: Any, grad: Any) -> Any:
+    to_input = to_slope = None
+    if ctx.needs["input"]:
+        to_input = ops.sloped_backward(grad, ctx.input, ctx.slope)
+    if ctx.needs["slope"]:
+        to_slope = _of_the_slope(ctx, grad, ctx.input)
+    return to_input, to_slope
+
+
+def _sloped_backward_vjp(ctx: Any, grad: Any) -> Any:
+    to_grad, to_input = straight_vjp(op("sloped_backward"))(ctx, grad)
+    to_slope = _of_the_slope(ctx, grad, ctx.grad) if ctx.needs["slope"] else None
+    return to_grad, to_input, to_slope
+
+
+def _of_the_slope(ctx: Any, grad: Any, factor: Any) -> Any:
+    each = ops.where(ops.gt(ctx.input, 0), 0.0, ops.mul(grad, factor))
+    return ops.sum_to_size(each, ctx.slope.shape)
 
 
 def _rrelu_decompose(input: Any, lower: float, upper: float, training: bool) -> Any:
@@ -221,7 +250,7 @@ def _rrelu_decompose(input: Any, lower: float, upper: float, training: bool) -> 
         return ops.leaky_relu(input, (lower + upper) / 2)
     noise = ops.rand(tuple(input.shape), dtype=dtypes.float32, device=input.device)
     slope = cast(ops.add(ops.mul(noise, upper - lower), lower), input.dtype)
-    return ops.where(ops.gt(input, 0), input, ops.mul(input, slope))
+    return ops.sloped(input, slope)
 
 
 def _glu_decompose(input: Any, dim: int) -> Any:
@@ -319,8 +348,21 @@ activation(
 define(
     "threshold(Tensor input, Scalar threshold, Scalar value)",
     Kind.COMPOSITE,
+    meta=_threshold_meta,
+    vjp=_threshold_vjp,
+    saves=("input",),
     decompose=_threshold_decompose,
     method=False,
+)
+define(
+    "threshold_backward(Tensor grad, Tensor input, Scalar threshold)",
+    Kind.COMPOSITE,
+    meta=lambda grad, input, threshold: like(grad, input),
+    vjp=straight_vjp(op("threshold_backward")),
+    saves=("input",),
+    decompose=lambda grad, x, threshold: ops.where(ops.le(x, threshold), 0.0, grad),
+    method=False,
+    public=False,
 )
 activation(
     "hardshrink(Tensor input, float lambd=0.5)",
@@ -337,6 +379,26 @@ activation(
     _hardshrink_backward,
     meta=_softshrink_meta,
     straight=True,
+)
+define(
+    "sloped(Tensor input, Tensor slope)",
+    Kind.COMPOSITE,
+    meta=lambda input, slope: like(input),
+    vjp=_sloped_vjp,
+    saves=("input", "slope"),
+    decompose=_leaky_relu_decompose,
+    method=False,
+    public=False,
+)
+define(
+    "sloped_backward(Tensor grad, Tensor input, Tensor slope)",
+    Kind.COMPOSITE,
+    meta=lambda grad, input, slope: like(grad, input),
+    vjp=_sloped_backward_vjp,
+    saves=("grad?slope", "input", "slope"),
+    decompose=_leaky_relu_backward,
+    method=False,
+    public=False,
 )
 define("prelu(Tensor input, Tensor weight)", Kind.COMPOSITE, decompose=_prelu_decompose)
 define(

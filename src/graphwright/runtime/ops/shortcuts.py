@@ -299,12 +299,11 @@ def _prelu(ctx: Any, grad: Any) -> Any:
         wide = ops.reshape(weight, (-1,) + (1,) * (x.ndim - 2))
     elif weight.ndim:
         wide = ops.reshape(weight, (1,) * x.ndim)
-    above = ops.gt(x, 0)
     to_input = to_weight = None
     if ctx.needs["input"]:
-        to_input = ops.where(above, grad, ops.mul(grad, wide))
+        to_input = ops.sloped_backward(grad, x, wide)
     if ctx.needs["weight"]:
-        each = ops.where(above, 0.0, ops.mul(grad, x))
+        each = ops.where(ops.gt(x, 0), 0.0, ops.mul(grad, x))
         to_weight = ops.reshape(ops.sum_to_size(each, wide.shape), weight.shape)
     return to_input, to_weight
 
