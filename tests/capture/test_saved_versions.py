@@ -183,6 +183,29 @@ def caller_writes_what_is_equal_to_a_saved_result(build: Compile) -> Any:
     return _write_first(build(lambda b, x: (x.exp().detach(), x.exp())), B, leaf(X))
 
 
+def _write_second(f: Callable[..., Any], first: list[float], second: gw.Tensor) -> Any:
+    """The gradient of the second argument where the caller writes to the second result."""
+    _, result, other = f(gw.tensor(first), second)
+    bump(result)
+    other.sum().backward()
+    return second.grad
+
+
+def caller_writes_result_equal_to_an_inner_value(build: Compile) -> Any:
+    return _write_second(build(lambda b, x: ((b + 1).cos(), b + 1, x * (b + 1))), B, leaf(X))
+
+
+def caller_writes_result_equal_to_what_is_summed(build: Compile) -> Any:
+    return _write_second(build(lambda b, x: (b.exp().sum(), b.exp(), x * b.exp())), B, leaf(X))
+
+
+def caller_writes_detached_result_equal_to_what_is_summed(build: Compile) -> Any:
+    def f(b, x):
+        return x.detach().exp().sum(), x.detach().exp(), x.exp()
+
+    return _write_second(build(f), B, leaf(X))
+
+
 class OwnProduct(gw.autograd.Function):
     """Saves its second argument alone."""
 

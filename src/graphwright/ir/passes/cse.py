@@ -37,7 +37,7 @@ def merge_common(
         tangents: of a joint graph, the placeholders of the results' gradients.
     """
     seen: dict[Hashable, list[Node]] = {}
-    read = _read_by_gradients(module, tangents)
+    given, read = set(results), _read_by_gradients(module, tangents)
     for node in module.graph.nodes:
         if node.op == "get_attr":
             key: Hashable = ("get_attr", node.target)
@@ -46,12 +46,14 @@ def merge_common(
         else:
             continue
         equal = seen.setdefault(key, [])
-        first = next((n for n in equal if not _differ_in_readers(n, node, results, read)), None)
+        first = next((n for n in equal if not _differ_in_readers(n, node, given, read)), None)
         if first is None:
             equal.append(node)
             continue
         if node in read:
             read.add(first)
+        if node in given:
+            given.add(first)
         node.replace_all_uses_with(first)
         module.graph.erase_node(node)
 
