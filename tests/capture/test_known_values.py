@@ -110,6 +110,34 @@ def test_integers_of_sizes_are_known_in_tensors(program: Any, backend: str) -> N
     assert gw.compiler.stats(compiled).graphs == 2
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: (gw.tensor(x.shape[0]) * 2**62).item(),
+        lambda x: (gw.tensor(x.shape[0]) * 2**31 * 2**30).item(),
+        lambda x: (gw.tensor(x.shape[0]) + (2**63 - 8)).item(),
+        lambda x: (gw.tensor(2**62) * 2 - x.shape[0]).item(),
+        lambda x: (gw.tensor(x.shape[0]) * -(2**62)).item(),
+    ],
+)
+def test_integers_wrap_at_64_bits(program: Any) -> None:
+    captured = Captured(lambda x: (program(x), x * 2))
+    assert all(captured.agrees(gw.ones(size)) for size in (4, 6, 8, 10))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x * gw.clone(input=x.sum()),
+        lambda x: x * gw.detach(input=x.long().sum()),
+        lambda x: x[: gw.clone(input=gw.tensor(x.shape[0]))] * 2,
+    ],
+)
+def test_tensors_that_go_by_keyword(program: Any) -> None:
+    captured = Captured(program)
+    assert all(captured.agrees(gw.ones(size)) for size in (4, 6, 8))
+
+
 def test_an_integer_that_was_written_to_is_not_known() -> None:
     def program(x: Any) -> Any:
         count = half(x.shape[0])

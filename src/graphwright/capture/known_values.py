@@ -17,6 +17,7 @@ from graphwright.ir.node import Node, map_leaves, map_nodes
 from graphwright.runtime import _core
 from graphwright.runtime.dtypes import bool as bool_
 from graphwright.runtime.dtypes import int64
+from graphwright.runtime.symbolic.nodes import Sym, as_expr
 from graphwright.runtime.symbolic.symint import IntLike, SymInt
 
 KNOWN = "known"
@@ -24,6 +25,8 @@ KNOWN = "known"
 _INTEGER = "integer"
 """The key of a node's meta that holds the integer of symbols that it gives, and its version."""
 _MOST_ELEMENTS = 10_000
+_MOST_SIZE = 2**31
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 
 def note_known(node: Node, result: Any, random: bool) -> bool:
@@ -64,7 +67,7 @@ def _integer(node: Node) -> IntLike | None:
     name = name_of(node.target)
     operands = [integer_of(arg) if isinstance(arg, Node) else arg for arg in node.args]
     if name in _KEEPING:
-        return operands[0]
+        return operands[0] if operands else None
     rule = _INTEGERS.get(name)
     if rule is None or len(operands) != 2 or not {*map(type, operands)} <= {int, SymInt}:
         return None
@@ -81,9 +84,20 @@ def _divided(top: IntLike, bottom: IntLike, rounding_mode: Any = None) -> IntLik
 def _arithmetic(function: Callable[[Any, Any], Any]) -> Callable[..., IntLike | None]:
     def rule(one: IntLike, other: IntLike, **options: Any) -> IntLike | None:
         result: IntLike | None = None if options else function(one, other)
-        return result
+        return result if result is not None and _fits(result) else None
 
     return rule
+
+
+def _fits(number: IntLike) -> bool:
+    """Whether 64 bits surely hold it, for tensors wrap around: of sizes below `_MOST_SIZE`."""
+    if not isinstance(number, SymInt):
+        return _LOWEST <= number <= _HIGHEST
+    expr = as_expr(number)
+    low, high = expr.at({
+        symbol.name: Sym(symbol.name, -_MOST_SIZE, _MOST_SIZE) for symbol in expr.symbols()
+    }).range()
+    return low is not None and high is not None and low >= _LOWEST and high <= _HIGHEST
 
 
 _INTEGERS: dict[str, Callable[..., IntLike | None]] = {
