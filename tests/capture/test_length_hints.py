@@ -33,6 +33,7 @@ class Drawn(Row):
     left = 2
 
     def __iter__(self) -> Iterator[Any]:
+        self.log.append("iter of the iterator")
         return self
 
     def __next__(self) -> Any:

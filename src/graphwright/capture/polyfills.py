@@ -286,9 +286,12 @@ def reduce(function: Any, iterable: Iterable[Any], initial: Any = _NOTHING, /) -
         except StopIteration:
             message = "reduce() of empty iterable with no initial value"
             raise TypeError(message) from None
-    for item in iterator:
+    while True:
+        try:
+            item = next(iterator)
+        except StopIteration:
+            return initial
         initial = function(initial, item)
-    return initial
 
 
 def generic_method(generic: Any, owner: Any, cls: Any = None) -> Any:

@@ -204,7 +204,7 @@ def unpack_ex(tx: Translator, inst: Instruction) -> None:
     value = tx.pop()
     _require_items(tx, value, _NO_ITEMS)
     iterator = value.iterate(tx)
-    items = list(itertools.islice(iterator.draw(tx), before))
+    items = list(itertools.islice(iter(lambda: iterator.next(tx), None), before))
     if len(items) == before:
         items += iterator.unpack(tx)
     if len(items) < before + after:
