@@ -37,6 +37,13 @@ class SpyModule(types.ModuleType):
         return types.ModuleType.__getattribute__(self, name)
 
 
+class VeiledModule(types.ModuleType):
+    @property
+    def __dict__(self):
+        LOG.append("__dict__")
+        return {}
+
+
 class Meta(type):
     def __getattribute__(cls, name):
         LOG.append(name)
@@ -127,7 +134,7 @@ class Callable:
 
 UNNAMED = types.ModuleType.__new__(types.ModuleType)
 VALUES = [
-    *(Spy(), Posing(), SpyModule("spied"), Spied, Number(3), UNNAMED),
+    *(Spy(), Posing(), SpyModule("spied"), VeiledModule("veiled"), Spied, Number(3), UNNAMED),
     *(types.MethodType(Callable(), 1), Spied(), {Spy(): 1}, [Posing()]),
     *(OfEqual, OfEqual(), OfUnhashed, OfUnhashed(), OfNamed, OfNamed(), Shade.DARK),
     *TELLING,

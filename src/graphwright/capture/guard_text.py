@@ -100,10 +100,15 @@ def _qualified(cls: Any) -> str:
     return f"{module}.{class_name(cls)}" if module else class_name(cls)
 
 
+def module_dict(module: Any) -> dict[str, Any]:
+    """What lies in the module, whatever its class defines as `__dict__`; nothing yet: empty."""
+    namespace: dict[str, Any] | None = vars(ModuleType)["__dict__"].__get__(module)
+    return namespace or {}
+
+
 def module_name(module: Any) -> str:
     """What its dict says: a subclass may run code when it is read, or have no name yet."""
-    namespace = object.__getattribute__(module, "__dict__")
-    name = namespace.get("__name__") if type(namespace) is dict else None
+    name = module_dict(module).get("__name__")
     return name if type(name) is str else "without a name"
 
 

@@ -6,7 +6,7 @@ import types
 from typing import TYPE_CHECKING
 
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.guard_text import is_of_package, module_name
+from graphwright.capture.guard_text import is_of_package, module_dict, module_name
 from graphwright.capture.source import AttrSource, ConstSource, InstanceAttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
@@ -47,7 +47,7 @@ class PythonModuleVariable(VariableTracker):
 
     def _of_subclass(self, tx: Translator, cls: type, name: str) -> VariableTracker:
         """What the module's dict has, where the class says nothing of the name or of reads."""
-        found = object.__getattribute__(self.value, "__dict__")
+        found = module_dict(self.value)
         plain = lookup(cls, "__getattribute__") is types.ModuleType.__getattribute__
         if not plain or lookup(cls, name) is not ABSENT or name not in found:
             unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
