@@ -137,6 +137,7 @@ def keys_of_a_comparison(x):
     one, two = key(1), key(2)
     compared = one == key(1), one != key(1), one > two, one >= one, one <= two
     kinds = type(key).__name__, type(key) is type(one), hasattr(key, "__name__"), callable(key)
+    kinds += isinstance(one, type(key)), isinstance(one, int), callable(one)
     return x + 1, compared, kinds, max([3, 1, 5], key=key), min([2, 1], key=key), calls
 
 

@@ -24,7 +24,6 @@ from graphwright.capture.variables.arrays import to_numpy
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
-from graphwright.capture.variables.compare_keys import KEY_TYPE
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.containers import unwrapped
 from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
@@ -86,7 +85,7 @@ class Values:
         if isinstance(value, ClassVariable):
             return value
         if isinstance(value, ObjectVariable) and value.cls is CompareKey:
-            return self.constant_class(KEY_TYPE)
+            return self.constant_class(value.python_type())
         if isinstance(value, ObjectVariable) and value.cls_source is not None:
             return self.output.wrap(value.cls, value.cls_source)
         if isinstance(value, ObjectVariable) and value.source is not None:

@@ -30,6 +30,7 @@ from graphwright.capture.variables.class_guards import (
     guard_member,
     refuse_wrapped_descriptor,
 )
+from graphwright.capture.variables.compare_keys import KEY_TYPE
 from graphwright.capture.variables.exceptions import (
     ExceptionMethod,
     ExceptionVariable,
@@ -106,7 +107,7 @@ class ObjectVariable(VariableTracker):
         self.cls_source = cls_source
 
     def python_type(self) -> type:
-        return self.cls
+        return KEY_TYPE if self.cls is CompareKey else self.cls
 
     # reading
 
