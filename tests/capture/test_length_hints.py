@@ -147,6 +147,13 @@ def together(*items: Any) -> Any:
     return items
 
 
+def hints(iterator: Any) -> Any:
+    told = [operator.length_hint(iterator, 5)]
+    for _ in iterator:
+        told.append(operator.length_hint(iterator, 5))
+    return [*told, operator.length_hint(iterator, 5)]
+
+
 USES: dict[str, Callable[[Any], Any]] = {
     "list": list, "tuple": tuple, "sorted": sorted, "set": set, "dict": dict,
     "sum": lambda row: sum(row, ()), "fromkeys": dict.fromkeys, "deque": collections.deque,
@@ -174,6 +181,10 @@ USES: dict[str, Callable[[Any], Any]] = {
     "fsum": lambda row: math.fsum(item[0] for item in row),
     "intersection": lambda row: {(1, "item")}.intersection(row),
     "intersection of a frozenset": lambda row: frozenset([(1, "item")]).intersection(row),
+    "issubset": lambda row: {(1, "item")}.issubset(row),
+    "issubset of a frozenset": lambda row: frozenset([(1, "item")]).issubset(row),
+    "length_hint of the iterator": lambda row: hints(iter(row)),
+    "length_hint with a name": lambda row: operator.length_hint(row, "a"),
     "union": lambda row: {1}.union(row),
 }  # fmt: skip
 KINDS = [Row, Drawn, Sized, Hinted, Both, Unsure, Broken, ByIndex, OwnList, class_of_family]
@@ -196,6 +207,26 @@ def test_methods_run_in_pythons_order(use: str) -> None:
         compiled = gw.compile(run, backend="eager")
         log, found, _ = run(x, make)
         assert compiled(x, make)[:2] == (log, found), make.__name__
+
+
+class OfSizes:
+    """As many items as a tensor has rows, which it says by a size."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([1.0, 2.0])
+
+    def __len__(self) -> int:
+        return self.x.shape[0]
+
+
+def test_a_length_may_be_a_size_that_varies() -> None:
+    compiled = gw.compile(lambda x: x * list(OfSizes(x))[1], backend="eager", fullgraph=True)
+    for size in (4, 6, 8):
+        assert gw.equal(compiled(gw.ones(size)), gw.ones(size) * 2)
+    assert gw.compiler.stats(compiled).graphs == 2
 
 
 def test_what_a_length_raises_reaches_the_caller() -> None:

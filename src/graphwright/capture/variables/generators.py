@@ -32,7 +32,7 @@ class GeneratorVariable(IteratorVariable):
 
     kind: the type that Python gives it, which is another one where the generator stands for an
     iterator of the standard library. measured: gives the special methods of an object whose items
-    are read by index.
+    are read by index. drawn: how many items it has given.
     """
 
     measured: Callable[[str], VariableTracker | None] | None = None
@@ -41,6 +41,7 @@ class GeneratorVariable(IteratorVariable):
         self.frame = frame
         self.kind = kind
         self.started = False
+        self.drawn = 0
         self.failed = False
         self.running = False
         self.closed_with: VariableTracker | None = None
@@ -57,12 +58,17 @@ class GeneratorVariable(IteratorVariable):
         return self.failed or self.frame.returned is not None
 
     def length_hint(self, tx: Translator) -> VariableTracker | None:
-        if self.measured is None or self.finished:
+        if self.measured is None:
             return None
-        return length_asked(tx, self.measured, ("__len__",))
+        if self.finished:
+            return tx.constant(0)
+        told = length_asked(tx, self.measured, ("__len__",))
+        return told and tx.wrap_plain(max(told.as_example() - self.drawn, 0))
 
     def next(self, tx: Translator) -> VariableTracker | None:
-        return self.resume(tx, tx.constant(None))
+        item = self.resume(tx, tx.constant(None))
+        self.drawn += item is not None
+        return item
 
     def resume(self, tx: Translator, sent: VariableTracker) -> VariableTracker | None:
         """Go on with a value; the next item, or None at the end."""

@@ -14,6 +14,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import Raised
+from graphwright.capture.variables.symint import SymIntVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -45,7 +46,8 @@ def length_asked(
         known = isinstance(told, ConstantVariable)
         if known and told.as_constant() is NotImplemented and name == "__length_hint__":
             return None
-        if not known or told.python_type() is not int or not 0 <= told.as_constant() <= _MUCH:
+        whole = (known or isinstance(told, SymIntVariable)) and told.python_type() is int
+        if not whole or not 0 <= told.as_example() <= _MUCH:
             unsupported("GB0008", f"{name} gives {told.describe()}")
         return told
     return None

@@ -6,9 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import Handler
 from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.generators import GeneratorVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operators import unary
@@ -41,9 +43,15 @@ def _delitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _length_hint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    value = args[0].realize()
+    value, default = [arg.realize() for arg in [*args, tx.constant(0)][:2]]
+    if default.python_type() is not int:
+        kind = default.python_type()
+        if hasattr(kind, "__index__"):
+            unsupported("GB0008", f"length_hint() with {default.describe()}")
+        message = f"{kind.__name__!r} object cannot be interpreted as an integer"
+        raise_in_frame(TypeError, [tx.constant(message)])
     if isinstance(value, (ObjectVariable, GeneratorVariable)):
-        return value.length_hint(tx) or (args[1:] or [tx.constant(0)])[0]
+        return value.length_hint(tx) or default
     return value.length(tx)
 
 

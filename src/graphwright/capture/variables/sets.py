@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import ConstSource, Source
 from graphwright.capture.variables.base import VariableTracker
@@ -368,8 +369,11 @@ def _runs_code(values: VariableTracker) -> bool:
 
 
 def _met(tx: Translator, own: Any, name: str, args: Args) -> Args:
-    """What `intersection` draws: no more once all members of the set have come."""
-    if not name.startswith("intersection"):
+    """What `intersection` draws: no more once all members of the set have come.
+
+    So does `issubset` from Python 3.12 on.
+    """
+    if not name.startswith("intersection") and (name != "issubset" or PYTHON < (3, 12)):
         return args
     left = set(own)
     met: Args = []
