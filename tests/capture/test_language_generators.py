@@ -40,6 +40,29 @@ def test_generators_that_delegate_are_closed():
     check(close, gw.ones(2), graphs=1)
 
 
+def test_what_a_generator_returns_is_for_whoever_meets_its_end():
+    def ends(x):
+        def two():
+            yield x
+            return x + 1
+
+        def delegating(it):
+            log.append((yield from it))
+
+        log = []
+        for meets in (list, lambda it: [*it], lambda it: list(delegating(it))):
+            it = two()
+            log.append(meets(it))
+            for again in (next, lambda it: it.send(1), lambda it: list(delegating(it))):
+                try:
+                    log.append(again(it))
+                except StopIteration as stop:
+                    log.append(stop.args)
+        return log
+
+    check(ends, gw.ones(2), graphs=1)
+
+
 def test_exceptions_are_thrown_into_generators_that_delegate():
     def throw(x):
         waiting, log = delegating(x)

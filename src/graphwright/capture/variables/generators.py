@@ -71,8 +71,13 @@ class GeneratorVariable(IteratorVariable):
         return item
 
     def resume(self, tx: Translator, sent: VariableTracker) -> VariableTracker | None:
-        """Go on with a value; the next item, or None at the end."""
+        """Go on with a value; the next item, or None at the end.
+
+        What the generator returned is for whoever meets its end, not for those after that.
+        """
         if self.finished:
+            if self.frame.returned is not None:
+                self.frame.returned = tx.constant(None)
             return None
         if self.started:
             self.frame.push(sent)
