@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -156,10 +157,13 @@ def _basic(tensor: Any, items: list[Any]) -> tuple[Any, list[Any]]:
 
 
 def _bound(value: Any) -> Any:
-    """A bound of a slice: an object of the program's that stands for an int as that int."""
+    """A bound of a slice: an object of the program's that stands for an int as that int.
+
+    Raises TypeError for one that stands for none, as a class or a bool of NumPy.
+    """
     if value is None or isinstance(value, int | TensorBase | SymInt):
         return value
-    return value.__index__() if hasattr(value, "__index__") else value
+    return operator.index(value)
 
 
 def _no_index(item: Any) -> Exception:
