@@ -296,7 +296,7 @@ def _histogram(
     if not input.dtype.is_floating_point:
         raise NotImplementedError(f'"histogram" not implemented for {describe(input)}')
     if isinstance(bins, Tensor):
-        edges = ops.clone(bins.contiguous()).detach()
+        edges = ops.clone(bins.contiguous())
         if range is not None:
             raise TypeError("histogram(): range is not taken together with a tensor of edges")
     else:
@@ -346,7 +346,7 @@ define(
     "bincount(Tensor input, Tensor? weights=None, int minlength=0)",
     Kind.OTHER,
     meta=_bincount_meta,
-    vjp=not_differentiable,
+    vjp=no_derivative("bincount"),
     eager=_bincount_eager,
     tags=("data_dependent",),
 )
