@@ -179,16 +179,16 @@ typedef struct {
 } Singular;
 
 /* Doubles for floating point; behind them are 8 ints for each value. */
-static int singular_length(const Singular *s) {
-    int squares = s->u.tensor == NULL ? 0 : 5 * s->side * s->side;
-    return squares + 16 * s->side + (GW_BLOCK + 2) * (s->m.rows + s->m.columns);
+static int64_t singular_length(const Singular *s) {
+    int64_t side = s->side, squares = s->u.tensor == NULL ? 0 : 5 * side * side;
+    return squares + 16 * side + (GW_BLOCK + 2) * ((int64_t)s->m.rows + s->m.columns);
 }
 
 static int singular_step(const void *what, int64_t i, void *room) {
     const Singular *s = what;
     bool vectors = s->u.tensor != NULL;
     bool full = vectors && (s->u.columns > s->side || s->vh.rows > s->side);
-    int length = singular_length(s), info;
+    int length = (int)singular_length(s), info;
     char *values = s->values->data + (size_t)(i * s->side) * (size_t)gw_itemsize(s->values);
     s->gesdd(!vectors ? "N" : full ? "A" : "S", &s->m.rows, &s->m.columns, gw_matrix_at(&s->m, i),
              &s->m.rows, values, vectors ? gw_matrix_at(&s->u, i) : NULL, &s->m.rows,
@@ -198,8 +198,9 @@ static int singular_step(const void *what, int64_t i, void *room) {
 }
 
 static bool find_singular(const Singular *s) {
-    return gw_all_finite(s->m.tensor)
-           && gw_done_for(&s->m, singular_step, s, (size_t)(singular_length(s) + 8 * s->side));
+    int64_t length = singular_length(s);
+    return length <= INT32_MAX && gw_all_finite(s->m.tensor)
+           && gw_done_for(&s->m, singular_step, s, (size_t)(length + 8 * (int64_t)s->side));
 }
 
 GW_KERNEL(linalg_svdvals) {
