@@ -26,7 +26,7 @@ from graphwright.runtime.ops.nn_support import (
 )
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import product
-from graphwright.runtime.ops.table import Kind
+from graphwright.runtime.ops.table import Kind, refuse_gradients
 from graphwright.runtime.tensor import Tensor
 
 
@@ -273,15 +273,6 @@ def _update_running(
         _move(running_var, cast(unbiased, running_var.dtype), momentum)
 
 
-def _refuse_gradients(**statistics: Any) -> None:
-    for name, tensor in statistics.items():
-        if _core.grad_enabled() and tensor.requires_grad:
-            raise RuntimeError(
-                f"The function 'batch_norm' is not differentiable with respect to argument "
-                f"'{name}'. This input cannot have requires_grad True."
-            )
-
-
 def _batch_norm_decompose(
     input: Any,
     weight: Any,
@@ -300,7 +291,7 @@ def _batch_norm_decompose(
             raise RuntimeError(
                 "Expected running_mean and running_var to be defined when training=False"
             )
-        _refuse_gradients(running_mean=running_mean, running_var=running_var)
+        refuse_gradients("batch_norm", running_mean=running_mean, running_var=running_var)
         return _eval_decompose(input, weight, bias, running_mean, running_var, eps)
     out, mean, variance = ops.batch_norm_train(input, weight, bias, eps)
     _update_running(

@@ -26,7 +26,7 @@ from graphwright.runtime.ops.nn_support import (
 from graphwright.runtime.ops.reductions import check_floating
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides, product
-from graphwright.runtime.ops.table import Kind, refuse_gradient
+from graphwright.runtime.ops.table import Kind, refuse_gradients
 from graphwright.runtime.ops.value_checks import checked, inside
 from graphwright.runtime.promotion import result_type
 from graphwright.runtime.tensor import Tensor
@@ -161,7 +161,6 @@ def _bce_meta(input: Any, target: Any, weight: Any, reduction: str) -> Any:
 
 
 def _bce_vjp(ctx: Any, grad: Any) -> Any:
-    refuse_gradient(ctx, "binary_cross_entropy", "weight")
     p, t = ctx.input, ctx.target
     grad = _scaled_grad(grad, p.shape, ctx.reduction)
     if ctx.weight is not None:
@@ -345,7 +344,6 @@ def _nll_eager(
 
 
 def _nll_vjp(ctx: Any, grad: Any) -> Any:
-    refuse_gradient(ctx, "nll_loss", "weight")
     return (
         ops.nll_loss_backward(
             grad, ctx.input.shape, ctx.target, ctx.weight, ctx.ignore_index, ctx.reduction
@@ -430,6 +428,7 @@ def _cross_entropy_decompose(
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _soft_cross_entropy(log_p, target, weight, reduction, label_smoothing)
+    refuse_gradients("nll_loss", weight=weight)
     loss = ops.nll_loss(log_p, target, weight, ignore_index, reduction)
     if label_smoothing == 0.0:
         return loss

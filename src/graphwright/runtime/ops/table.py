@@ -15,7 +15,7 @@ from enum import Enum
 from importlib import import_module
 from typing import Any
 
-from graphwright.runtime._core import OpBase
+from graphwright.runtime._core import OpBase, grad_enabled
 from graphwright.runtime.ops.schema import Schema, parse
 
 
@@ -57,13 +57,14 @@ def no_derivative(name: str) -> Callable[..., Any]:
     return vjp
 
 
-def refuse_gradient(ctx: Any, name: str, parameter: str) -> None:
-    """Raise RuntimeError in the backward of op `name` where the parameter's gradient is wanted."""
-    if ctx.needs[parameter]:
-        raise RuntimeError(
-            f"The function '{name}' is not differentiable with respect to argument "
-            f"'{parameter}'. This input cannot have requires_grad True."
-        )
+def refuse_gradients(name: str, **constants: Any) -> None:
+    """Raise RuntimeError in op `name` for one of its constants that requires a gradient."""
+    for parameter, tensor in constants.items():
+        if tensor is not None and grad_enabled() and tensor.requires_grad:
+            raise RuntimeError(
+                f"The function '{name}' is not differentiable with respect to argument "
+                f"'{parameter}'. This input cannot have requires_grad True."
+            )
 
 
 class Op(OpBase):

@@ -12,6 +12,7 @@ from typing import Any
 from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.nn.functions.reduction import paired, reduction_of
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.table import refuse_gradients
 from graphwright.runtime.tensor import Tensor
 
 
@@ -106,6 +107,7 @@ def nll_loss(
 ) -> Tensor:
     """-weight[t] * input[n, t] for t = target[n]: input [N, C, *] or [C], target [N, *] or []."""
     kind = reduction_of(reduction, size_average, reduce)
+    refuse_gradients("nll_loss", weight=weight)
     return ops.nll_loss(input, target, weight, ignore_index, kind)
 
 
@@ -138,6 +140,7 @@ def binary_cross_entropy(
 ) -> Tensor:
     """-(t*log(p) + (1-t)*log(1-p)), logarithms limited to >= -100; shapes must be equal."""
     kind = reduction_of(reduction, size_average, reduce)
+    refuse_gradients("binary_cross_entropy", weight=weight)
     return ops.binary_cross_entropy(input, target, weight, kind)
 
 
