@@ -58,6 +58,9 @@ class Restored:
         for tensor, value in self.values:
             tensor.data = value.clone()
             tensor.grad = None
+            extra = tensor._autograd_extra()
+            extra.hooks.clear()
+            extra.accumulate_hooks.clear()
         return self.net
 
 
