@@ -82,6 +82,7 @@ FAMILIES = (
     "segments",
     "sequences",
     "sorting",
+    "spaced",
     "statistics",
     "value_checks",
     "views",
