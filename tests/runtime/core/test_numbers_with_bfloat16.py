@@ -47,6 +47,8 @@ def operands() -> list[gw.Tensor]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_as_float32_rounded(name: str) -> None:
+    """But for where a product and a sum are rounded as one in only one of them: there the results
+    may be neighbours in bfloat16, or what float32 left over of terms that cancel."""
     tensors = operands()
     got = CASES[name](*tensors)
     assert got.dtype is gw.bfloat16
@@ -55,7 +57,7 @@ def test_as_float32_rounded(name: str) -> None:
     if name == "in place":
         want = steps[0].mul(0.3).to(gw.bfloat16).float() + 1.1
     want = want.to(gw.bfloat16).float().numpy()
-    np.testing.assert_allclose(got.float().numpy(), want, rtol=2**-8, atol=1e-30)
+    np.testing.assert_allclose(got.float().numpy(), want, rtol=2**-7, atol=2**-22)
     assert np.isclose(got.float().numpy(), want, rtol=0, atol=0, equal_nan=True).mean() > 0.95
 
 
