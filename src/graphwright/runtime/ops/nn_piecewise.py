@@ -122,16 +122,20 @@ def _hardswish_backward(grad: Any, x: Any) -> Any:
 # threshold, shrinks, softsign
 
 
-def _threshold_meta(input: Any, threshold: Any, value: Any) -> Any:
+def _check_threshold(input: Any, threshold: Any, value: Any) -> None:
     if input.dtype is dtypes.bool or input.dtype.is_complex:
         raise NotImplementedError(f'"threshold" not implemented for {input.dtype}')
     check_held("threshold", calculated(input.dtype), threshold)
     check_held("threshold", input.dtype, value)
+
+
+def _threshold_meta(input: Any, threshold: Any, value: Any) -> Any:
+    _check_threshold(input, threshold, value)
     return like(input)
 
 
 def _threshold_decompose(input: Any, threshold: Any, value: Any) -> Any:
-    _threshold_meta(input, threshold, value)
+    _check_threshold(input, threshold, value)
     if not input.dtype.is_floating_point:
         threshold, value = int(threshold), int(value)
     return ops.where(ops.le(input, threshold), value, input)
