@@ -260,3 +260,30 @@ def test_every_way_behind_a_break_has_the_leaf(program: Any) -> None:
     for x in (X + 9, X - 9, X + 9):
         assert_same(seen(captured(x)), seen(program(x)))
     assert captured.breaks
+
+
+def inferred(x: Any) -> Any:
+    with gw.inference_mode():
+        made = nn.Parameter(x * 2)
+        other = (x + 1).requires_grad_()
+    return made, other
+
+
+def inferred_before_a_break(x: Any) -> Any:
+    with gw.inference_mode():
+        layer = nn.Linear(3, 3)
+        nn.init.constant_(layer.weight, 0.5)
+    print(end="")
+    return layer.weight, x + 1
+
+
+@pytest.mark.parametrize("program", [inferred, inferred_before_a_break])
+def test_leaves_made_in_inference_mode_leave_it(program: Callable[..., Any]) -> None:
+    captured = Captured(program)
+    for x in (X, X + 1):
+        expected, found = program(x), captured(x)
+        assert_same(seen(found), seen(expected))
+        assert [part.is_inference() for part in found] == [
+            part.is_inference() for part in expected]
+    assert not gw.is_inference_mode_enabled()
+    assert captured.graphs

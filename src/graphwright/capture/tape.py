@@ -17,6 +17,7 @@ from graphwright.ir.node import Node as IrNode
 from graphwright.runtime import _core
 from graphwright.runtime.autograd import engine
 from graphwright.runtime.autograd.inplace import CopySlices
+from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.autograd.node import Node, OpNode, gradient_edge
 from graphwright.runtime.autograd.saved import FREED
 from graphwright.runtime.batching import boundary
@@ -65,7 +66,11 @@ _eval_frame.skip_code(with_spent_history.__code__)
 def as_leaf(tensor: Any, cls: type, requires_grad: bool) -> Any:
     """The tensor as a leaf of its class: a parameter, or another one, that the frame made."""
     leaf: Any = _core.detach(cls, tensor)
+    modes = _core.modes()
+    if requires_grad and tensor.is_inference():
+        _core.set_modes(modes | INFERENCE)      # where the frame made it
     leaf.requires_grad = requires_grad
+    _core.set_modes(modes)
     return leaf
 
 
