@@ -215,6 +215,7 @@ _ELSEWHERE = {
     **dict.fromkeys(_STORAGES, "storage"),
     **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "removed"),
     "lobpcg": "lowrank",
+    "ops": "library",
     "pca_lowrank": "lowrank",
     "svd_lowrank": "lowrank",
     "vmap": "mapping",

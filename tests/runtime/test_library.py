@@ -62,6 +62,20 @@ def test_it_is_a_node_of_one_graph(dynamic: bool) -> None:
         np.testing.assert_allclose(grads[0], grads[1], rtol=1e-4)
 
 
+def test_it_is_found_by_namespace_and_name() -> None:
+    """As `gw.ops.namespace.name`, with `.default` for its overload; one node of a graph."""
+    sine = _sine()
+    assert gw.ops.tests.sine is sine
+    assert gw.ops.tests.sine.default is sine
+    compiled = gw.compile(lambda x: gw.ops.tests.sine.default(x * 2, 3) + 1, fullgraph=True)
+    np.testing.assert_allclose(compiled(gw.ones(4)).numpy(), np.sin(6.0) + 1, rtol=1e-6)
+    later = _sine()
+    assert gw.ops.tests.sine is later
+    assert not hasattr(gw.ops.tests, "cosine")
+    with pytest.raises(AttributeError, match=r"nothing_yet.*has no attribute 'f'"):
+        gw.ops.nothing_yet.f(gw.ones(1))
+
+
 def test_gradients_of_gradients_of_a_graph_with_it() -> None:
     sine, found = _sine(), []
     for run in (sine, gw.compile(lambda x: sine(x * 1), fullgraph=True)):

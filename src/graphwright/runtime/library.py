@@ -8,11 +8,13 @@
     sine.register_autograd(lambda ctx, grad: grad * ctx.cosine, setup_context=...)
 
 Compiled code calls the function as it is; the fake implementation tells it what comes out.
+It is also `gw.ops.mylib.sine`.
 """
 
 from __future__ import annotations
 
 import inspect
+import types
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from types import UnionType
@@ -30,7 +32,7 @@ from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Op, unlisted
 from graphwright.runtime.tensor import Tensor
 
-__all__ = ["CustomOp", "custom_op", "register_autograd", "register_fake"]
+__all__ = ["CustomOp", "custom_op", "ops", "register_autograd", "register_fake"]
 
 _REGISTRY: dict[str, CustomOp] = {}
 _PLAIN = (int, float, bool, str, complex, DType, Device)
@@ -132,6 +134,11 @@ class CustomOp:
         self._recorded: Any = type(
             self.__name__, (Function,), {"forward": self._forward, "backward": self._reverse}
         )
+
+    @property
+    def default(self) -> CustomOp:
+        """The op itself, as the one overload that it has."""
+        return self
 
     @property
     def in_graphs(self) -> bool:
@@ -294,6 +301,18 @@ def _leaves(values: tuple[Any, ...]) -> list[Any]:
     return found
 
 
+def _namespace(name: str) -> types.ModuleType:
+    """`gw.ops.NAME`, which is empty until an op of that namespace is made."""
+    if name.startswith("__"):
+        raise AttributeError(f"module 'graphwright.ops' has no attribute '{name}'")
+    made = ops.__dict__[name] = types.ModuleType(f"graphwright.ops.{name}")
+    return made
+
+
+ops = types.ModuleType("graphwright.ops", "The user's own ops: `gw.ops.NAMESPACE.NAME`.")
+ops.__dict__["__getattr__"] = _namespace
+
+
 def custom_op(
     name: str,
     fn: Callable[..., Any] | None = None,
@@ -310,10 +329,11 @@ def custom_op(
     tensors, numbers, bools, strings, dtypes, devices) and out (a tensor, a tuple or list of them,
     None); ValueError for others. `mutates_args` names the arguments that are written, or is
     "unknown". An op that writes, or gives a list, ends a graph. `device_types`, `schema` and
-    `tags` change nothing.
+    `tags` change nothing. The op is found as `gw.ops.namespace.name`, too.
     """
     def define(function: Callable[..., Any]) -> CustomOp:
         made = _REGISTRY[name] = CustomOp(name, function, mutates_args)
+        setattr(getattr(ops, name.partition("::")[0]), made.__name__, made)
         return made
 
     return define if fn is None else define(fn)

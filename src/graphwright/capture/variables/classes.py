@@ -53,6 +53,7 @@ from graphwright.capture.variables.proxies import ClassDictVariable
 from graphwright.capture.variables.scalar_objects import make_scalar_object
 from graphwright.capture.variables.signatures import check_call
 from graphwright.runtime.legacy import default_tensor
+from graphwright.runtime.library import CustomOp
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -560,6 +561,8 @@ class OperationVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in _OF_FUNCTIONS and isinstance(self.value, types.FunctionType):
             return tx.output.wrap(getattr(self.value, name), AttrSource(self.source, name))
+        if name == "default" and isinstance(self.value, CustomOp):
+            return self
         return super().getattr(tx, name)
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
