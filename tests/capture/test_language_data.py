@@ -270,3 +270,90 @@ def test_a_graph_that_fails_has_written_nothing() -> None:
     gw.compile(double, backend=failing)()
     assert calls == [1]
     assert w.tolist() == [2.0] * 3
+
+
+def read_twice_and_written(x: Any, w: Any) -> Any:
+    first, second = x.data, x.data
+    first.add_(1)
+    return [first, second, first]
+
+
+def of_what_the_frame_made(x: Any, w: Any) -> Any:
+    y = x + 1
+    first, second = y.data, y.data
+    first.add_(1)
+    return [y, first, second, first]
+
+
+def view_of_the_alias(x: Any, w: Any) -> Any:
+    y = x + 1
+    return [y, y.data[0], y.data.t(), nn.Parameter(y.data)]
+
+
+def one_of_several_views(x: Any, w: Any) -> Any:
+    first, second = (x * w).unbind(0)
+    second.data.add_(1)
+    return [first * 2, second]
+
+
+def written_after_it_was_saved(x: Any, w: Any) -> Any:
+    y = (x + 1).exp()
+    z = y * w
+    y.data.add_(1)
+    return [z, y]
+
+
+def written_by_a_view_after_it_was_saved(x: Any, w: Any) -> Any:
+    y = (x + 1).exp()
+    z = y * w
+    y[0].data.mul_(2)
+    return [z, y]
+
+
+def written_before_gradients(x: Any, w: Any) -> Any:
+    y = (x + 1).exp()
+    z = y * w
+    y.data.add_(1)
+    z.sum().backward()
+    return [w.grad, y]
+
+
+def of_a_view_of_an_argument(x: Any, w: Any) -> Any:
+    z = x * w
+    x.view(-1).data.mul_(2)
+    return [z, x.data]
+
+
+def seen_by_a_caller(results: list[Any], *arguments: Any) -> Any:
+    """Gradients; which are one object; whose versions count a write to which."""
+    distinct = list({id(value): value for value in (*results, *arguments)}.values())
+    for value in distinct:
+        if value.grad_fn is not None:
+            value.sum().backward(retain_graph=True)
+    objects = [[one is other for one in results] for other in results]
+    with gw.no_grad():
+        before = [value._version for value in distinct]
+        counted = []
+        for value in distinct:
+            if value is not arguments[0] and value.grad_fn is None:
+                value.add_(0)
+            counted.append([part._version - n for part, n in zip(distinct, before, strict=True)])
+    return objects, counted, [value.tolist() for value in distinct], arguments[1].grad.tolist()
+
+
+@pytest.mark.parametrize("compiled", [Captured, gw.compile], ids=["captured", "native"])
+@pytest.mark.parametrize("program", [
+    read_twice_and_written, of_what_the_frame_made, view_of_the_alias, one_of_several_views,
+    written_after_it_was_saved, written_by_a_view_after_it_was_saved, written_before_gradients,
+    of_a_view_of_an_argument,
+])
+def test_an_alias_that_leaves_is_one_for_its_caller(program: Any, compiled: Any) -> None:
+    function = compiled(program)
+    for _ in range(2):
+        found = []
+        for run in (program, function):
+            gw.manual_seed(0)
+            x, w = arguments()
+            w.grad = gw.zeros_like(w)
+            found.append(seen_by_a_caller(run(x, w), x, w))
+        assert found[1] == found[0]

@@ -11,6 +11,7 @@ operations on the tensor are recorded, it cannot be used under its own name from
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 
 
 class DataSource(DerivedSource):
-    """`base.data` of a tensor: guards look at the tensor itself."""
+    """`base.data` of a tensor: guards look at the tensor itself. number: of how many reads."""
 
+    number: int = 0
     makes_objects = True
 
     def name(self) -> str:
@@ -67,7 +69,7 @@ class _Pair:
     def uses(self) -> Iterator[tuple[Node, FakeTensor]]:
         """What operations on either name, or on a view, gave that has other memory."""
         storages = {id(name.fake._storage) for name in (self.owner, self.alias)}
-        pending = [self.owner.node, self.alias.node]
+        pending = [_views_to(self.owner.node)[-1], self.alias.node]
         seen = set(pending)
         while pending:
             for user in pending.pop().users:
@@ -89,6 +91,8 @@ class DataAliases:
         self.output = output
         self._pairs: dict[int, _Pair] = {}
         self._known: dict[TensorVariable, TensorVariable] = {}
+        self._reads: Counter[TensorVariable] = Counter()
+        self._apart: set[Node] = set()
         self._assigned: dict[int, tuple[FakeTensor, int]] = {}
         self._views: dict[int, Any] = {}
 
@@ -96,10 +100,9 @@ class DataAliases:
         """`owner.data`: another object at each read."""
         assigned = tx.side_effects.attribute(owner, "data")
         if assigned is not None:
-            return self.output.run(tx, "call_method", "detach", [assigned], {})
+            return self._detached(tx, assigned)
         if owner.source is None:
-            alias = self.output.run(tx, "call_method", "detach", [owner], {})
-            assert isinstance(alias, TensorVariable)
+            alias = self._detached(tx, owner)
             self._pairs[id(alias.fake._storage)] = _Pair(owner, alias)
             return alias
         if owner not in self._known:
@@ -109,7 +112,20 @@ class DataAliases:
             for tensor in (owner, self._known[owner]):
                 self._pairs[id(tensor.fake._storage)] = pair
         alias = self._known[owner]
-        return TensorVariable(alias.node, alias.fake, Tensor, alias.source)
+        source = DataSource(owner.source, self._reads[owner])
+        self._reads[owner] += 1
+        return TensorVariable(alias.node, alias.fake, Tensor, source)
+
+    def _detached(self, tx: Translator, owner: VariableTracker) -> TensorVariable:
+        """The alias of a tensor that the graph makes: a view of it, until it leaves the frame."""
+        alias = self.output.run(tx, "call_method", "detach", [owner], {})
+        assert isinstance(alias, TensorVariable)
+        self._apart.add(alias.node)
+        return alias
+
+    def is_apart(self, value: TensorVariable) -> bool:
+        """Whether it is the alias of a tensor that the graph makes, or a view of one."""
+        return bool(self._apart) and any(node in self._apart for node in _views_to(value.node))
 
     def _input(self, owner: TensorVariable) -> TensorVariable:
         fake = owner.fake
@@ -122,7 +138,8 @@ class DataAliases:
         """`owner.data = value`."""
         value = value.realize()
         known = self._known.get(owner)
-        if known is not None and value.source == known.source and owner.memory is None:
+        own = isinstance(value.source, DataSource) and value.source.base == owner.source
+        if known is not None and own and owner.memory is None:
             return
         plain = isinstance(value, TensorVariable) and not value.fake.requires_grad
         fits = owner.source is not None and owner.hidden is None
@@ -152,9 +169,10 @@ class DataAliases:
             written = pair.written()
             if not written:
                 continue
+            torn = False
             if pair.alias.source is None:
                 torn = written[0] is pair.owner.fake and bool(pair.owner.fake.requires_grad)
-            else:
+            if not torn:
                 torn = self._is_kept(pair, {id(fake._storage) for fake in written})
             if torn:
                 unsupported("GB0004", f"a write to {pair.owner.describe()} under another name, "
@@ -216,6 +234,22 @@ def second_names(output: OutputGraph) -> dict[int, int]:
         for source, place in places.items()
         if isinstance(source, DataSource) and source.base in places
     }
+
+
+def _views_to(node: Node) -> list[Node]:
+    """The node of a tensor, that of which it is a view or which it wrote, and so on."""
+    found = [node]
+    storage = getattr(node.meta.get("val"), "_storage", None)
+    while found[-1].op != "placeholder" and found[-1].args:
+        base = found[-1].args[0]
+        if storage is None or not isinstance(base, Node):
+            break
+        made = base.meta.get("val")
+        parts = made if isinstance(made, (tuple, list)) else (made,)
+        if not any(getattr(part, "_storage", None) is storage for part in parts):
+            break
+        found.append(base)
+    return found
 
 
 def memory_source(source: Source) -> Source:

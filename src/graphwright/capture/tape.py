@@ -63,9 +63,17 @@ def with_spent_history(tensor: Any) -> Any:
 _eval_frame.skip_code(with_spent_history.__code__)
 
 
-def as_leaf(tensor: Any, cls: type, requires_grad: bool) -> Any:
+def apart(tensor: Any) -> Any:
+    """The memory of a tensor as `.data` gives it: with a version of its own."""
+    return _core.unversioned(Tensor, tensor)
+
+
+_eval_frame.skip_code(apart.__code__)
+
+
+def as_leaf(tensor: Any, cls: type, requires_grad: bool, is_apart: bool) -> Any:
     """The tensor as a leaf of its class: a parameter, or another one, that the frame made."""
-    leaf: Any = _core.detach(cls, tensor)
+    leaf: Any = (_core.unversioned if is_apart else _core.detach)(cls, tensor)
     modes = _core.modes()
     if requires_grad and tensor.is_inference():
         _core.set_modes(modes | INFERENCE)      # where the frame made it
@@ -192,6 +200,9 @@ class Tape:
         made = value.cls is not Tensor or self.is_made_leaf(value.fake)
         if value.source is None and made and value.fake.is_leaf:
             return self._made_leaf(value)
+        alone = value.source is None and not value.fake.requires_grad
+        if alone and self.output.data.is_apart(value):
+            return Departure(value.node, apart, single=True)
         if not value.fake.requires_grad or not used:
             return Departure(value.node)
         return self._without_spent_history(value)
@@ -206,7 +217,7 @@ class Tape:
         self._note_history(())
         node = self.output.graph.call_method("detach", (value.node,))
         node.meta.update(value.node.meta, val=value.fake.detach())
-        kept = value.cls, bool(value.fake.requires_grad)
+        kept = value.cls, bool(value.fake.requires_grad), self.output.data.is_apart(value)
         return Departure(node, as_leaf, kept, single=True)
 
     def _note_history(self, leaves: Collection[int]) -> None:
