@@ -389,3 +389,33 @@ def test_a_squared_error_of_two_dtypes(of: gw.dtype, target: gw.dtype, reduction
         grads += gw.autograd.grad(result.sum(), x)
     assert grads[0].dtype is grads[1].dtype is of
     assert gw.allclose(grads[0], grads[1], rtol=1e-3)
+
+
+def third_time(x: Any, w: Any) -> Any:
+    slope = gw.autograd.grad((x * w.exp()).sum(), w, create_graph=True)[0]
+    first = gw.autograd.grad(slope.sum(), w)[0]
+    return first, gw.autograd.grad(slope.sum(), w)[0]
+
+
+def behind_a_break(x: Any, w: Any) -> Any:
+    y = (x * w.exp()).sum()
+    first = gw.autograd.grad(y, w)[0]
+    print(end="")
+    return first, gw.autograd.grad(y, w)[0]
+
+
+def of_what_has_no_part_in_it(x: Any, w: Any) -> Any:
+    y = (x * x.exp()).sum()
+    first = gw.autograd.grad(y, x)[0]
+    print(end="")
+    return first, gw.autograd.grad(y, [x, w], allow_unused=True)
+
+
+@pytest.mark.parametrize("compiled", [Captured, gw.compile], ids=["captured", "native"])
+@pytest.mark.parametrize("program", [third_time, behind_a_break, of_what_has_no_part_in_it])
+def test_gradients_of_what_was_released_are_refused_as_in_plain_python(
+    program: Program, compiled: Any
+) -> None:
+    for function in (program, compiled(program)):
+        with pytest.raises(RuntimeError, match="Trying to backward through the graph a second"):
+            function(*operands())

@@ -55,9 +55,9 @@ class EarlierNode(Node):
         raise RuntimeError("a gradient that the graph hands on outside of the frame")
 
 
-def with_spent_history(tensor: Any) -> Any:
-    """The tensor, as `backward` left it."""
-    return SpentNode("SpentBackward", ()).attach(tensor)
+def with_spent_history(tensor: Any, *leaves: Any) -> Any:
+    """The tensor, as `backward` left it: passes to these leaves come upon freed memory."""
+    return SpentNode("SpentBackward", [gradient_edge(leaf) for leaf in leaves]).attach(tensor)
 
 
 _eval_frame.skip_code(with_spent_history.__code__)
@@ -88,13 +88,15 @@ _eval_frame.skip_code(as_leaf.__code__)
 class Departure(Record):
     """How a tensor leaves the graph: the node that gives it, and what the frame makes of it.
 
-    finish: a function of what the node gives and of `args`; None where that is the tensor itself.
+    finish: a function of what the node gives, of `args` and of the objects that `given` stand for;
+        None where that is the tensor itself.
     single: whether the function makes another object each time.
     """
 
     node: IrNode
     finish: Callable[..., Any] | None = None
     args: tuple[Any, ...] = ()
+    given: tuple[TensorVariable, ...] = ()
     single: bool = False
 
 
@@ -247,7 +249,9 @@ class Tape:
             return Departure(value.node)
         node = self.output.graph.call_method("detach", (value.node,))
         node.meta.update(value.node.meta, val=value.fake.detach())
-        return Departure(node, with_spent_history)
+        owners = [self.output.variable_of(leaf) for leaf in leaves.values() if leaf.is_leaf]
+        given = tuple(owner for owner in owners if owner.source is not None)
+        return Departure(node, with_spent_history, given=given)
 
     def keeps_memory(self, roots: Sequence[FakeTensor], storages: Collection[int]) -> bool:
         """Whether gradients of `roots` may read these storages (by their ids) later on."""

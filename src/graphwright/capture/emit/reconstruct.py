@@ -157,7 +157,9 @@ class Reconstructor:
         if departure.finish is not None:
             for arg in departure.args:
                 self.builder.load_const(arg)
-            self.builder.end_call(1 + len(departure.args))
+            for given in departure.given:
+                self.push(given)
+            self.builder.end_call(1 + len(departure.args) + len(departure.given))
         if departure.single:
             self._keep(value)
 
