@@ -376,6 +376,18 @@ def test_entries_die_with_their_callback():
     assert run_hooked(other, code.outer, 1) == 3000 and len(other.seen) == 2
 
 
+def test_a_callback_is_referred_to_once_however_much_code_it_was_asked_about():
+    codes, callback = [fresh(NESTED) for _ in range(5)], Replace()
+    for code in codes:
+        run_hooked(callback, code.outer, 1)
+    assert weakref.getweakrefcount(callback) == 1
+    reference = weakref.getweakrefs(callback)[0]
+    del callback
+    gc.collect()
+    assert reference() is None
+    assert all(_eval_frame.code_entries(code.inner.__code__) == () for code in codes)
+
+
 def test_codes_are_reset_though_callbacks_end_with_their_entries():
     """The entries of a code object may be all that still holds the callback they came from."""
     inner, ended = fresh(NESTED).inner, []

@@ -16,7 +16,52 @@ static Py_ssize_t extra_index = -1;
 static EfCodeCache *all_caches;
 static bool finished;
 
+/* The weak reference to a callback, which knows what the callback made. */
+typedef struct {
+    PyWeakReference base;
+    EfCallbackCache *made;
+} Holder;
+
+static PyTypeObject *holder_type;
+
+static EfCallbackCache **made_by(PyObject *reference) {
+    return Py_IS_TYPE(reference, holder_type) ? &((Holder *)reference)->made : NULL;
+}
+
+static void link_item(EfCodeCache *cache, EfCallbackCache *item) {
+    EfCallbackCache **made = made_by(item->callback);
+    item->cache = cache;
+    item->next = cache->first;
+    if (item->next != NULL) {
+        item->next->previous = item;
+    }
+    cache->first = item;
+    if (made != NULL) {
+        item->next_made = *made;
+        if (item->next_made != NULL) {
+            item->next_made->previous_made = item;
+        }
+        *made = item;
+    }
+}
+
+static void unlink_item(EfCallbackCache *item) {
+    EfCallbackCache **made = made_by(item->callback);
+    *(item->previous != NULL ? &item->previous->next : &item->cache->first) = item->next;
+    if (item->next != NULL) {
+        item->next->previous = item->previous;
+    }
+    if (made != NULL) {
+        *(item->previous_made != NULL ? &item->previous_made->next_made : made) = item->next_made;
+    }
+    if (item->next_made != NULL) {
+        item->next_made->previous_made = item->previous_made;
+    }
+}
+
+/* What it holds may end other code objects and callbacks: nothing refers to the item by then. */
 static void free_item(EfCallbackCache *item) {
+    unlink_item(item);
     ef_list_clear(&item->list);
     Py_DECREF(item->callback);
     PyMem_Free(item);
@@ -35,11 +80,8 @@ static void free_cache(void *extra) {
     if (cache->next != NULL) {
         cache->next->previous = cache->previous;
     }
-    EfCallbackCache *item = cache->first;
-    while (item != NULL) {
-        EfCallbackCache *next = item->next;
-        free_item(item);
-        item = next;
+    while (cache->first != NULL) {
+        free_item(cache->first);
     }
     PyMem_Free(cache);
 }
@@ -118,11 +160,28 @@ static int call_at_exit(PyMethodDef *definition) {
     return done == NULL ? -1 : 0;
 }
 
+static int make_holder_type(void) {
+    static PyType_Slot slots[] = {{0, NULL}};
+    static PyType_Spec spec = {
+        .name = "graphwright.capture._eval_frame.holder",
+        .basicsize = sizeof(Holder),
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = slots};
+    if (holder_type == NULL) {
+        PyObject *made = PyType_FromSpecWithBases(&spec, (PyObject *)&_PyWeakref_RefType);
+        holder_type = (PyTypeObject *)made;
+    }
+    return holder_type == NULL ? -1 : 0;
+}
+
 int ef_code_cache_init(void) {
     static PyMethodDef definition = {"finish", finish, METH_NOARGS, NULL};
     extra_index = PyUnstable_Eval_RequestCodeExtraIndex(free_cache);
     if (extra_index < 0) {
         PyErr_SetString(PyExc_ImportError, "no code extra slot is left");
+        return -1;
+    }
+    if (make_holder_type() < 0) {
         return -1;
     }
     return call_at_exit(&definition);
@@ -157,33 +216,30 @@ EfCodeCache *ef_code_cache(PyCodeObject *code, bool create) {
 
 static bool is_for(const EfCallbackCache *item, PyObject *callback) {
     return item->callback == callback
-        || (PyWeakref_CheckRefExact(item->callback)
+        || (Py_IS_TYPE(item->callback, holder_type)
             && ((PyWeakReference *)item->callback)->wr_object == callback);
 }
 
-/* Take an item that holds this reference out of the cache; NULL if there is none. */
-static EfCallbackCache *take_out(EfCodeCache *cache, PyObject *reference) {
-    for (EfCallbackCache **link = &cache->first; *link != NULL; link = &(*link)->next) {
-        EfCallbackCache *item = *link;
-        if (item->callback == reference) {
-            *link = item->next;
-            return item;
-        }
+/* A callback is gone, and what it made goes, too. */
+static PyObject *forget(PyObject *Py_UNUSED(module), PyObject *reference) {
+    EfCallbackCache **made = made_by(Py_NewRef(reference));
+    while (made != NULL && *made != NULL) {
+        free_item(*made);
     }
-    return NULL;
+    Py_DECREF(reference);
+    Py_RETURN_NONE;
 }
 
-/* A callback is gone. Freeing what it made may free code and with it caches: begin again. */
-static PyObject *forget(PyObject *Py_UNUSED(module), PyObject *reference) {
-    EfCodeCache *cache = all_caches;
-    while (cache != NULL) {
-        EfCallbackCache *item = take_out(cache, reference);
-        if (item != NULL) {
-            free_item(item);
-        }
-        cache = item != NULL ? all_caches : cache->next;
+static PyObject *known_holder(PyObject *callback) {
+    Py_ssize_t offset = Py_TYPE(callback)->tp_weaklistoffset;
+    PyWeakReference *reference = NULL;
+    if (offset != 0) {
+        reference = *(PyWeakReference **)((char *)callback + offset);
     }
-    Py_RETURN_NONE;
+    while (reference != NULL && !Py_IS_TYPE(reference, holder_type)) {
+        reference = reference->wr_next;
+    }
+    return Py_XNewRef((PyObject *)reference);
 }
 
 static PyObject *weak_or_strong(PyObject *callback) {
@@ -192,7 +248,11 @@ static PyObject *weak_or_strong(PyObject *callback) {
     if (listener == NULL) {
         listener = PyCFunction_New(&definition, NULL);
     }
-    PyObject *reference = listener == NULL ? NULL : PyWeakref_NewRef(callback, listener);
+    PyObject *reference = known_holder(callback);
+    if (reference == NULL && listener != NULL) {
+        PyObject *args[] = {callback, listener};
+        reference = PyObject_Vectorcall((PyObject *)holder_type, args, 2, NULL);
+    }
     if (reference == NULL) {
         PyErr_Clear();
         return Py_NewRef(callback);
@@ -211,8 +271,7 @@ EfEntryList *ef_code_entries(EfCodeCache *cache, PyObject *callback) {
         return NULL;
     }
     item->callback = weak_or_strong(callback);
-    item->next = cache->first;
-    cache->first = item;
+    link_item(cache, item);
     return &item->list;
 }
 
@@ -235,16 +294,17 @@ void ef_reset_code(PyCodeObject *code) {
     }
 }
 
-/* It may free code objects too, and with them caches. */
+/* It may free code objects too, and with them caches: those of the code that is held stay. */
 void ef_reset_codes(void) {
     EfCodeCache *cache = all_caches;
+    PyCodeObject *code = cache == NULL ? NULL : (PyCodeObject *)Py_NewRef(cache->code);
     while (cache != NULL) {
-        EfEntryList *list = used_list(cache);
-        if (list == NULL) {
-            cache = cache->next;
-        } else {
+        EfEntryList *list;
+        while ((list = used_list(cache)) != NULL) {
             ef_list_clear(list);
-            cache = all_caches;
         }
+        cache = cache->next;
+        PyCodeObject *next = cache == NULL ? NULL : (PyCodeObject *)Py_NewRef(cache->code);
+        Py_SETREF(code, next);
     }
 }

@@ -4,8 +4,12 @@
 
 #include "eval_frame.h"
 
+struct EfCodeCache;
+
 typedef struct EfCallbackCache {
-    struct EfCallbackCache *next;
+    struct EfCallbackCache *previous, *next;                /* of the same code object */
+    struct EfCallbackCache *previous_made, *next_made;      /* of the same callback */
+    struct EfCodeCache *cache;
     PyObject *callback;     /* weak reference; the callback itself where it cannot have one */
     EfEntryList list;
 } EfCallbackCache;
