@@ -138,3 +138,20 @@ def test_an_enumeration_gets_its_members_one_by_one():
         return seen, Letter.A.value
 
     assert seen_by(Captured(before)) == seen_by(before)
+
+
+@pytest.mark.parametrize("name", ["__doc__", "__module__"])
+def test_what_a_class_says_of_itself_is_followed_whatever_it_is(name):
+    class Said:
+        pass
+
+    captured = Captured(lambda x, cls: (x + 1, getattr(cls, name)))
+    for value in ("text", b"bytes", 42, None, 3.5, (1,), [1]):
+        setattr(Said, name, value)
+        assert captured.agrees(X, Said)
+
+
+def test_a_function_is_bound_to_what_cannot_be_modelled_but_not_to_none():
+    captured = Captured(lambda x, f, owner: (x + 1, f.__get__(owner, int) is f))
+    for owner in (memoryview(b""), None, memoryview(b""), None):
+        assert captured.agrees(X, use_ids, owner)

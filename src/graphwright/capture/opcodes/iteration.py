@@ -59,7 +59,7 @@ def _send(tx: Translator, inst: Instruction, keep_receiver: bool) -> None:
     receiver = tx.stack[-1].realize()
     if isinstance(receiver, GeneratorVariable):
         item = receiver.resume(tx, sent)
-    elif sent.is_constant() and sent.as_constant() is None:
+    elif sent.is_none():
         item = receiver.next(tx)
     else:
         unsupported("GB0013", f"a value is sent into {receiver.describe()}")

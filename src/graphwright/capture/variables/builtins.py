@@ -256,7 +256,7 @@ def _extreme(function: Callable[..., Any], better: Callable[..., Any]) -> Handle
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         items = args[0].realize().draw(tx) if len(args) == 1 else iter(args)
         key = kwargs.get("key")
-        if key is not None and key.is_constant() and key.as_constant() is None:
+        if key is not None and key.is_none():
             key = None
         first = next(items, None)
         if first is None:

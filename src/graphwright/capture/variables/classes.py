@@ -245,13 +245,16 @@ class ClassVariable(VariableTracker):
 
     def _of_type(self, tx: Translator, name: str) -> VariableTracker:
         """What `type` itself says about every class."""
+        held = type.__dict__["__dict__"].__get__(self.value).get(name)
+        if name == "__doc__" and isinstance(lookup(type(held), "__get__"), types.FunctionType):
+            unsupported("GB0010", f"descriptor {name!r} of {self.describe()}")
         value = getattr(self.value, name)
-        if (value is None or isinstance(value, str)) and may_change(self.value):
-            return tx.output.wrap(value, AttrSource(class_source(self.value), name))
         if name == "__mro__":
             guard_bases(tx, self.value)
-        elif isinstance(value, (type, tuple)):
+        elif name in ("__bases__", "__base__"):
             guard_direct_bases(tx, self.value)
+        elif may_change(self.value):
+            return tx.output.wrap(value, AttrSource(class_source(self.value), name))
         return tx.constant(value)
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -454,6 +457,9 @@ class OpaqueVariable(VariableTracker):
 
     def has_type(self, cls: type) -> bool:
         return False
+
+    def is_none(self) -> bool:
+        unsupported("GB0008", f"whether {self.source}, a {self.kind_text}, is None")
 
     def python_type(self) -> type:
         unsupported("GB0008", f"the type of {self.source}, a {self.kind_text}")

@@ -336,7 +336,7 @@ class BinderVariable(VariableTracker):
         owner = args[0].realize() if args and not kwargs else None
         if owner is None or len(args) > 2:
             unsupported("GB0007", "TypeError: wrong arguments for __get__")
-        unbound = owner.is_constant() and owner.as_constant() is None
+        unbound = owner.is_none()
         if unbound and (len(args) == 1 or args[1].realize().is_constant()):
             unsupported("GB0007", "TypeError: __get__(None, None) is invalid")
         return self.function if unbound else BoundMethodVariable(self.function, owner)

@@ -81,7 +81,7 @@ class GeneratorVariable(IteratorVariable):
             return None
         if self.started:
             self.frame.push(sent)
-        elif not (sent.is_constant() and sent.as_constant() is None):
+        elif not sent.is_none():
             raise_in_frame(TypeError)
         self.started = True
         return self._run(tx)
@@ -225,7 +225,7 @@ class GeneratorVariable(IteratorVariable):
         value = self.frame.returned.realize()
         self.failed = True
         self.frame.returned = tx.constant(None)
-        return None if value.is_constant() and value.as_constant() is None else value
+        return None if value.is_none() else value
 
     def _item_or_stop(self, tx: Translator, item: VariableTracker | None) -> VariableTracker:
         return item if item is not None else stop_iteration(tx, self)

@@ -427,7 +427,7 @@ def _hashed(tx: Translator, key: VariableTracker) -> Any:
 def factory_of(tx: Translator, value: VariableTracker) -> VariableTracker | None:
     """What a defaultdict is given to call, None for None; the frame's TypeError for else."""
     factory = value.realize()
-    if factory.is_constant() and factory.as_constant() is None:
+    if factory.is_none():
         return None
     if not any("__call__" in vars(base) for base in factory.python_type().__mro__):
         raise_in_frame(TypeError, [tx.constant("first argument must be callable or None")])
