@@ -191,3 +191,19 @@ def test_which_function_was_written_to_is_looked_at() -> None:
     place["read"] = one
     assert same(captured(X), X * 11) and one.k == 11
     assert captured.breaks == []
+
+
+def test_signatures_of_partial_methods_are_not_those_of_what_stands_for_them() -> None:
+    def scale(self: Any, x: Any, k: float, *, z: int = 1) -> Any:
+        return x * k + z
+
+    class Model:
+        first = functools.partialmethod(scale, k=2)
+        second = functools.partialmethod(scale, z=3)
+        wrong = functools.partialmethod(lambda: None)
+
+    captured = Captured(lambda x, f: (x + 1, list(inspect.signature(f).parameters)))
+    assert captured.agrees(X, scale)
+    assert captured.agrees(X, Model.first) and captured.agrees(X, Model.second)
+    with pytest.raises(ValueError, match="has incorrect arguments"):
+        captured(X, Model.wrong)

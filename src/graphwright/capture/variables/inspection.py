@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
+from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import (
     AttrSource,
@@ -20,8 +21,10 @@ from graphwright.capture.variables.functions import BoundMethodVariable, UserFun
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
 
+_PARTIAL = "__partialmethod__" if PYTHON >= (3, 13) else "_partialmethod"
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
+_SHOWN_INSTEAD = ("__signature__", "__text_signature__", _PARTIAL)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -48,7 +51,7 @@ def _wrapped_by(
     passed: set[int] = set()
     while isinstance(function, UserFunctionVariable) and function.source is not None:
         held, source = function.function.__dict__, function.source
-        for name in ("__signature__", "__text_signature__"):
+        for name in _SHOWN_INSTEAD:
             if name in held:
                 unsupported("GB0004", f"call of inspect.signature on a function with {name}")
             tx.guards.missing(AttrSource(source, name))
