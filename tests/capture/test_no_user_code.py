@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import sys
 import types
 
 import pytest
@@ -325,3 +326,18 @@ def test_an_object_is_told_by_its_type_before_any_attribute_is_read() -> None:
     for _ in range(2):
         assert compiled(gw.ones(1), owner)[1] is False
     assert owner.asked == []
+
+
+def test_attributes_are_read_without_asking_what_class_an_object_says_it_is():
+    posing = Posing()
+    posing.factor = 2
+    LOG.clear()
+    assert Captured(lambda x: x * posing.factor)(X).tolist() == [2.0, 4.0]
+    assert LOG == []
+
+
+def test_texts_that_guards_compare_with_are_not_interned():
+    text = "".join(["two", " words"])
+    captured = Captured(lambda x, t: (x + 1, len(t)))
+    assert captured.agrees(X, text) and captured.agrees(X, text + "!")
+    assert sys.intern("".join(["two", " words"])) is not text

@@ -103,10 +103,12 @@ static int as_int64(PyObject *number, int64_t *out) {
     return *out == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* Names are interned, so that lookups compare pointers. */
-static PyObject *operand(PyObject *value) {
+/* Names are interned, so that lookups compare pointers; what the program compares or has as a
+ * key is left as it is. */
+static PyObject *operand(const EfInstruction *in, PyObject *value) {
     Py_INCREF(value);
-    if (PyUnicode_CheckExact(value)) {
+    if (PyUnicode_CheckExact(value) && in->op != EF_CONST && in->op != EF_ITEM
+        && in->op != EF_CHECK_EQUALS) {
         PyUnicode_InternInPlace(&value);
     }
     return value;
@@ -162,11 +164,11 @@ static int parse_load(EfGuardProgram *p, EfInstruction *in, Format format, PyObj
             return PyErr_SetString(PyExc_TypeError, "a weak reference is needed"), -1;
         }
         in->weak = in->op == EF_CLASS;
-        in->obj = operand(arg[1]);
+        in->obj = operand(in, arg[1]);
         return 0;
-    case SHAPE_BASE_OBJ: in->obj = operand(arg[2]); return 0;
+    case SHAPE_BASE_OBJ: in->obj = operand(in, arg[2]); return 0;
     case SHAPE_MRO:
-        in->obj = operand(arg[2]);
+        in->obj = operand(in, arg[2]);
         in->data = Py_NewRef(arg[3]);
         return 0;
     case SHAPE_CALL:
@@ -184,7 +186,7 @@ static int parse_check(EfGuardProgram *p, EfInstruction *in, Format format, PyOb
     switch (format) {
     case CHECK_TWO: return as_register(p, arg[1], &in->b);
     case CHECK_N: return as_int64(arg[1], &in->n);
-    case CHECK_OBJ: in->obj = operand(arg[1]); return 0;
+    case CHECK_OBJ: in->obj = operand(in, arg[1]); return 0;
     case CHECK_REF: return parse_reference(in, arg[1]);
     case CHECK_STATE: return ef_need_core() < 0 ? -1 : as_int64(arg[0], &in->n);
     case CHECK_GROUP:

@@ -76,7 +76,7 @@ def instance_dict(value: object) -> dict[str, Any]:
 
     Runs no code of the program's, whose classes may define `__dict__` themselves.
     """
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         held: dict[str, Any] = _dict_of(value)
         return held
     static = lookup(type(value), "__dict__")
