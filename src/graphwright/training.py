@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from graphwright.gradient_layouts import GradientLayouts
 from graphwright.ir.lowered import Lowered, Saved
 from graphwright.runtime import _core
-from graphwright.runtime.autograd.node import Node, leading_to
-from graphwright.runtime.autograd.saved import FREED, SavedValues, packing
+from graphwright.runtime.autograd.engine import endings
+from graphwright.runtime.autograd.node import Leading, Node, leading_to
+from graphwright.runtime.autograd.saved import FREED, SavedValues, alias_of, packing
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.locks import Lock
 from graphwright.runtime.ops import _face as ops
@@ -166,7 +168,11 @@ class CompiledBackward(Node):
 
     def release(self) -> None:
         """Close the ways that gradients have gone; those of other results stay open."""
-        self.closed |= self.passed
+        self.close(self.passed)
+
+    def close(self, ways: int) -> None:
+        """Let go of what was saved, if no others are left."""
+        self.closed |= ways
         if self.training.passages.end(self.closed):
             self.inputs = self.made = self.watched = None
             self.before = ()
@@ -243,6 +249,11 @@ class CompiledBackward(Node):
         joint = self.training.lowered.joint
         assert joint is not None
         values = self.values_before(inputs)
+        for number, (index, edge) in enumerate(
+                zip(self.training.differentiated, self.edges, strict=True)):
+            ways = self.training.passages.again(self.passed, number)
+            if ways and edge is not None:
+                values[index] = Rereading(self, ways, edge).attach(alias_of(values[index]))
         with replaying(self.rng):
             results = without_autocast(joint, *values, *tangents)
         return list(results[len(results) - len(self.edges):])
@@ -257,6 +268,27 @@ class CompiledBackward(Node):
                 before[index] = leading_to(before[index], edge)
         count = len(training.unwritten) + len(before)
         return [before[i] if i in before else next(unwritten) for i in range(count)]
+
+
+class Rereading(Leading):
+    """The way from gradients of gradients to an input, by what the call's operations saved."""
+
+    __slots__ = ("node", "ways")
+
+    checked = True
+
+    def __init__(self, node: CompiledBackward, ways: int, edge: tuple[Any, int]) -> None:
+        super().__init__("AliasBackward0", [edge])
+        self.node, self.ways = node, ways
+
+    def check(self, grads: list[Any], wanted: Sequence[bool], releases: bool) -> None:
+        """Raise RuntimeError where eager execution finds a saved tensor released."""
+        if self.ways & self.node.closed:
+            raise RuntimeError(FREED)
+
+    def release(self) -> None:
+        """Close the ways where the pass ends: it may go them as first gradients, too."""
+        endings()[self] = partial(self.node.close, self.ways)
 
 
 @contextmanager

@@ -112,6 +112,7 @@ class Passages:
 
     def __init__(self, lowered: Lowered) -> None:
         self.ways = lowered.passages
+        self.rereads = lowered.rereads
         self.all = (1 << len(self.ways)) - 1
         self.reusable = lowered.reusable
 
@@ -121,6 +122,14 @@ class Passages:
             return self.all
         tangents, gradients = _as_bits(given), _as_bits(wanted)
         return _as_bits([above & tangents and below & gradients for above, below in self.ways])
+
+    def again(self, gone: int, gradient: int) -> int:
+        """Those that gradients of one of the gradients go which have gone these."""
+        found = 0
+        for number, behind in enumerate(self.rereads):
+            if gone >> number & 1:
+                found |= behind
+        return found & _as_bits([below >> gradient & 1 for _, below in self.ways])
 
     def end(self, closed: int) -> bool:
         """Whether no gradients can come any more."""

@@ -10,6 +10,8 @@ caller's tensors it saved, and which tensors the graph itself wrote to after the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
@@ -79,6 +81,25 @@ class History:
         return sorted({
             (above[node], below[node]) for node in nodes if below[node] and _has_saved(node)
         })
+
+    def rereads(
+        self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
+    ) -> list[int]:
+        """What `Lowered.rereads` is: the passages behind what the nodes of each have saved."""
+        nodes, above = _reached(self._roots(joint.tangents, outputs, mutated))
+        below = self._leading(nodes, joint.grad_inputs)
+        numbers = {way: bit for bit, way in enumerate(self.passages(joint, outputs, mutated))}
+        behind: dict[Any, int] = {}
+        found = [0] * len(numbers)
+        for node in reversed(nodes):
+            bit = numbers.get((above[node], below[node])) if _has_saved(node) else None
+            edges = [behind.get(edge[0], 0) for edge in node.edges if edge is not None]
+            behind[node] = reduce(or_, edges, 0 if bit is None else 1 << bit)
+            if bit is not None:
+                makers = [node if saved.is_output else saved.tensor.grad_fn
+                          for saved, _ in saved_by(node)]
+                found[bit] = reduce(or_, [behind.get(maker, 0) for maker in makers], found[bit])
+        return found
 
     def _roots(
         self, tangents: Sequence[int], outputs: Sequence[OutputSpec],

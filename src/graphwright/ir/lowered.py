@@ -123,6 +123,8 @@ class Lowered(Record, frozen=False):
         passages: the ways through the tape that can be gone once, unless it is retained, as eager
             execution saves something there: from which of `tangents` to which of `grad_inputs`,
             as bits of two numbers.
+        rereads: for each of these, as bits of a number, those that gradients of its gradients go:
+            they begin with what was saved there.
         reusable: whether there are others, on which nothing is saved.
         rng_ops: how many offsets the forward takes from the generator.
         kept: what gradients refuse to have been written in place, the first to be read first.
@@ -140,6 +142,7 @@ class Lowered(Record, frozen=False):
     grad_inputs: list[int] = field(default_factory=list)
     reaches: list[frozenset[int]] = field(default_factory=list)
     passages: list[tuple[int, int]] = field(default_factory=list)
+    rereads: list[int] = field(default_factory=list)
     reusable: bool = False
     joint: Callable[..., Any] | None = None
     rng_ops: int = 0

@@ -236,6 +236,7 @@ def _lowered(state: State) -> Lowered:
         lowered.kept = state.history.kept(joint, state.outputs, state.mutated)
         lowered.reaches = state.history.reaches(joint, state.outputs, state.mutated)
         lowered.passages = state.history.passages(joint, state.outputs, state.mutated)
+        lowered.rereads = state.history.rereads(joint, state.outputs, state.mutated)
         lowered.reusable = any(
             not any(above >> tangent & below >> gradient & 1 for above, below in lowered.passages)
             for gradient, reach in enumerate(lowered.reaches) for tangent in reach)
