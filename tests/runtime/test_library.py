@@ -85,6 +85,33 @@ def test_gradients_of_gradients_of_a_graph_with_it() -> None:
     gw.testing.assert_close(found[1], found[0])
 
 
+@pytest.mark.parametrize("keeps", ["input", "output"])
+def test_only_what_its_context_keeps_must_stay_unchanged(keeps: str) -> None:
+    """A result written in place: gradients are refused, eagerly and compiled, if it was kept."""
+    def keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.save_for_backward(inputs[0] if keeps == "input" else output)
+
+    op = gw.library.custom_op("tests::double", _twice, mutates_args=())
+    op.register_fake(gw.empty_like)
+    op.register_autograd(lambda ctx, grad: grad * 2 + 0 * ctx.saved_tensors[0], setup_context=keep)
+
+    def loss(x: Any) -> Any:
+        return op(x * 1).add_(1).sum()
+
+    for function in (loss, gw.compile(loss, fullgraph=True)):
+        x = gw.ones(3, requires_grad=True)
+        if keeps == "input":
+            function(x).backward()
+            np.testing.assert_array_equal(x.grad.numpy(), [2, 2, 2])
+        else:
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                function(x).backward()
+
+
+def _twice(x: Tensor) -> Tensor:
+    return gw.from_numpy(x.numpy() * 2)
+
+
 def test_several_results_and_optional_tensors() -> None:
     @gw.library.custom_op("tests::halves", mutates_args=())
     def halves(x: Tensor, y: Tensor | None = None, *, scale: float = 0.5) -> tuple[Tensor, Tensor]:

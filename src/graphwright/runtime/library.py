@@ -172,8 +172,10 @@ class CustomOp:
         if self.mutates or self._count in (None, 0):
             return self._write(values)
         tensors = [t for t in _leaves(values) if isinstance(t, TensorBase)]
-        traced = _core.tracer() is not None or any(type(t) is FakeTensor for t in tensors)
-        if not traced and _core.grad_enabled() and any(t.requires_grad for t in tensors):
+        tracer = _core.tracer()
+        fake = any(type(t) is FakeTensor for t in tensors)
+        eager = getattr(tracer, "fused_kernels", tracer is None and not fake)
+        if eager and _core.grad_enabled() and any(t.requires_grad for t in tensors):
             return self._recorded.apply(*values)
         return dispatch(self._op, values)
 
