@@ -35,6 +35,15 @@ def run(function):
 
 
 @program
+def python_types_as_dtypes(x):
+    kinds = {"mask": bool, "index": int, "wide": float}
+    mask = gw.zeros(2, 3, dtype=bool) | (x > 0)
+    index = gw.arange(3, dtype=kinds["index"])
+    total = x.sum(dtype=kinds["wide"]) + x.to(int).sum()
+    return mask, index, total, x.type(gw.float64).to(complex), gw.tensor([1, 2], dtype=float)
+
+
+@program
 def constructors_by_type(x):
     two = gw.LongTensor([1, 0])
     zeros = gw.Tensor(2, 3).zero_(), gw.Tensor(x.shape).zero_(), gw.DoubleTensor(2).zero_()

@@ -489,6 +489,8 @@ class ReferenceVariable(VariableTracker):
 
 
 Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
+_DTYPES = (bool, int, float, complex)
+"""Python's types that operations take for dtypes."""
 
 
 class BuiltinVariable(VariableTracker):
@@ -507,6 +509,9 @@ class BuiltinVariable(VariableTracker):
 
     def as_constant(self) -> Any:
         return self.value
+
+    def _in_graph(self) -> Any:
+        return self.value if self.value in _DTYPES else super()._in_graph()
 
     def truth(self, tx: Translator) -> bool:
         return True
