@@ -60,3 +60,36 @@ def test_a_value_for_each_place() -> None:
              if node.op == "call_function"]
     assert "index_put" in names
     check(put, X, ALL, tensor([7.0, 8.0, 9.0]))
+
+
+def add(x: Any, mask: Any, values: Any) -> Any:
+    x.index_put_((mask,), values, accumulate=True)
+
+
+@pytest.mark.parametrize(("fn", "mask", "values"), [
+    (put, ALL, [7.0, 8.0, 9.0]), (put, ROWS, [[7.0, 8.0, 9.0]]),
+    (put_columns, COLUMNS, [[7.0, 8.0], [9.0, 10.0]]), (put_columns, COLUMNS, [7.0, 8.0]),
+    (add, ALL, [7.0, 8.0, 9.0]), (add, ALL, 7.0), (add, ROWS, [7.0, 8.0, 9.0]),
+])  # fmt: skip
+@pytest.mark.parametrize("mask_dtype", [gw.bool, gw.uint8])
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.filterwarnings("ignore:indexing with dtype")
+def test_gradients_of_values_for_each_place(
+    fn: Any, mask: Any, values: Any, mask_dtype: Any, dynamic: bool
+) -> None:
+    """One native graph each way: as many elements are picked as there are values."""
+    def run(x: Any, mask: Any, values: Any) -> Any:
+        x = x * 2
+        fn(x, mask, values * 3)
+        return (x * x * x).sum()
+
+    compiled = gw.compile(run, dynamic=dynamic)
+    grads = []
+    for function in (run, compiled):
+        x = X.clone().requires_grad_()
+        given = tensor(values, requires_grad=True)
+        function(x, mask.to(mask_dtype), given).backward()
+        grads.append((x.grad.tolist(), given.grad.tolist()))
+    assert grads[0] == grads[1]
+    stats = gw.compiler.stats(compiled)
+    assert (stats.graphs, stats.breaks, stats.fallbacks) == (1, 0, 0)

@@ -159,7 +159,7 @@ def _advanced(
 ) -> tuple[Index, Prologue]:
     """The element of `x` that x[indices][at] is: NumPy's advanced indexing."""
     used = [d for d, i in enumerate(indices) if i is not None]
-    if any(i.dtype is dtypes.bool for i in indices if i is not None):
+    if any(i is not None and i.dtype in (dtypes.bool, dtypes.uint8) for i in indices):
         raise Unlowerable("a mask as an index: the result's shape depends on data")
     adjacent = used == list(range(used[0], used[-1] + 1))
     start = used[0] if adjacent else 0

@@ -230,6 +230,27 @@ def _put_into_eager(input: Any, indices: tuple[Any, ...], values: Any, accumulat
     return input
 
 
+def _picked(grad: Any, indices: tuple[Any, ...], values: Any) -> Any:
+    """What was written by `values`, of a gradient.
+
+    Where it is not known how many elements a mask picks, there are as many as rows of `values`;
+    a row that is written to all of them gets their sum.
+    """
+    given = [index for index in indices if index is not None]
+    mask = given[0]
+    if len(given) > 1 or not (is_mask(mask) and mask.is_fake and mask.ndim):
+        return ops.index(grad, indices)
+    before = [index is not None for index in indices].index(True)
+    after = grad.ndim - before - mask.ndim
+    axis = values.ndim - after - 1
+    if axis >= 0 and values.shape[axis] != 1:
+        places = ops.nonzero_static(mask, size=values.shape[axis])
+        return ops.index(grad, (*(None,) * before, *ops.unbind(places, 1)))
+    mask = ops.reshape(ops.ne(mask, 0), (*mask.shape, *(1,) * after))
+    dims = tuple(range(before, grad.ndim - after))
+    return ops.unsqueeze(ops.sum(ops.where(mask, grad, 0.0), dims), before)
+
+
 def _put_vjp(ctx: Any, grad: Any) -> tuple[Any, Any, Any]:
     indices = tuple(ctx.indices)
     kept = picked = None
@@ -239,7 +260,7 @@ def _put_vjp(ctx: Any, grad: Any) -> tuple[Any, Any, Any]:
             zero = ops.zeros((), dtype=grad.dtype, device=grad.device)
             kept = ops.index_put(grad, indices, zero)
     if ctx.needs["values"]:
-        picked = ops.index(grad, indices)
+        picked = _picked(grad, indices, ctx.values)
         extra = len(ctx.values.shape) - picked.ndim
         if extra > 0:
             picked = ops.sum_to_size(picked, ctx.values.shape[extra:])
