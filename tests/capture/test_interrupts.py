@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import ctypes
 import dis
+import gc
 import signal
 import threading
 from collections.abc import Iterator
@@ -434,6 +435,69 @@ def test_what_another_thread_raises_while_a_graph_runs_is_none_of_the_graph() ->
         y = x.add_(1)
         native(log)
         return y * 2
+
+    compiled = Frontend(reached).compile(function)
+    x, log = gw.ones(3), []
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            compiled(x, log)
+    assert log == [] and same(x, gw.ones(3))
+
+
+def goes_on(raise_in: Any) -> None:
+    """Python looks for exceptions where a function begins."""
+
+    def begin() -> None:
+        pass
+
+    _eval_frame.called[raise_in,]
+    begin()
+
+
+def goes_back(raise_in: Any) -> None:
+    """And where a loop goes back."""
+    for _ in range(2):
+        _eval_frame.called[raise_in,]
+
+
+def has_called(raise_in: Any) -> None:
+    """And behind a call."""
+    raise_in()
+
+
+def plain_graph(x: Any, log: list[str]) -> Any:
+    return x + 1
+
+
+def graph_in_a_frame(x: Any, log: list[str]) -> Any:
+    y = x.add_(1)
+    native(log)
+    return y * 2
+
+
+@pytest.mark.parametrize("function", [plain_graph, graph_in_a_frame])
+@pytest.mark.parametrize("reaches", [goes_on, goes_back, has_called])
+@pytest.mark.parametrize("by", ["thread", "signal"])
+def test_what_arrives_in_python_code_of_a_graph_is_raised(
+    function: Any, reaches: Any, by: str, request: pytest.FixtureRequest
+) -> None:
+    """It was taken for a failure of the graph, in whose place the frame ran, and was lost."""
+    gc.disable()        # what a callback of the collector gets, no caller hears of
+    request.addfinalizer(gc.enable)
+    if by == "signal":
+        before = signal.signal(signal.SIGUSR1, Late().method)
+        request.addfinalizer(partial(signal.signal, signal.SIGUSR1, before))
+        raise_in: Any = partial(_thread.interrupt_main, signal.SIGUSR1)
+    else:
+        raise_in = partial(ctypes.pythonapi.PyThreadState_SetAsyncExc,
+                           ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeoutError))
+
+    def reached(graph: Any, inputs: Any) -> Any:
+        def run(*args: Any) -> Any:
+            reaches(raise_in)
+            return graph(*args)
+
+        return run
 
     compiled = Frontend(reached).compile(function)
     x, log = gw.ones(3), []

@@ -265,9 +265,6 @@ static PyObject *call_direct(EfEntry *entry, PyFunctionObject *function, PyObjec
         result = select_outputs(entry->select, outputs);
         Py_DECREF(outputs);
     }
-    if (result == NULL) {
-        add_traceback(entry, function);
-    }
     return result;
 }
 
@@ -280,7 +277,7 @@ PyObject *ef_take_failure(void) {
 }
 
 /* Clears the error, of which only the text is kept: its traceback would keep the call's values
- * alive. False for what ends programs, such as an interrupt: that stays raised. */
+ * alive. False for what is no failure of the call, such as an interrupt: that stays raised. */
 static bool forget_error(void) {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) {
         return false;
@@ -288,6 +285,21 @@ static bool forget_error(void) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback != NULL) {
+        PyException_SetTraceback(value, traceback);
+    }
+    int outside = ef_came_from_outside(value);
+    if (outside != 0) {
+        if (outside > 0) {
+            PyErr_Restore(type, value, traceback);
+        } else {        /* another came meanwhile, and is raised */
+            Py_XDECREF(type);
+            Py_XDECREF(value);
+            Py_XDECREF(traceback);
+        }
+        return false;
+    }
+    PyException_SetTraceback(value, Py_None);
     PyObject *text = PyUnicode_FromFormat("%s: %S", Py_TYPE(value)->tp_name, value);
     if (text == NULL) {
         PyErr_Clear();
@@ -330,6 +342,9 @@ static EfOutcome attempt_in(EfEntryList *list, int32_t i, PyFunctionObject *func
         if (entry->direct != NULL) {
             *result = call_direct(entry, function, inputs);
             outcome = *result != NULL ? EF_HIT : forget_error() ? EF_NATIVE : EF_ERROR;
+            if (outcome == EF_ERROR) {
+                add_traceback(entry, function);
+            }
         }
     }
     ef_registers_release(&regs);

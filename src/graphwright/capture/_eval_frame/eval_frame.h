@@ -204,6 +204,9 @@ int ef_release_interruptions(void);     /* the same */
  * and it is being raised, where that cannot be: in other threads than the main one. */
 bool ef_raise_at_resume(PyObject *exception);
 bool ef_raised_at_resume(void);         /* the same of what is being raised */
+/* Whether an exception came while a graph ran, and is none of its own: from a signal's handler or
+ * another thread. -1 with an exception that came meanwhile. */
+int ef_came_from_outside(PyObject *exception);
 
 /* ---- observers.c ---- */
 /* Whether a debugger, coverage or another tool follows this code: then it runs as it is. */

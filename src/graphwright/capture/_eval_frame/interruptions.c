@@ -203,6 +203,20 @@ int ef_release_interruptions(void) {
     return status;
 }
 
+/* ---- what is raised while a graph runs ---- */
+
+int ef_came_from_outside(PyObject *exception) {
+    static PyObject *test;
+    if (test == NULL
+        && (test = of_module("graphwright.capture.interruptions", "came_from_outside")) == NULL) {
+        return -1;
+    }
+    PyObject *told = PyObject_CallOneArg(test, exception);
+    int outside = told == NULL ? -1 : told == Py_True;
+    Py_XDECREF(told);
+    return outside;
+}
+
 /* ---- what is raised before a frame begins that goes on in a block ---- */
 
 static int raise_again(void *exception) {
@@ -255,5 +269,6 @@ int ef_interruptions_init(void) {
 int ef_hold_interruptions(void) { return 0; }
 int ef_release_interruptions(void) { return 0; }
 int ef_interruptions_init(void) { return 0; }
+int ef_came_from_outside(PyObject *exception) { (void)exception; return 0; }
 
 #endif

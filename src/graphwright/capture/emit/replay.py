@@ -14,10 +14,8 @@ from __future__ import annotations
 import functools
 import inspect
 import random
-import signal
 import sys
 import threading
-import traceback
 import types
 import weakref
 from collections.abc import Callable, Sequence
@@ -27,6 +25,7 @@ from graphwright.capture import _eval_frame
 from graphwright.capture.assumptions import Refuted
 from graphwright.capture.data_aliases import DataSource
 from graphwright.capture.emit.assembler import CodeBuilder, Label, Written
+from graphwright.capture.interruptions import came_from_outside
 from graphwright.capture.source import Source
 from graphwright.capture.variables.operators import BINARY
 from graphwright.runtime import _core
@@ -121,14 +120,14 @@ def undo(error: BaseException, kept: Kept | None) -> str | BaseException:
 
     Empty where the graph took for granted what was not so, which is nothing to be told. The error
     itself where it is no business of the graph: it came while the graph ran, from the handler of a
-    signal, and is raised where the frame begins.
+    signal or another thread, and is raised where the frame begins.
 
     Only the text of the error is kept: its traceback would hold on to what the frame made, often
     for ever, since it leads through frames that hold the error.
     """
     if kept is not None:
         kept.restore()
-    if not isinstance(error, Exception) or _came_by_signal(error):
+    if came_from_outside(error):
         return interruption(error)
     failure = "" if isinstance(error, Refuted) else f"{type(error).__name__}: {error}"
     raised: BaseException | None = error
@@ -154,26 +153,6 @@ def interruption(error: BaseException) -> BaseException:
     if threading.current_thread() is threading.main_thread():
         return error.with_traceback(error.__traceback__.tb_next)
     return error
-
-
-def _came_by_signal(error: Exception) -> bool:
-    """Whether an exception passed through a function that handles signals."""
-    handlers = [_code_of(signal.getsignal(number)) for number in signal.valid_signals()]
-    return any(
-        frame.f_code is handler     # code with constants of any kind has no hash
-        for frame, _ in traceback.walk_tb(error.__traceback__) for handler in handlers
-    )
-
-
-def _code_of(handler: Any) -> types.CodeType | None:
-    """What runs where a handler is called; None if that is not Python's."""
-    while isinstance(handler, functools.partial):
-        handler = handler.func
-    handler = getattr(handler, "__func__", handler)
-    if isinstance(handler, types.FunctionType):
-        return handler.__code__
-    call = type(handler).__call__ if callable(handler) else None
-    return call.__code__ if isinstance(call, types.FunctionType) else None
 
 
 Listener = Callable[[types.CodeType, str], None]
