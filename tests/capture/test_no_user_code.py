@@ -341,3 +341,81 @@ def test_texts_that_guards_compare_with_are_not_interned():
     captured = Captured(lambda x, t: (x + 1, len(t)))
     assert captured.agrees(X, text) and captured.agrees(X, text + "!")
     assert sys.intern("".join(["two", " words"])) is not text
+
+
+class Watching(type):
+    """Says itself what the namespaces of its classes are, and tells who asks."""
+
+    @property
+    def __dict__(cls):
+        LOG.append("__dict__")
+        return type.__dict__["__dict__"].__get__(cls)
+
+
+class WatchingEnum(Watching, enum.EnumMeta):
+    pass
+
+
+class Failure(ValueError, metaclass=Watching):
+    note = 3
+
+    def __init__(self, code):
+        super().__init__(code)
+        self.code = code
+
+    def __str__(self):
+        return "failure"
+
+
+class Pair(collections.namedtuple("Pair", "first second"), metaclass=Watching):
+    scale = 2
+
+    def total(self):
+        return self.first + self.second
+
+
+class Tint(enum.Enum, metaclass=WatchingEnum):
+    LIGHT = 2
+
+
+class Zero(metaclass=Watching):
+    def __call__(self):
+        return 0
+
+
+class WatchedText(str, metaclass=Watching):
+    __slots__ = ()
+
+
+def fails(x):
+    try:
+        raise Failure(4)
+    except Failure as error:
+        return x * error.code + error.note, str(error), repr(error)
+
+
+def pairs(x):
+    pair = Pair(x, 2)
+    return pair.total() * pair.scale + pair.first, pair._fields
+
+
+def tints(x):
+    return x * Tint.LIGHT.value, Tint.LIGHT.name
+
+
+def defaults(x):
+    return x + collections.defaultdict(Zero())["absent"]
+
+
+def texts(x):
+    return x + 1, WatchedText("abc").upper()
+
+
+@pytest.mark.filterwarnings("ignore:.*the most there may be:RuntimeWarning")
+@pytest.mark.parametrize("function", [fails, pairs, tints, defaults, texts])
+def test_namespaces_are_read_past_what_metaclasses_say_of_them(function):
+    captured, plain = Captured(function), function(X)
+    LOG.clear()
+    for _ in range(2):
+        assert str(captured(X)) == str(plain)
+    assert LOG == []

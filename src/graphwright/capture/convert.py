@@ -55,7 +55,7 @@ from graphwright.capture.telling import (
 )
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.checkpointing import check_reread
-from graphwright.capture.variables.objects import instance_dict
+from graphwright.capture.variables.namespaces import instance_dict
 from graphwright.capture.variables.wrap import wrap_value
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.amp.state import own_casts

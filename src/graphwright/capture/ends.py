@@ -19,7 +19,7 @@ from __future__ import annotations
 import collections
 import types
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import Unsupported, unsupported
@@ -29,7 +29,8 @@ from graphwright.capture.variables.classes import OpaqueVariable
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.functions import CellVariable, UserFunctionVariable
 from graphwright.capture.variables.lazy import LazyVariable
-from graphwright.capture.variables.objects import ObjectVariable, instance_dict
+from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 
@@ -223,11 +224,11 @@ def _kind(tx: Translator, value: VariableTracker) -> type | None:
 def _ends_visibly(kind: type | None) -> bool:
     if kind is None:
         return True
-    if issubclass(kind, Iterator):
+    if lookup(kind, "__next__") is not ABSENT:
         return kind not in _HOLD_PLAIN_VALUES
     if issubclass(kind, _HOLD_FRAMES):
         return True
-    return hasattr(kind, "__del__")
+    return lookup(kind, "__del__") is not ABSENT
 
 
 def _is_watched(kind: type | None, value: VariableTracker) -> bool:

@@ -6,7 +6,7 @@ import functools
 import signal
 import types
 
-from graphwright.capture.variables.objects import lookup
+from graphwright.capture.variables.namespaces import lookup
 
 
 def raised_by_handler(error: BaseException) -> bool:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.objects import ObjectVariable, instance_dict
+from graphwright.capture.variables.namespaces import instance_dict
+from graphwright.capture.variables.objects import ObjectVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator

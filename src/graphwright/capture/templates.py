@@ -22,6 +22,7 @@ from graphwright.capture.source import (
     Reloader,
     Source,
 )
+from graphwright.capture.variables.namespaces import mro_of, namespace_of
 from graphwright.runtime.records import replace
 
 
@@ -83,12 +84,12 @@ def _settled(source: Source) -> Source | None:
 def _inherited(source: MroSource, owner: TemplateSource) -> Source | None:
     """The attribute of the first base that is no template, unless a template defines it."""
     template = owner.value()  # type: ignore[operator]
-    mro = template.__mro__
+    mro = mro_of(template)
     start = mro.index(source.after) + 1 if source.after is not None else 0
     for cls in mro[start:]:
         if cls not in TEMPLATES:
             break
-        if source.attr in cls.__dict__:
+        if source.attr in namespace_of(cls):
             return None
     base = next(cls for cls in mro if cls not in TEMPLATES)
     after = source.after if source.after not in TEMPLATES else None

@@ -30,7 +30,8 @@ from graphwright.capture.variables.functions import BoundMethodVariable, UserFun
 from graphwright.capture.variables.instance_dicts import InstanceDictVariable
 from graphwright.capture.variables.iterators import SequenceIterator
 from graphwright.capture.variables.mappings import DictVariable, pairs_of
-from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute, lookup
+from graphwright.capture.variables.namespaces import lookup, mro_of, namespace_of
+from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute
 from graphwright.capture.variables.operators import check_reflexive, equals, is_same, operate
 from graphwright.capture.variables.parts import run_parts
 from graphwright.capture.variables.ranges import RangeVariable
@@ -106,12 +107,12 @@ class Values:
     ) -> VariableTracker | None:
         """What the frame has written where the MRO of `cls` is searched for the attribute."""
         written = self.side_effects.classes
-        start = cls.__mro__.index(after) + 1 if written and after is not None else 0
-        for base in cls.__mro__[start:] if written else ():
+        start = mro_of(cls).index(after) + 1 if written and after is not None else 0
+        for base in mro_of(cls)[start:] if written else ():
             found = self.side_effects.attribute(written[base], name) if base in written else None
             if found is not None:
                 return found.realize()
-            if name in base.__dict__:
+            if name in namespace_of(base):
                 return None
         return None
 

@@ -46,9 +46,10 @@ from graphwright.capture.variables.library import LIBRARY, by_python
 from graphwright.capture.variables.made_classes import MADE_CLASSES
 from graphwright.capture.variables.mappings import DictVariable, DictView, factory_of, hashed
 from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_own_operations
+from graphwright.capture.variables.namespaces import ABSENT, lookup
 from graphwright.capture.variables.numbers import NUMBERS, folded
 from graphwright.capture.variables.numpy_values import NUMPY_FUNCTIONS
-from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
 from graphwright.capture.variables.protocols import (
     PROTOCOL_TYPE,

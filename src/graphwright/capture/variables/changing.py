@@ -21,7 +21,8 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.source import InstanceAttrSource, LoadWriter, Reloader, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.floats import FloatVariable
-from graphwright.capture.variables.objects import ObjectVariable, instance_dict
+from graphwright.capture.variables.namespaces import instance_dict
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:

@@ -20,19 +20,11 @@ from graphwright.capture.source import (
     Source,
     SubclassesSource,
 )
+from graphwright.capture.variables.namespaces import lookup, may_change
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
     from graphwright.capture.variables.base import VariableTracker
-
-_IMMUTABLE_TYPE = 1 << 8
-_HEAP_TYPE = 1 << 9
-
-
-def may_change(cls: type) -> bool:
-    """Whether attributes and bases of the class can be assigned."""
-    return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
-
 
 _ACTING = (tuple, BaseException, enum.Enum)
 
@@ -41,7 +33,7 @@ def may_be_written(cls: type, name: str, value: VariableTracker) -> bool:
     """Whether an assignment to an attribute of the class is plain data in place of plain data."""
     if not may_change(cls) or type(cls) not in (type, abc.ABCMeta) or issubclass(cls, _ACTING):
         return False
-    present = next((b.__dict__[name] for b in cls.__mro__ if name in b.__dict__), None)
+    present = lookup(cls, name, absent=None)
     data = not any(hasattr(kind, "__get__") for kind in (type(present), value.python_type()))
     return data and not name.startswith("__") and not hasattr(type, name)
 

@@ -27,7 +27,6 @@ from graphwright.capture.variables.class_guards import (
     guard_direct_bases,
     guard_member,
     may_be_written,
-    may_change,
 )
 from graphwright.capture.variables.containers import make_container
 from graphwright.capture.variables.enums import (
@@ -41,12 +40,11 @@ from graphwright.capture.variables.enums import (
 from graphwright.capture.variables.exceptions import make_exception
 from graphwright.capture.variables.length_hints import length_asked
 from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_own_operations
+from graphwright.capture.variables.namespaces import ABSENT, lookup, may_change
 from graphwright.capture.variables.objects import (
-    ABSENT,
     ObjectVariable,
     bind_class_attribute,
     is_data_descriptor,
-    lookup,
 )
 from graphwright.capture.variables.parts import run_parts
 from graphwright.capture.variables.proxies import ClassDictVariable

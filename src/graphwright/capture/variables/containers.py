@@ -18,7 +18,8 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deques import DequeVariable, make_deque
 from graphwright.capture.variables.mappings import DictVariable, factory_of
 from graphwright.capture.variables.named_tuples import names_its_items
-from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import ListVariable, SequenceMethod, TupleVariable
 from graphwright.capture.variables.sets import SetVariable
 

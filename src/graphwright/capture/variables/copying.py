@@ -22,13 +22,9 @@ from graphwright.capture.variables.functions import FunctionVariable
 from graphwright.capture.variables.instance_dicts import InstanceDictVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_hidden_fields
+from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
 from graphwright.capture.variables.nn_modules import NNModuleVariable
-from graphwright.capture.variables.objects import (
-    ABSENT,
-    ObjectVariable,
-    instance_dict,
-    lookup,
-)
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable, set_of

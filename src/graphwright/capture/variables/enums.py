@@ -10,6 +10,7 @@ from graphwright.capture.guard_text import class_name
 from graphwright.capture.source import ClassSource, ConstSource, InstanceAttrSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.namespaces import instance_dict, lookup, namespace_of
 
 if TYPE_CHECKING:
     from graphwright.capture.guards import GuardBuilder
@@ -41,16 +42,16 @@ class EnumVariable(ConstantVariable):
     __slots__ = ()
 
     def describe(self) -> str:
-        name = self.value.__dict__.get("_name_", "a member that is being made")
+        name = instance_dict(self.value).get("_name_", "a member that is being made")
         return f"{class_name(type(self.value))}.{name}"
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         cls = type(self.value)
         static = _static(cls, name)
         own = f"_{name}_" if name in ("name", "value") else name
-        if name in _DATA and _is_library(static) and own in self.value.__dict__:
+        if name in _DATA and _is_library(static) and own in instance_dict(self.value):
             base = ConstSource(self.value, self.describe())
-            value = self.value.__dict__[own]
+            value = instance_dict(self.value)[own]
             return tx.output.wrap(value, InstanceAttrSource(base, own))
         source = MroSource(ClassSource.of(cls), name)
         if isinstance(static, property | types.DynamicClassAttribute) and isinstance(
@@ -63,7 +64,7 @@ class EnumVariable(ConstantVariable):
 
 
 def _static(cls: type, name: str) -> Any:
-    return next((base.__dict__[name] for base in cls.__mro__ if name in base.__dict__), None)
+    return lookup(cls, name, absent=None)
 
 
 def _is_library(static: Any) -> bool:
@@ -86,7 +87,7 @@ def members_of(tx: Translator, cls: Any) -> list[Any]:
 def guard_members(tx: Translator, cls: Any) -> None:
     """The enumeration has as many members, aliases included, and as many values as now."""
     for name in _MEMBERS:
-        known = cls.__dict__.get(name)
+        known = namespace_of(cls).get(name)
         if known is not None:
             tx.guards.length(MroSource(ClassSource.of(cls), name), len(known))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from graphwright.capture.exc import Signal, unsupported
 from graphwright.capture.source import ClassSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.namespaces import lookup, mro_of, namespace_of
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -60,7 +61,7 @@ class ExceptionVariable(VariableTracker):
             known = self._builtin_attribute(tx, name)
             if known is not None:
                 return known
-        static = next((b.__dict__[name] for b in self.cls.__mro__ if name in b.__dict__), None)
+        static = lookup(self.cls, name, absent=None)
         source = MroSource(ClassSource.of(self.cls), name)
         if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
             return tx.class_function(self.cls, name, "fget").call(tx, [self], {})
@@ -88,8 +89,8 @@ class ExceptionVariable(VariableTracker):
         return None
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
-        custom = any("__setattr__" in base.__dict__ for base in self.cls.__mro__[:-2])
-        static = next((b.__dict__[name] for b in self.cls.__mro__ if name in b.__dict__), None)
+        custom = lookup(self.cls, "__setattr__") is not vars(BaseException)["__setattr__"]
+        static = lookup(self.cls, name, absent=None)
         if custom or (static is not None and name not in _LINKS and hasattr(static, "__set__")):
             unsupported("GB0010", f"assignment to {name!r} of {self.describe()}")
         if name in _LINKS and not _may_link(name, value.python_type()):
@@ -99,7 +100,7 @@ class ExceptionVariable(VariableTracker):
     def representation(self, tx: Translator) -> VariableTracker:
         """`repr(error)`."""
         tx.guard_class_member(self.cls, "__repr__")
-        custom = next(b.__dict__["__repr__"] for b in self.cls.__mro__ if "__repr__" in b.__dict__)
+        custom = lookup(self.cls, "__repr__")
         if isinstance(custom, types.FunctionType):
             return tx.class_function(self.cls, "__repr__").call(tx, [self], {}).realize()
         if self.args is None or custom is not BaseException.__repr__:
@@ -112,7 +113,7 @@ class ExceptionVariable(VariableTracker):
     def text(self, tx: Translator) -> VariableTracker:
         """`str(error)`."""
         tx.guard_class_member(self.cls, "__str__")
-        custom = next(b.__dict__["__str__"] for b in self.cls.__mro__ if "__str__" in b.__dict__)
+        custom = lookup(self.cls, "__str__")
         if isinstance(custom, types.FunctionType):
             text = tx.class_function(self.cls, "__str__").call(tx, [self], {}).realize()
             if text.python_type() is not str:
@@ -166,9 +167,9 @@ class ExceptionMethod(VariableTracker):
 def _init_is_plain(cls: type) -> bool:
     inits: tuple[object, ...] = (BaseException.__init__, Exception.__init__)
     builtin = next(
-        base.__dict__["__init__"]
-        for base in cls.__mro__
-        if isinstance(base.__dict__.get("__init__"), types.WrapperDescriptorType)
+        namespace_of(base)["__init__"]
+        for base in mro_of(cls)
+        if isinstance(namespace_of(base).get("__init__"), types.WrapperDescriptorType)
     )
     return builtin in inits or builtin.__objclass__.__name__ in _PLAIN_INITS
 
@@ -270,8 +271,8 @@ def is_plain_exception(cls: type) -> bool:
     if not issubclass(cls, BaseException) or type(cls) is not type:
         return False
     return not any(
-        hasattr(base.__dict__.get(name), "__code__")
-        for base in cls.__mro__
+        hasattr(namespace_of(base).get(name), "__code__")
+        for base in mro_of(cls)
         for name in ("__init__", "__new__")
     )
 
@@ -285,12 +286,12 @@ def make_exception(
     if not _takes_anything(cls, len(args)):
         return None
     made = ExceptionVariable(cls, args)
-    new: Any = next(base.__dict__["__new__"] for base in cls.__mro__ if "__new__" in base.__dict__)
+    new = lookup(cls, "__new__")
     if isinstance(new, staticmethod) or type(cls) is not type:
         return None
     if is_plain_exception(cls):
         return made if not kwargs else None
-    init = next(base.__dict__["__init__"] for base in cls.__mro__ if "__init__" in base.__dict__)
+    init = lookup(cls, "__init__")
     if not isinstance(init, types.FunctionType):
         return None
     source = MroSource(ClassSource.of(cls), "__init__")

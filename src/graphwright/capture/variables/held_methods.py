@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.source import AttrSource, ConstSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.namespaces import may_change, namespace_of
 from graphwright.capture.variables.signatures import check_method
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
     from graphwright.capture.translator import Translator
 
-_IMMUTABLE, _HEAP_TYPE = 1 << 8, 1 << 9    # bits of a type's flags
 
 
 class HeldMethodVariable(VariableTracker):
@@ -56,9 +56,8 @@ def held_method(output: OutputGraph, value: Any, source: Source) -> HeldMethodVa
     """The tracker of a bound method that its owner's class has by its name; else None."""
     owner, name = value.__self__, value.__name__
     kind: Any = type(owner)
-    found = vars(kind).get(name)
-    fixed = type.__dict__["__flags__"].__get__(kind) & (_IMMUTABLE | _HEAP_TYPE) != _HEAP_TYPE
-    if isinstance(source, ConstSource) or not fixed:
+    found = namespace_of(kind).get(name)
+    if isinstance(source, ConstSource) or may_change(kind):
         return None
     if not isinstance(found, types.MethodDescriptorType) or found.__get__(owner, kind) != value:
         return None

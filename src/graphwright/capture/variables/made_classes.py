@@ -27,7 +27,8 @@ from graphwright.capture.variables.functions import (
     UserFunctionVariable,
 )
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.python_modules import PythonModuleVariable
 from graphwright.capture.variables.sequences import TupleVariable
 

@@ -14,6 +14,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import DictIterator
 from graphwright.capture.variables.members import builtin_member
+from graphwright.capture.variables.namespaces import ABSENT, lookup
 from graphwright.capture.variables.record_keys import RecordKey, record_key
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -429,7 +430,7 @@ def factory_of(tx: Translator, value: VariableTracker) -> VariableTracker | None
     factory = value.realize()
     if factory.is_none():
         return None
-    if not any("__call__" in vars(base) for base in factory.python_type().__mro__):
+    if lookup(factory.python_type(), "__call__") is ABSENT:
         raise_in_frame(TypeError, [tx.constant("first argument must be callable or None")])
     return factory
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.namespaces import ABSENT, lookup
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -15,15 +16,14 @@ _METHODS = (
     types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
     types.BuiltinFunctionType,
 )  # fmt: skip
-_ABSENT = object()
 
 
 def builtin_member(
     tx: Translator, kind: type, name: str, method: VariableTracker
 ) -> VariableTracker:
     """`value.name` of an instance of `kind`, which is `method` if the type has such a method."""
-    found = next((b.__dict__[name] for b in kind.__mro__ if name in b.__dict__), _ABSENT)
-    if found is _ABSENT:
+    found = lookup(kind, name)
+    if found is ABSENT:
         raise AttributeMissing.of(kind, name)
     if isinstance(found, _METHODS):
         return method

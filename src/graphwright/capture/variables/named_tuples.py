@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from graphwright.capture.source import AttrSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import class_source, guard_member
+from graphwright.capture.variables.namespaces import lookup, mro_of, namespace_of
 from graphwright.capture.variables.sequences import (
     COMMON,
     Args,
@@ -32,10 +33,12 @@ _FIELD_READERS = (
 
 def has_own_operations(cls: type) -> bool:
     """Whether a class made by `namedtuple`, or one of that, says itself how instances act."""
-    classes = cls.__mro__[: cls.__mro__.index(tuple)]
+    mro = mro_of(cls)
+    classes = mro[: mro.index(tuple)]
     if hasattr(cls, "n_sequence_fields"):
         return False
-    return any(_is_own(name, value) for base in classes for name, value in vars(base).items())
+    held = [namespace_of(base).items() for base in classes]
+    return any(_is_own(name, value) for items in held for name, value in items)
 
 
 _LEFT_ALONE = ("__new__", "__doc__", "__class_getitem__", "__repr__")
@@ -107,7 +110,7 @@ class NamedTupleVariable(TupleVariable):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         of_struct = getattr(self.kind, "__match_args__", ())
         fields: tuple[str, ...] = getattr(self.kind, "_fields", of_struct)
-        found = next((b.__dict__[name] for b in self.kind.__mro__ if name in b.__dict__), None)
+        found = lookup(self.kind, name, absent=None)
         guard_member(tx, self.kind, name)
         if name in fields and type(found) in _FIELD_READERS:
             return self.items[fields.index(name)].realize()

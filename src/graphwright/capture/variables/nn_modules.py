@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing
 from graphwright.capture.source import InstanceAttrSource, ItemSource, Source
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.objects import ABSENT, ObjectVariable, instance_dict, lookup
+from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator

@@ -39,6 +39,7 @@ from graphwright.capture.variables.exceptions import (
 )
 from graphwright.capture.variables.functions import BoundMethodVariable
 from graphwright.capture.variables.length_hints import length_asked
+from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup, namespace_of
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
-ABSENT = object()
 _GENERIC: tuple[Any, ...] = (
     *(object, types.SimpleNamespace, dict, list, tuple, set, frozenset, collections.deque),
     *(collections.OrderedDict, collections.defaultdict, int, float, complex, str, bytes),
@@ -54,39 +54,6 @@ _GENERIC: tuple[Any, ...] = (
 _PLAIN_READS = tuple([kind.__getattribute__ for kind in _GENERIC])
 _PLAIN_WRITES = tuple([kind.__setattr__ for kind in _GENERIC])
 _PLAIN_DELETES = tuple([kind.__delattr__ for kind in _GENERIC])
-
-
-def lookup(cls: type, name: str, after: type | None = None) -> Any:
-    """What the MRO of `cls` holds under `name`, unbound; ABSENT if nothing."""
-    mro = _mro_of(cls)
-    start = mro.index(after) + 1 if after is not None else 0
-    for base in mro[start:]:
-        namespace = _dict_of(base)
-        if name in namespace:
-            return namespace[name]
-    return ABSENT
-
-
-_mro_of: Any = type.__dict__["__mro__"].__get__
-_dict_of: Any = type.__dict__["__dict__"].__get__
-
-
-def instance_dict(value: object) -> dict[str, Any]:
-    """The instance's own `__dict__`, empty for classes with slots only, of a class what it holds.
-
-    Runs no code of the program's, whose classes may define `__dict__` themselves.
-    """
-    if issubclass(type(value), type):
-        held: dict[str, Any] = _dict_of(value)
-        return held
-    static = lookup(type(value), "__dict__")
-    try:
-        if type(static) in (types.GetSetDescriptorType, types.MemberDescriptorType):
-            found: dict[str, Any] = static.__get__(value)
-            return found
-        return _eval_frame.instance_dict(value)
-    except AttributeError:
-        return {}
 
 
 class ObjectVariable(VariableTracker):
@@ -570,7 +537,7 @@ def is_slot(static: Any) -> bool:
     """Whether a class attribute is one of `__slots__`; C may have members that nobody can set."""
     if not isinstance(static, types.MemberDescriptorType):
         return False
-    return "__slots__" in _dict_of(static.__objclass__)
+    return "__slots__" in namespace_of(static.__objclass__)
 
 
 def is_data_descriptor(static: Any) -> bool:

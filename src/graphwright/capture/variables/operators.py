@@ -30,7 +30,8 @@ from graphwright.capture.variables.functions import (
 )
 from graphwright.capture.variables.mappings import DictVariable, DictView, tell_apart
 from graphwright.capture.variables.named_tuples import NamedTupleVariable
-from graphwright.capture.variables.objects import ObjectVariable, lookup
+from graphwright.capture.variables.namespaces import lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.own_operators import beside_tensor
 from graphwright.capture.variables.quotients import quotient_operation
 from graphwright.capture.variables.reads import read_operation

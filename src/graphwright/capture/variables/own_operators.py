@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from graphwright.capture.source import ClassSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:

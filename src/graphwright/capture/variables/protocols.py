@@ -16,7 +16,8 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member, guard_recognition
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup, namespace_of
+from graphwright.capture.variables.objects import ObjectVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -29,7 +30,7 @@ _PLAIN_MEMBERS = (types.FunctionType, staticmethod, classmethod, type, functools
 
 def is_protocol(cls: type) -> bool:
     """Whether a class is a protocol itself, and not one that implements some."""
-    return type(cls) is PROTOCOL_TYPE and bool(vars(cls).get("_is_protocol", False))
+    return type(cls) is PROTOCOL_TYPE and bool(namespace_of(cls).get("_is_protocol", False))
 
 
 def follows_protocol(
@@ -63,7 +64,7 @@ def _members(tx: Translator, protocol: type) -> list[str]:
         names = protocol.__protocol_attrs__  # type: ignore[attr-defined]
     else:
         names = typings._get_protocol_attrs(protocol)
-    hook = vars(protocol).get("__subclasshook__")
+    hook = namespace_of(protocol).get("__subclasshook__")
     function = getattr(hook, "__func__", hook)
     if getattr(function, "__module__", None) != "typing":
         unsupported("GB0008", f"{protocol.__name__}.__subclasshook__")

@@ -13,7 +13,7 @@ from graphwright.capture.source import ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.objects import ABSENT, instance_dict, lookup
+from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
 from graphwright.capture.variables.sequences import SequenceMethod, exactly
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.class_guards import may_change
 from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.namespaces import may_change
 from graphwright.capture.variables.sequences import ListVariable
 
 if TYPE_CHECKING:

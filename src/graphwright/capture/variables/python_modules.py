@@ -10,7 +10,7 @@ from graphwright.capture.guard_text import is_of_package, module_dict, module_na
 from graphwright.capture.source import AttrSource, ConstSource, InstanceAttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
-from graphwright.capture.variables.objects import ABSENT, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import _eval_frame
 from graphwright.capture.source import AttrSource, ClassSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.objects import ObjectVariable, lookup
+from graphwright.capture.variables.namespaces import lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.runtime.dtypes import dtype as DType
 
 if TYPE_CHECKING:

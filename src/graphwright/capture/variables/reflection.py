@@ -31,7 +31,8 @@ from graphwright.capture.variables.exceptions import (
     handled_exception,
 )
 from graphwright.capture.variables.functions import CellVariable
-from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import ListVariable, exactly
 
 if TYPE_CHECKING:

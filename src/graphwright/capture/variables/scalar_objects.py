@@ -15,7 +15,8 @@ from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.containers import is_modelled
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.objects import ObjectVariable, lookup
+from graphwright.capture.variables.namespaces import lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import TupleVariable
 
 if TYPE_CHECKING:

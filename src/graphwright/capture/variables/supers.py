@@ -10,7 +10,8 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, ClassSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
-from graphwright.capture.variables.objects import ABSENT, bind_class_attribute, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.objects import bind_class_attribute
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor

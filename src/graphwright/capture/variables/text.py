@@ -16,7 +16,8 @@ from graphwright.capture.variables.exceptions import ExceptionVariable
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.named_tuples import NamedTupleVariable, is_generated
-from graphwright.capture.variables.objects import ObjectVariable, lookup
+from graphwright.capture.variables.namespaces import lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.quotients import QuotientVariable
 from graphwright.capture.variables.scalar_objects import ScalarObjectVariable
 from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable

@@ -58,6 +58,7 @@ from graphwright.capture.variables.named_tuples import (
     has_own_operations,
     names_its_items,
 )
+from graphwright.capture.variables.namespaces import ABSENT, lookup
 from graphwright.capture.variables.nn_modules import (
     CompiledModuleVariable,
     NNModuleVariable,
@@ -65,7 +66,7 @@ from graphwright.capture.variables.nn_modules import (
 )
 from graphwright.capture.variables.numpy_values import is_pure as is_numpy_function
 from graphwright.capture.variables.numpy_values import wrap_function, wrap_scalar
-from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.outside_iterators import OutsideRangeIterator
 from graphwright.capture.variables.proxies import wrap_proxy
 from graphwright.capture.variables.python_modules import PythonModuleVariable
