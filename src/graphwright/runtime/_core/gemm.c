@@ -32,7 +32,7 @@ typedef struct {
 } Product;
 
 typedef struct {
-    gw_body thin_dots, thin_stream, panels;
+    gw_body thin_dots, thin_stream, panels, outer;
 } Kernels;
 
 #define BYTES 32
@@ -187,7 +187,9 @@ static void multiply(const Product *p) {
         return;
     }
     const Kernels *kernels = kernels_of(p->dtype);
-    if (p->m <= THIN_ROWS && !p->transa && p->transb) {
+    if (p->k == 1 && (!p->transb || p->ldb == 1)) {
+        kernels->outer((void *)p, 0, p->m);
+    } else if (p->m <= THIN_ROWS && !p->transa && p->transb) {
         kernels->thin_dots((void *)p, 0, p->n);
     } else if (p->m <= THIN_ROWS && !p->transb && p->n > 1) {
         kernels->thin_stream((void *)p, 0, p->n);

@@ -236,7 +236,30 @@ KERNEL static void NAME(panels)(void *closure, int64_t begin, int64_t end) {
     }
 }
 
-static const Kernels NAME(kernels) = {NAME(thin_dots), NAME(thin_stream), NAME(panels)};
+/* Rows [begin, end) of a product of one column and one row, whose numbers lie side by side. */
+KERNEL static void NAME(outer)(void *closure, int64_t begin, int64_t end) {
+    const Product *p = closure;
+    const REAL *a = p->a, *b = p->b;
+    int64_t step = p->transa ? 1 : p->lda;
+    REAL beta = (REAL)p->beta;
+    for (int64_t i = begin; i < end; i++) {
+        REAL factor = (REAL)p->alpha * a[i * step], *c = (REAL *)p->c + i * p->ldc;
+        int64_t j = 0;
+        for (; j + NAME(LANES) <= p->n; j += NAME(LANES)) {
+            NAME(Vector) *at = (NAME(Vector) *)(c + j), old = {0};
+            if (beta != 0) {
+                old = beta * *at;
+            }
+            *at = factor * *(const NAME(Vector) *)(b + j) + old;
+        }
+        for (; j < p->n; j++) {
+            c[j] = factor * b[j] + (beta == 0 ? 0 : beta * c[j]);
+        }
+    }
+}
+
+static const Kernels NAME(kernels) = {NAME(thin_dots), NAME(thin_stream), NAME(panels),
+                                      NAME(outer)};
 
 #undef UP_TO_4
 #undef UP_TO_6
