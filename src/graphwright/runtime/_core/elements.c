@@ -2,7 +2,7 @@
 #include "elements.h"
 #include "pool.h"
 
-enum { BLOCK = 512 };
+enum { BLOCK = 512, STRETCH = 512, LINE = 64 };
 
 #define MOVES(bits)                                                                        \
     GW_VECTORISED static void repeat##bits(const char *from, int64_t n, char *to) {        \
@@ -80,13 +80,33 @@ static bool is_contiguous(const GwRowRun *run, const npy_intp *steps) {
     return true;
 }
 
+/* Asks for the inputs of the next stretch while one is worked on: between a long kernel's loads are
+ * more instructions than the processor looks ahead, and vectors across two cache lines make it wait
+ * for both. */
+static void run_stretches(GwRowRun *run, char *const *args, int64_t n) {
+    int out = run->count - 1;
+    char *at[GW_MAX_OPERANDS];
+    for (int64_t done = 0; done < n; done += STRETCH) {
+        int64_t rest = n - done, stretch = rest < STRETCH ? rest : STRETCH;
+        int64_t next = rest - stretch < STRETCH ? rest - stretch : STRETCH;
+        for (int i = 0; i <= out; i++) {
+            int64_t width = is_number(run, i) ? 0 : run->width[i];
+            at[i] = args[i] + done * width;
+            for (int64_t byte = 0; i < out && byte < next * width; byte += LINE) {
+                __builtin_prefetch(at[i] + stretch * width + byte);
+            }
+        }
+        run->row(at, stretch, &run->trouble);
+    }
+}
+
 /* Operands that are not contiguous pass through buffers, repeated ones are written out once. */
 void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void *data) {
     GwRowRun *run = data;
     int64_t n = *count;
     int out = run->count - 1;
     if (is_contiguous(run, steps)) {
-        run->row(args, n, &run->trouble);
+        run_stretches(run, args, n);
         return;
     }
     _Alignas(64) char buffers[GW_MAX_OPERANDS][BLOCK * 8];
