@@ -305,14 +305,24 @@ static const double arctangent_double[] = {
     -0.1428571428571428, 0.2, -0.3333333333333333,
 };
 
+/* The root of a number of float32 to 1e-14: that of float32, and a step of Newton's. */
+GW_INLINE double single_root(double z) {
+    float root = GW_SQRT((float)z), half = root == 0 ? 0 : 0.5f / root;
+    return root + (z - (double)root * root) * half;
+}
+
+/* What is lost by the root of a number of float64. */
+GW_INLINE double double_lost(double z, double root) {
+    return z == 0 ? 0 : GW_FMA(-root, root, z) / (root + root);
+}
+
 /* asin(s) = s + rest of s = |x| up to 1/2, of s = sqrt((1 - |x|) / 2) above, where asin(|x|) = pi/2 - 2 asin(s);
  * what the root loses is put back. */
-#define ARCSINE(name, table)                                                               \
+#define ARCSINE(name, table, ROOT, LOST)                                                   \
     GW_INLINE double name(double size, bool low, double *rest) {                           \
-        double z = low ? size * size : 0.5 - 0.5 * size, root = GW_SQRT(z);                \
+        double z = low ? size * size : 0.5 - 0.5 * size, root = ROOT(z);                   \
         double s = low ? size : root;                                                      \
-        double lost = low | (z == 0) ? 0 : GW_FMA(-root, root, z) / (root + root);         \
-        *rest = s * z * GW_POLYNOMIAL(table, z) + lost;                                    \
+        *rest = s * z * GW_POLYNOMIAL(table, z) + (low ? 0 : LOST(z, root));               \
         return s;                                                                          \
     }                                                                                      \
     GW_INLINE double name##_asin(double x) {                                               \
@@ -360,8 +370,9 @@ static const double arctangent_double[] = {
         return y != y ? sum : GW_COPYSIGN(part, y);                                        \
     }
 
-ARCSINE(single_arcsine, arcsine_single)
-ARCSINE(double_arcsine, arcsine_double)
+#define NOTHING_LOST(z, root) 0
+ARCSINE(single_arcsine, arcsine_single, single_root, NOTHING_LOST)
+ARCSINE(double_arcsine, arcsine_double, GW_SQRT, double_lost)
 #define UNSCALED(most) 1
 #define INTO_RANGE(most) ((most) > 0x1p1000 ? 0.25 : (most) < 0x1p-900 ? 0x1p200 : 1)
 ARCTANGENT(single_arctangent, arctangent_single, UNSCALED)
