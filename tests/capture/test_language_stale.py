@@ -155,3 +155,20 @@ def test_a_function_is_bound_to_what_cannot_be_modelled_but_not_to_none():
     captured = Captured(lambda x, f, owner: (x + 1, f.__get__(owner, int) is f))
     for owner in (memoryview(b""), None, memoryview(b""), None):
         assert captured.agrees(X, use_ids, owner)
+
+
+def test_a_slot_of_another_class_is_refused_as_plainly():
+    class Slotted:
+        __slots__ = ("value",)
+
+    class Other:
+        value = Slotted.value
+
+    def f(x, owner):
+        return x + 1, owner.value
+
+    with pytest.raises(TypeError) as plain:
+        f(X, Other())
+    with pytest.raises(TypeError) as told:
+        Captured(f)(X, Other())
+    assert str(told.value) == str(plain.value)

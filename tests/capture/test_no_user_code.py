@@ -6,6 +6,7 @@ import collections
 import enum
 import sys
 import types
+import typing
 
 import pytest
 
@@ -419,3 +420,9 @@ def test_namespaces_are_read_past_what_metaclasses_say_of_them(function):
     for _ in range(2):
         assert str(captured(X)) == str(plain)
     assert LOG == []
+
+
+def test_messages_do_not_call_what_shows_an_object():
+    name = object.__new__(typing.NewType)       # cannot be shown before it is complete
+    Captured(typing.NewType.__init__, tensorless=True)(name, "Name", int)
+    assert name.__name__ == "Name" and name(3) == 3

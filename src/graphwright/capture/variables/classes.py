@@ -491,6 +491,10 @@ _DTYPES = (bool, int, float, complex)
 """Python's types that operations take for dtypes."""
 
 
+_TOLD_BY = ("__repr__", "__str__", "__getattr__", "__getattribute__")
+"""What the program may define, and describing a value would call."""
+
+
 class BuiltinVariable(VariableTracker):
     """A builtin function or type with a handler, or a C function that nobody knows."""
 
@@ -503,6 +507,9 @@ class BuiltinVariable(VariableTracker):
         return type(self.value)
 
     def describe(self) -> str:
+        kind = type(self.value)
+        if any(isinstance(lookup(kind, name), types.FunctionType) for name in _TOLD_BY):
+            return f"{kind.__name__} object"
         return f"{getattr(self.value, '__qualname__', self.value)}"
 
     def as_constant(self) -> Any:

@@ -188,6 +188,8 @@ class ObjectVariable(VariableTracker):
     def _slot(
         self, tx: Translator, name: str, static: types.MemberDescriptorType
     ) -> VariableTracker | None:
+        if not issubclass(self.cls, static.__objclass__):
+            unsupported("GB0010", f"slot {name!r} of another class than {self.cls.__name__}")
         if self.value is None or self.source is None or tx.side_effects.is_deleted(self, name):
             return None
         try:
