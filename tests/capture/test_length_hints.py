@@ -237,3 +237,36 @@ def test_what_a_length_raises_reaches_the_caller() -> None:
     with pytest.raises(ValueError, match="not to be measured"):
         gw.compile(run)(gw.ones(2), log)
     assert log == ["iter", "broken"]
+
+
+class Numbered:
+    """Has no `__iter__`; its length may change under its iterators."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: int) -> int:
+        if index >= self.length:
+            raise IndexError
+        return index
+
+
+@pytest.mark.parametrize("drawn", [0, 1, 3])
+@pytest.mark.parametrize("then", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("begin", [iter, reversed])
+def test_what_is_left_where_the_length_changes(begin: Any, then: int, drawn: int) -> None:
+    """What is reversed counts down from the length at first, as long as that many are there."""
+
+    def function(x: Any) -> Any:
+        numbered = Numbered(3)
+        iterator = begin(numbered)
+        items = [next(iterator, None) for _ in range(drawn)]
+        numbered.length = then
+        hint = operator.length_hint(iterator)
+        return x + 1, items, hint, list(iterator), operator.length_hint(iterator)
+
+    x = gw.ones(2)
+    assert gw.compile(function, fullgraph=True)(x)[1:] == function(x)[1:]

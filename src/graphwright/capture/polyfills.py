@@ -222,18 +222,13 @@ def sequence_iterator(sequence: Any, /) -> Iterator[Any]:
         position += 1
 
 
-def reversed_iterator(sequence: Any, /) -> Iterator[Any]:
-    last = len(sequence) - 1
-
-    def items() -> Iterator[Any]:
-        for position in range(last, -1, -1):
-            try:
-                item = sequence[position]
-            except (IndexError, StopIteration):
-                return
-            yield item
-
-    return items()
+def reversed_iterator(sequence: Any, length: int, /) -> Iterator[Any]:
+    for position in range(length - 1, -1, -1):
+        try:
+            item = sequence[position]
+        except (IndexError, StopIteration):
+            return
+        yield item
 
 
 # operator

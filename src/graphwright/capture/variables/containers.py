@@ -92,14 +92,14 @@ class ContainerObjectVariable(ObjectVariable):
             unsupported("GB0004", f"call of {self.cls.__name__}.{name}")
         return InheritedMethod(self, static, name)
 
-    def _special(self, tx: Translator, name: str) -> VariableTracker | None:
+    def special(self, tx: Translator, name: str) -> VariableTracker | None:
         static = lookup(self.cls, name)
         if static is not ABSENT and static is not getattr(object, name, None):
             own = self.builtin_attribute(tx, static, name)
             if own is not None:
                 tx.guards.id_match(self._class_source(name), static)
                 return own
-        return super()._special(tx, name)
+        return super().special(tx, name)
 
     def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker | None:
         if name in _FIELDS and static is vars(self.base).get(name):

@@ -18,7 +18,6 @@ from graphwright.capture.variables.exceptions import (
     stopped_by,
 )
 from graphwright.capture.variables.iterators import IteratorVariable, stop_iteration
-from graphwright.capture.variables.length_hints import length_asked
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -31,11 +30,11 @@ class GeneratorVariable(IteratorVariable):
     """A generator; its frame runs on at each `next`, `send` and `throw`.
 
     kind: the type that Python gives it, which is another one where the generator stands for an
-    iterator of the standard library. measured: gives the special methods of an object whose items
-    are read by index. drawn: how many items it has given.
+    iterator of the standard library. left: tells how many items there are behind
+    so many that were drawn, where they are read by index. drawn: how many items it has given.
     """
 
-    measured: Callable[[str], VariableTracker | None] | None = None
+    left: Callable[[int], VariableTracker | None] | None = None
 
     def __init__(self, frame: Translator, kind: type = types.GeneratorType) -> None:
         self.frame = frame
@@ -58,12 +57,9 @@ class GeneratorVariable(IteratorVariable):
         return self.failed or self.frame.returned is not None
 
     def length_hint(self, tx: Translator) -> VariableTracker | None:
-        if self.measured is None:
+        if self.left is None:
             return None
-        if self.finished:
-            return tx.constant(0)
-        told = length_asked(tx, self.measured, ("__len__",))
-        return told and tx.wrap_plain(max(told.as_example() - self.drawn, 0))
+        return tx.constant(0) if self.finished else self.left(self.drawn)
 
     def next(self, tx: Translator) -> VariableTracker | None:
         item = self.resume(tx, tx.constant(None))

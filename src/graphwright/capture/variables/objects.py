@@ -14,8 +14,6 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.polyfills import (
     CompareKey,
     native_key,
-    reversed_iterator,
-    sequence_iterator,
 )
 from graphwright.capture.source import (
     AttrSource,
@@ -25,6 +23,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.by_index import backwards, forwards
 from graphwright.capture.variables.class_guards import (
     guard_binding,
     guard_member,
@@ -365,7 +364,7 @@ class ObjectVariable(VariableTracker):
 
     # protocols, through the class's own methods
 
-    def _special(self, tx: Translator, name: str) -> VariableTracker | None:
+    def special(self, tx: Translator, name: str) -> VariableTracker | None:
         """The bound special method, if the class defines it in Python."""
         static = lookup(self.cls, name)
         if static is ABSENT:
@@ -383,7 +382,7 @@ class ObjectVariable(VariableTracker):
 
     def call_special(self, tx: Translator, name: str, *args: VariableTracker) -> VariableTracker:
         """The special method of the class; a break where Python refuses what it gives."""
-        method = self._special(tx, name)
+        method = self.special(tx, name)
         if method is None:
             unsupported("GB0007", f"TypeError: {self.cls.__name__!r} has no {name}")
         result = method.call(tx, list(args), {})
@@ -392,7 +391,7 @@ class ObjectVariable(VariableTracker):
         return result
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        method = self._special(tx, "__call__")
+        method = self.special(tx, "__call__")
         if method is None:
             unsupported("GB0007", f"TypeError: {self.cls.__name__!r} object is not callable")
         return method.call(tx, args, kwargs)
@@ -416,7 +415,7 @@ class ObjectVariable(VariableTracker):
         return self.call_special(tx, "__len__")
 
     def length_hint(self, tx: Translator) -> VariableTracker | None:
-        return length_asked(tx, functools.partial(self._special, tx))
+        return length_asked(tx, functools.partial(self.special, tx))
 
     def unpack_iterator(self, tx: Translator) -> list[VariableTracker]:
         return self.iterate(tx).unpack(tx)
@@ -425,38 +424,30 @@ class ObjectVariable(VariableTracker):
         by_index = lookup(self.cls, "__getitem__") is not ABSENT
         if by_index and lookup(self.cls, "__iter__") is ABSENT:
             tx.guards.missing(self._class_source("__iter__"))
-            return self._by_index(tx, sequence_iterator)
+            return forwards(tx, self)
         made = self.call_special(tx, "__iter__").realize()
         if not hasattr(made.python_type(), "__next__"):
             unsupported("GB0007", f"TypeError: iter() returned {made.describe()}, no iterator")
         return made
 
     def next(self, tx: Translator) -> VariableTracker | None:
-        method = self._special(tx, "__next__")
+        method = self.special(tx, "__next__")
         if method is None:
             return self.call_special(tx, "__next__")
         return item_of(tx, self, method, [])
 
     def reversed(self, tx: Translator) -> VariableTracker:
         """`reversed(value)`."""
-        method = self._special(tx, "__reversed__")
+        method = self.special(tx, "__reversed__")
         if method is not None:
             return method.call(tx, [], {})
         if lookup(self.cls, "__getitem__") is ABSENT or lookup(self.cls, "__len__") is ABSENT:
             unsupported("GB0007", f"TypeError: {self.cls.__name__!r} object is not reversible")
-        made = self._by_index(tx, reversed_iterator)
-        made.kind = reversed
-        return made
-
-    def _by_index(self, tx: Translator, function: Any) -> Any:
-        """A generator that reads the items by their index."""
-        made: Any = tx.plain_function(function).call(tx, [self], {})
-        made.measured = functools.partial(self._special, tx)
-        return made
+        return backwards(tx, self)
 
     def truth(self, tx: Translator) -> bool:
         for name in ("__bool__", "__len__"):
-            if self._special(tx, name) is not None:
+            if self.special(tx, name) is not None:
                 return tx.truth(self.call_special(tx, name))
         return True
 
@@ -481,7 +472,7 @@ class ObjectVariable(VariableTracker):
         self, tx: Translator, name: str, other: VariableTracker
     ) -> VariableTracker | None:
         """The result of a binary special method; None if the class does not define it."""
-        method = self._special(tx, name)
+        method = self.special(tx, name)
         return method.call(tx, [other], {}) if method is not None else None
 
     # going back to Python

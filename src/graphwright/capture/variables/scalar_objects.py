@@ -63,12 +63,12 @@ class ScalarObjectVariable(ObjectVariable):
     ) -> VariableTracker | None:
         return ScalarMethod(self, static, name) if self.is_builtin(static) else None
 
-    def _special(self, tx: Translator, name: str) -> VariableTracker | None:
+    def special(self, tx: Translator, name: str) -> VariableTracker | None:
         static = lookup(self.cls, name)
         if self.is_builtin(static):
             tx.guards.id_match(self._class_source(name), static)
             return ScalarMethod(self, static, name)
-        return super()._special(tx, name)
+        return super().special(tx, name)
 
     def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker | None:
         of_base = isinstance(static, (types.GetSetDescriptorType, types.MemberDescriptorType))
