@@ -182,3 +182,114 @@ def test_result_type_with_numbers_as_in_torch(number: Any) -> None:
             continue
         ours = gw.result_type(_operand(gw, dtype, ndim), number)
         assert ours.name == str(expected).removeprefix("torch.")
+
+
+# -- half types: which operands are rounded before the arithmetic, which is in float32
+
+HALVES = ("float16", "bfloat16")
+ROUNDED: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "add": lambda m, x, s: x + s,
+    "add_": lambda m, x, s: x.clone().add_(s),
+    "sub": lambda m, x, s: x - s,
+    "rsub": lambda m, x, s: s - x,
+    "pow": lambda m, x, s: m.pow(x, s),
+    "pow of a number": lambda m, x, s: m.pow(s, x),
+    "fmod": lambda m, x, s: m.fmod(x, s),
+    "remainder": lambda m, x, s: m.remainder(x, s),
+    "floor_divide by x": lambda m, x, s: m.floor_divide(s, x),
+    "eq": lambda m, x, s: x == s,
+    "lt": lambda m, x, s: x < s,
+    "ge": lambda m, x, s: x >= s,
+    "where": lambda m, x, s: m.where(x > 0, x, s),
+    "clamp": lambda m, x, s: m.clamp(x, s, None),
+}
+EXACT: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "mul": lambda m, x, s: x * s,
+    "mul_": lambda m, x, s: x.clone().mul_(s),
+    "rmul": lambda m, x, s: s * x if isinstance(s, float) else x * s,
+    "div": lambda m, x, s: x / s,
+    "floor_divide": lambda m, x, s: x // s,
+    "div and trunc": lambda m, x, s: m.div(x, s, rounding_mode="trunc"),
+}
+OF_TENSORS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "atan2": lambda m, x, s: m.atan2(x, s),
+    "hypot": lambda m, x, s: m.hypot(x, s),
+    "logaddexp": lambda m, x, s: m.logaddexp(x, s),
+    "fmax": lambda m, x, s: m.fmax(x, s),
+    "maximum": lambda m, x, s: m.maximum(x, s),
+    "copysign": lambda m, x, s: m.copysign(x, s),
+    "addcmul": lambda m, x, s: m.addcmul(x, x.flip(0), s),
+    "addcdiv": lambda m, x, s: m.addcdiv(x, x.flip(0), s),
+    "lerp": lambda m, x, s: m.lerp(x, x.flip(0), s),
+    "division of a tensor without dims": lambda m, x, s: m.div(s, x),
+}
+OPERANDS: dict[str, Callable[[Any], Any]] = {
+    "number": lambda m: 0.3,
+    "without dims": lambda m: m.tensor(0.3),
+    "of float64": lambda m: m.tensor(0.3, dtype=m.float64),
+}
+
+
+def _halves(m: Any, dtype: str) -> Any:
+    values = (np.random.default_rng(0).standard_normal(501) * 3).astype(np.float32)
+    return m.tensor([*values.tolist(), 0.3]).to(getattr(m, dtype))
+
+
+def _differing(ours: Any, theirs: Any) -> int:
+    left, right = ours.double().numpy(), theirs.double().numpy()
+    return int((~((left == right) | (np.isnan(left) & np.isnan(right)))).sum())
+
+
+def _all_of(functions: Any, way: str) -> Callable[[Any, Any], list[Any]]:
+    """What each function gives for two operands, computed eagerly or by one compiled function."""
+
+    def run(x: Any, s: Any) -> list[Any]:
+        return [f(gw, x, s) for f in functions]
+
+    return run if way == "eager" else gw.compile(run, backend=way, fullgraph=True)
+
+
+@pytest.mark.parametrize("way", ["eager", "llvm", "c"])
+@pytest.mark.parametrize("dtype", HALVES)
+def test_operands_are_rounded_to_half_types_first(dtype: str, way: str) -> None:
+    x = _halves(gw, dtype)
+    for kind, operand in OPERANDS.items():
+        functions = ROUNDED if kind == "number" else ROUNDED | OF_TENSORS
+        results = _all_of([*functions.values()], way)(x, operand(gw))
+        for name, ours in zip(functions, results, strict=True):
+            repeated = functions[name](gw, x, gw.full_like(x, 0.3))
+            assert _differing(ours, repeated) <= (way != "eager"), (name, kind)
+
+
+@pytest.mark.parametrize("way", ["eager", "llvm", "c"])
+@pytest.mark.parametrize("dtype", HALVES)
+def test_factors_and_divisors_are_not_rounded_to_half_types(dtype: str, way: str) -> None:
+    x = _halves(gw, dtype)
+    for kind, operand in OPERANDS.items():
+        results = _all_of([*EXACT.values()], way)(x, operand(gw))
+        for (name, f), ours in zip(EXACT.items(), results, strict=True):
+            wide = f(gw, x.float(), gw.full(x.shape, 0.3)).to(x.dtype)
+            assert _differing(ours, wide) == 0, (name, kind)
+
+
+@pytest.mark.parametrize("way", ["eager", "llvm"])
+def test_integers_are_rounded_to_half_types(way: str) -> None:
+    def f(x: Any, count: Any) -> Any:
+        return x + count, x * count
+
+    run = f if way == "eager" else gw.compile(f, fullgraph=True)
+    x, count = gw.ones(2, dtype=gw.bfloat16), gw.tensor([257, 259])
+    assert [t.tolist() for t in run(x, count)] == [[256, 260], [256, 260]]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", HALVES)
+def test_operands_of_half_types_as_in_torch(dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    for name, f in (ROUNDED | EXACT | OF_TENSORS).items():
+        for kind, operand in OPERANDS.items():
+            if name in OF_TENSORS and kind == "number":
+                continue
+            ours = f(gw, _halves(gw, dtype), operand(gw))
+            theirs = f(torch, _halves(torch, dtype), operand(torch))
+            assert _differing(ours, theirs) == 0, (name, kind)

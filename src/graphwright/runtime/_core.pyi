@@ -555,6 +555,7 @@ class Pointwise:
         promotes: bool = False,
         to_float: bool = False,
         held: int = 0,
+        exact: int = -1,
     ) -> Pointwise: ...
     @property
     def fallback(self) -> Callable[..., Any]: ...

@@ -23,6 +23,7 @@ from graphwright.codegen.lowering.rules import RULES, Call, lowering
 from graphwright.ir.passes.refusals import may_be_zero
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.ops.kernels import EXACT, SCALARS, rounded_number, rounds
 from graphwright.runtime.promotion import result_dtype
 
 Scalar = Callable[..., Any]
@@ -36,13 +37,37 @@ def operand(x: Any, index: Index, call: Call, dtype: dtype) -> Any:
 
 
 def emit(
-    context: Lowering, call: Call, operands: tuple[Any, ...], function: Scalar, compute: dtype
+    context: Lowering, call: Call, operands: tuple[Any, ...], function: Scalar, compute: dtype,
+    common: dtype | None = None, exact: int = 0,
 ) -> Tensor:
-    """The pointwise node function(*operands) computed in `compute`, in the result's dtype."""
+    """The pointwise node function(*operands) computed in `compute`, in the result's dtype.
+
+    Operands are first rounded to the dtype `common`, where it is a half type; `exact`: see
+    `kernels.rounds`.
+    """
+    if common is not None and computed(common) is not common:
+        operands = tuple(_rounded(context, x, common) if rounds(at, x, exact) else x
+                         for at, x in enumerate(operands))
+
     def at(index: Index) -> Any:
         values = [operand(x, index, call, compute) for x in operands]
         return convert(function(*values), call.dtype)
     return context.pointwise(call.op.name, call.shape, call.dtype, at)
+
+
+def _rounded(context: Lowering, x: Any, half: dtype) -> Any:
+    """An operand rounded to a half type; a tensor's element by a local, which the casts around it
+    do not see through."""
+    if x.__class__ in SCALARS:
+        return rounded_number(x, half)
+    shape = x.shape if isinstance(x, Tensor) else ()
+    if isinstance(x, Tensor):
+        if x.dtype is half or x.dtype.itemsize == 1:
+            return x
+        x = x.at(axis_symbols(shape))
+    let = Let(context.local(), convert(scalar(x, half) if not hasattr(x, "dtype") else x, half))
+    local = Local(let.name, half)
+    return context.pointwise("rounded", shape, half, lambda index: local, (let,))
 
 
 def _unary(name: str, function: Scalar) -> None:
@@ -68,16 +93,18 @@ def _predicate(name: str, function: Scalar) -> None:
 
 
 def _binary(name: str, function: Scalar) -> None:
+    exact = EXACT.get(name, 0)
+
     def rule(context: Lowering, call: Call, a: Any, b: Any, *unused: Any) -> Tensor:
-        return emit(context, call, (a, b), function, computed(call.dtype))
+        return emit(context, call, (a, b), function, computed(call.dtype), call.dtype, exact)
     RULES[name] = rule
 
 
 def _compare(name: str) -> None:
     def rule(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
-        compute = computed(result_dtype((a, b)))
+        common = result_dtype((a, b))
         return emit(context, call, (a, b),
-                    lambda x, y: apply(name, x, y, dtype=dtypes.bool), compute)
+                    lambda x, y: apply(name, x, y, dtype=dtypes.bool), computed(common), common)
     RULES[name] = rule
 
 
@@ -217,11 +244,13 @@ def _logical_not(context: Lowering, call: Call, x: Tensor) -> Tensor:
 @lowering("add", "sub")
 def _add(context: Lowering, call: Call, a: Any, b: Any, alpha: Any = 1) -> Tensor:
     op = call.op.name
+    if computed(call.dtype) is not call.dtype and alpha.__class__ in SCALARS:
+        alpha = rounded_number(alpha, call.dtype)
 
     def function(x: Any, y: Any) -> Any:
         scaled = y if alpha == 1 else apply("mul", y, const(alpha, y.dtype))
         return apply("or" if x.dtype is dtypes.bool else op, x, scaled)
-    return emit(context, call, (a, b), function, computed(call.dtype))
+    return emit(context, call, (a, b), function, computed(call.dtype), call.dtype)
 
 
 def refuse_zeros(call: Call, divisor: Any) -> None:
@@ -238,7 +267,7 @@ def refuse_zeros(call: Call, divisor: Any) -> None:
 def _remainder(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
     refuse_zeros(call, b)
     return emit(context, call, (a, b), lambda x, y: apply(call.op.name, x, y),
-                computed(call.dtype))
+                computed(call.dtype), call.dtype)
 
 
 @lowering("div")
@@ -246,14 +275,15 @@ def _div(context: Lowering, call: Call, a: Any, b: Any, rounding_mode: str | Non
          ) -> Tensor:
     rounded = {"floor": "floordiv", "trunc": "truncdiv"}
     refuse_zeros(call, b)
+    exact = EXACT["div" if rounding_mode is None else "floor_divide"]
 
     def function(x: Any, y: Any) -> Any:
         if rounding_mode is None:
             return quotient(x, y)
-        if rounding_mode == "trunc" and call.dtype is not x.dtype:
+        if rounding_mode == "trunc" and call.dtype is not x.dtype and rounds(1, b, exact):
             return apply("trunc", convert(convert(apply("div", x, y), call.dtype), x.dtype))
         return apply(rounded[rounding_mode], x, y)
-    return emit(context, call, (a, b), function, computed(call.dtype))
+    return emit(context, call, (a, b), function, computed(call.dtype), call.dtype, exact)
 
 
 def quotient(x: Any, y: Any) -> Any:

@@ -20,6 +20,7 @@ typedef struct {
     uint32_t tensors;       /* the operands that may not be numbers, as bits */
     uint32_t numbers;       /* those that have to be numbers */
     uint32_t held;          /* those that the dtype has to hold where they are numbers */
+    uint32_t exact;         /* those that are not rounded to a half type: see rounds() */
     int operands;
     bool to_bool;           /* the result is bool */
     bool masked;            /* operand 0 is bool and takes no part in the promotion */
@@ -110,6 +111,15 @@ static bool run_plan(GwPlan *plan) {
 
 /* ---- operands ---- */
 
+/* Whether an operand that is not of the half type of the result is rounded to it first, as all are
+ * but exact ones: numbers, and tensors without dims that are not the first operand. */
+static bool rounds(const Pointwise *p, int i, const GwTensor *t) {
+    return (p->exact >> i & 1) == 0 || (t != NULL && (i == 0 || t->ndim > 0));
+}
+
+/* Whether a half type has all values of the dtype. */
+static bool fits_half(int dtype) { return gw_dtypes[dtype].itemsize == 1; }
+
 typedef struct {
     GwTensor *tensors[GW_MAX_OPERANDS];
     int slots[GW_MAX_OPERANDS];     /* which operand each tensor is */
@@ -151,6 +161,12 @@ static bool promote(const Pointwise *p, PyObject *const *args, Operands *found) 
     int dtype = gw_promoted(&promotion);
     found->mixed = true;
     found->dtype = p->to_float && dtype >= 0 && dtype < GW_FLOAT16 ? gw_default_dtype() : dtype;
+    for (int i = 0; found->dtype >= 0 && gw_is_half(found->dtype) && i < found->count; i++) {
+        const GwTensor *t = found->tensors[i];
+        if (t->ndim > 0 && t->dtype != found->dtype && !fits_half(t->dtype)) {
+            return false;
+        }
+    }
     return found->dtype >= 0 && (p->dtypes >> found->dtype & 1) != 0;
 }
 
@@ -241,7 +257,32 @@ static bool write_number(PyObject *number, int dtype, char *to) {
     }
 }
 
-static bool plan_numbers(const Pointwise *p, PyObject *const *args, int computed, GwPlan *plan) {
+/* Converts one element. */
+static void convert_one(const char *from, int dtype, char *to, int wanted) {
+    char *both[] = {(char *)from, to};
+    npy_intp one = 1, steps[] = {gw_dtypes[dtype].itemsize, gw_dtypes[wanted].itemsize};
+    gw_convert_loop(dtype, wanted)(both, &one, steps, NULL);
+}
+
+/* Rounds an element of `dtype` to `half` and writes it as one of `computed`. */
+static void write_rounded(const char *from, int dtype, int half, char *to, int computed) {
+    uint16_t rounded;
+    convert_one(from, dtype, (char *)&rounded, half);
+    convert_one((char *)&rounded, half, to, computed);
+}
+
+/* Lets operand `i` of the plan be its scalar. */
+static void plan_scalar(GwPlan *plan, int i) {
+    plan->data[i] = plan->scalars[i];
+    plan->convert[i] = NULL;
+    for (int d = 0; d < GW_MAX_DIMS; d++) {
+        plan->steps[i][d] = 0;
+    }
+}
+
+/* Sets the numbers of the plan for a result of `dtype`, as elements of `computed`. */
+static bool plan_numbers(const Pointwise *p, PyObject *const *args, int dtype, int computed,
+                         GwPlan *plan) {
     for (int i = 0; i < p->operands; i++) {
         if (gw_is_tensor(args[i])) {
             continue;
@@ -249,11 +290,10 @@ static bool plan_numbers(const Pointwise *p, PyObject *const *args, int computed
         if (!write_number(args[i], computed, plan->scalars[i])) {
             return false;
         }
-        plan->data[i] = plan->scalars[i];
-        plan->convert[i] = NULL;
-        for (int d = 0; d < GW_MAX_DIMS; d++) {
-            plan->steps[i][d] = 0;
+        if (dtype != computed && gw_is_half(dtype) && rounds(p, i, NULL)) {
+            write_rounded(plan->scalars[i], computed, dtype, plan->scalars[i], computed);
         }
+        plan_scalar(plan, i);
     }
     return true;
 }
@@ -278,6 +318,13 @@ static void plan_tensors(const Pointwise *p, const Operands *found, const GwTens
     for (int i = 0; i <= found->count; i++) {
         const GwTensor *t = i < found->count ? found->tensors[i] : out;
         int at = i < found->count ? found->slots[i] : last;
+        plan->width[at] = gw_dtypes[computed].itemsize;
+        if (at != last && found->mixed && gw_is_half(found->dtype) && t->dtype != found->dtype
+            && !fits_half(t->dtype) && rounds(p, at, t)) {
+            write_rounded(t->data, t->dtype, found->dtype, plan->scalars[at], computed);
+            plan_scalar(plan, at);
+            continue;
+        }
         if (flat) {
             plan->data[at] = t->data;
             plan->steps[at][0] = gw_itemsize(t);
@@ -331,11 +378,11 @@ static bool prepare(Pointwise *p, PyObject *const *args, Operands *found, int *c
     if (numbers && !found->mixed && p->mixed[found->dtype] != NULL
         && found->count == p->mixed_tensors && found->slots[found->count - 1] == found->count - 1) {
         *computed = found->dtype;
-        return plan_numbers(p, args, plan_mixed(p, found->dtype, plan), plan);
+        return plan_numbers(p, args, found->dtype, plan_mixed(p, found->dtype, plan), plan);
     }
     *computed = computed_in(p, found->dtype, found->mixed || (numbers && !p->masked));
     return find_loop(p, *computed, plan)
-           && (!numbers || plan_numbers(p, args, *computed, plan));
+           && (!numbers || plan_numbers(p, args, found->dtype, *computed, plan));
 }
 
 /* The result of a plain call; NULL without an exception where it is not one. */
@@ -433,15 +480,15 @@ bool gw_dtype_bits(PyObject *sequence, uint32_t *bits) {
 static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"cls", "source", "operands", "dtypes", "fallback", "rest", "to_bool",
                             "masked", "costly", "inplace", "tensors", "numbers", "promotes",
-                            "to_float", "held", NULL};
+                            "to_float", "held", "exact", NULL};
     PyObject *cls, *source, *dtypes, *fallback, *rest = NULL;
     int operands, to_bool = 0, masked = 0, costly = 0, inplace = 0, tensors = 0, numbers = 0;
-    int promotes = 0, to_float = 0, held = 0;
+    int promotes = 0, to_float = 0, held = 0, exact = -1;
     uint32_t bits = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppiippi:Pointwise", names, &cls,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppiippii:Pointwise", names, &cls,
                                      &source, &operands, &dtypes, &fallback, &PyTuple_Type, &rest,
                                      &to_bool, &masked, &costly, &inplace, &tensors, &numbers,
-                                     &promotes, &to_float, &held)
+                                     &promotes, &to_float, &held, &exact)
         || gw_tensor_class(cls) == NULL || !gw_dtype_bits(dtypes, &bits)) {
         return NULL;
     }
@@ -465,6 +512,7 @@ static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     p->tensors = (uint32_t)tensors;
     p->numbers = (uint32_t)numbers;
     p->held = (uint32_t)held;
+    p->exact = (uint32_t)(exact >= 0 ? exact : numbers);
     p->operands = operands;
     p->to_bool = to_bool != 0;
     p->masked = masked != 0;

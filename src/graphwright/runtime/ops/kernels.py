@@ -1,7 +1,8 @@
 """Running NumPy functions as eager kernels: layouts, pooled outputs, half precision.
 
-A kernel function takes arrays and a positional `out` array, as ufuncs do. Half types are
-computed in float32 and rounded once, as PyTorch does.
+A kernel function takes arrays and a positional `out` array, as ufuncs do. Operands are rounded to
+the dtype to which they promote; half types are then computed in float32 and rounded once, as
+PyTorch does. Some ops leave a number as it is: it is an exact operand.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ Function = Callable[..., Any]
 
 HALVES = frozenset({dtypes.float16, dtypes.bfloat16})
 SCALARS = frozenset({int, float, bool, complex})
+EXACT = {"mul": 0b11, "div": 0b11, "floor_divide": 0b10}
+"""The exact operands of ops, as bits: see `rounds`."""
 _FEW = 4096     # elements up to which NumPy's loops convert as fast
 
 
@@ -67,6 +70,32 @@ def array_of(value: Any, dtype: DType) -> Array:
     return np.asarray(value, dtype.numpy)
 
 
+def rounds(at: int, operand: Any, exact: int) -> bool:
+    """Whether operand `at` is first rounded to a half type, if the op computes in one.
+
+    All are but those whose bit is set in `exact`: numbers, and tensors without dims that are not
+    the first operand.
+    """
+    whole = hasattr(operand, "shape") and (at == 0 or len(operand.shape) > 0)
+    return whole or not exact >> at & 1
+
+
+def rounded_number(value: Any, dtype: DType) -> Any:
+    """A Python number as a half type holds it."""
+    with np.errstate(over="ignore"):
+        return float(np.asarray(value, np.float32).astype(dtype.numpy))
+
+
+def _operand(at: int, value: Any, dtype: DType, exact: int) -> Array:
+    """Operand `at` as an array of the dtype in which `dtype` is computed."""
+    work = compute_type(dtype)
+    if work is dtype or getattr(value, "dtype", None) is dtype or not rounds(at, value, exact):
+        return array_of(value, work)
+    if value.__class__ in SCALARS:
+        return array_of(rounded_number(value, dtype), work)
+    return array_of(value, dtype).astype(work.numpy)
+
+
 def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType) -> Tensor:
     """An uninitialised tensor, pooled from 64 KiB on."""
     if strides == contiguous_strides(shape) or is_contiguous(shape, strides):
@@ -96,9 +125,17 @@ def rounded_into(out: Tensor, array: Array) -> None:
 
 
 def elementwise(
-    name: str, function: Function, operands: Sequence[Any], computed: DType, dtype: DType
+    name: str,
+    function: Function,
+    operands: Sequence[Any],
+    computed: DType,
+    dtype: DType,
+    exact: int = 0,
 ) -> Tensor:
-    """Apply `function` to operands cast to `computed`; the result has `dtype`."""
+    """Apply `function` to operands cast to `computed`; the result has `dtype`.
+
+    `exact`: see `rounds`.
+    """
     tensors = [o for o in operands if isinstance(o, Tensor)]
     if not tensors:
         raise TypeError(f"{name}(): one of the two operands must be a Tensor, not a number")
@@ -106,7 +143,7 @@ def elementwise(
     shape = broadcast_shapes(name, [own for own, _ in layouts])
     out = allocate(shape, pointwise_strides(shape, layouts), dtype)
     work = compute_type(computed)
-    arrays = [array_of(operand, work) for operand in operands]
+    arrays = [_operand(at, each, computed, exact) for at, each in enumerate(operands)]
     target = out._nd
     if dtype is work or (dtype is dtypes.bool and computed is not dtype):
         function(*arrays, target)

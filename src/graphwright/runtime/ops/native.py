@@ -15,6 +15,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import return_types
+from graphwright.runtime.ops.kernels import EXACT
 from graphwright.runtime.ops.schema import TENSOR_TYPES
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import Tensor
@@ -32,7 +33,8 @@ class Loops(NamedTuple):
     schema have to be numbers; None: the op's tensors. `rest`: what the arguments after them have
     to be. `promotes`: operands may be of several dtypes, `to_float`: and those that are no floats
     are computed in the default dtype. `held`: the operands, as bits, which the dtype of the result
-    has to hold where they are numbers.
+    has to hold where they are numbers. `exact`: those that may be numbers which are not rounded to
+    half types, `rounded`: those that have to be numbers which are (`kernels.rounds`).
     """
 
     source: Any
@@ -44,6 +46,8 @@ class Loops(NamedTuple):
     promotes: bool = False
     to_float: bool = False
     held: int = 0
+    exact: int = 0
+    rounded: int = 0
 
 
 def _each(dtypes: tuple[DType, ...], **sources: Any) -> dict[str, tuple[Loops, ...]]:
@@ -71,7 +75,8 @@ SIGNED = (*FLOATS, *INTEGERS[1:])
 # op: what a plain call runs, the first that fits
 _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
     **_each(NUMBERS, abs=np.absolute, neg=np.negative),
-    **_each(ALL, maximum=np.maximum, minimum=np.minimum, mul=np.multiply),
+    **_each(ALL, maximum=np.maximum, minimum=np.minimum),
+    "mul": (Loops(np.multiply, ALL, exact=EXACT["mul"]),),
     **_each(INTEGRAL, bitwise_and=np.bitwise_and, bitwise_not=np.invert,
             bitwise_or=np.bitwise_or, bitwise_xor=np.bitwise_xor),
     **_each(INTEGERS, bitwise_left_shift=np.left_shift, bitwise_right_shift=np.right_shift,
@@ -84,21 +89,29 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
            "hardswish", "angle", "hardsigmoid_backward", "hardswish_backward", "softsign",
            "relu_backward"),
     **_own("nextafter", dtypes=WIDE),
-    **_own("remainder", "fmod", "floor_divide", dtypes=NUMBERS),
+    **_own("remainder", "fmod", dtypes=NUMBERS),
+    **_own("floor_divide", dtypes=NUMBERS, exact=EXACT["floor_divide"]),
     **_own("addcmul", "addcdiv", operands=4, held=0b1000),
     **_own("leaky_relu", operands=2, held=0b10),
-    **_own("lerp", operands=3, held=0b100),
+    **_own("lerp", operands=3, held=0b100, exact=0b100),
     **_own("hardshrink", operands=2, held=0b10),
     **_own("sigmoid_backward", "tanh_backward"),
     **_own("leaky_relu_backward", "hardshrink_backward", operands=3),
     "softshrink_backward": (Loops("hardshrink_backward", operands=3),),
     **_own("threshold", operands=3, held=0b110),
     **_own("hardtanh_backward", operands=4),
-    "add": (Loops(np.add, ALL, rest=(1,)), Loops("add_scaled", operands=3, held=0b100)),
-    "sub": (Loops(np.subtract, NUMBERS, rest=(1,)), Loops("sub_scaled", operands=3, held=0b100)),
+    "add": (
+        Loops(np.add, ALL, rest=(1,)),
+        Loops("add_scaled", operands=3, held=0b100, rounded=0b100),
+    ),
+    "sub": (
+        Loops(np.subtract, NUMBERS, rest=(1,)),
+        Loops("sub_scaled", operands=3, held=0b100, rounded=0b100),
+    ),
     "div": (
-        Loops(np.divide, rest=(None,), to_float=True),
-        Loops("floor_divide", NUMBERS, rest=("floor",), promotes=True),
+        Loops(np.divide, rest=(None,), to_float=True, exact=EXACT["div"]),
+        Loops("floor_divide", NUMBERS, rest=("floor",), promotes=True,
+              exact=EXACT["floor_divide"]),
         Loops("trunc_divide", (*WIDE, *INTEGERS), rest=("trunc",), promotes=True),
     ),
     "round": (Loops("round", rest=(0,)),),
@@ -184,6 +197,7 @@ def pointwise(entry: Op, loops: Loops, fallback: Any, inplace: bool = False) -> 
     """The C kernel of a pointwise op; its arguments are those of `entry`."""
     operands = loops.operands or len(entry.tensor_slots)
     whole = loops.operands is None
+    numbers = _bits(entry, operands, False)
     return _core.Pointwise(
         Tensor,
         loops.source,
@@ -197,8 +211,9 @@ def pointwise(entry: Op, loops: Loops, fallback: Any, inplace: bool = False) -> 
         to_float=loops.to_float or entry.name in _FLOATED,
         inplace=inplace,
         tensors=_bits(entry, operands, True),
-        numbers=_bits(entry, operands, False),
+        numbers=numbers,
         held=loops.held,
+        exact=(numbers | loops.exact) & ~loops.rounded,
     )
 
 

@@ -18,11 +18,14 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import CPU, check_held
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import (
+    EXACT,
     HALVES,
     SCALARS,
     compute_type,
     elementwise,
     is_wide_float,
+    rounded_number,
+    rounds,
     same_layout,
     wrap,
 )
@@ -72,6 +75,16 @@ def restricted(name: str, rule: Rule = result_dtype, **kinds: bool) -> Rule:
     return restrict
 
 
+def _widened(operand: Any, dtype: DType, work: DType) -> Any:
+    """An operand rounded to `dtype`, in the dtype `work` of the arithmetic."""
+    if isinstance(operand, Tensor):
+        if operand.dtype is not dtype:
+            operand = ops.to_dtype(operand, dtype)
+        return operand if work is dtype else ops.to_dtype(operand, work)
+    number = work is not dtype and operand.__class__ in SCALARS
+    return rounded_number(operand, dtype) if number else operand
+
+
 def widened(function: Callable[..., Any]) -> Callable[..., Any]:
     """The decomposition `function` of floats, given operands of the dtype of the arithmetic.
 
@@ -81,11 +94,7 @@ def widened(function: Callable[..., Any]) -> Callable[..., Any]:
     def decompose(*operands: Any) -> Any:
         dtype = float_result(operands)
         work = compute_type(dtype)
-        cast = [
-            ops.to_dtype(o, work) if isinstance(o, Tensor) and o.dtype is not work else o
-            for o in operands
-        ]
-        result = function(*cast)
+        result = function(*(_widened(o, dtype, work) for o in operands))
         return result if work is dtype else ops.to_dtype(result, dtype)
 
     return decompose
@@ -119,10 +128,12 @@ def binary_kernel(
     computed: Rule,
     result: Rule | None = None,
     numbers: str = "both",
+    exact: int = 0,
 ) -> Callable[..., Tensor]:
     """Eager kernel of a two-operand op; a short way for equal dtypes and layouts.
 
-    `computed` gives the dtype of the arithmetic, `result` (default: the same) the output's.
+    `computed` gives the dtype of the arithmetic, `result` (default: the same) the output's;
+    `exact`: see `kernels.rounds`.
     """
     floats_only = computed is float_result or getattr(computed, "floats_only", False)
     tensors_only = numbers == "none"
@@ -153,9 +164,8 @@ def binary_kernel(
             _refuse_numbers(name, numbers)
         operands = paired(input, other) if pairs else (input, other)
         dtype = computed(operands)
-        return elementwise(
-            name, function, operands, dtype, dtype if result is None else result(operands)
-        )
+        to = dtype if result is None else result(operands)
+        return elementwise(name, function, operands, dtype, to, exact)
 
     return eager
 
@@ -174,6 +184,7 @@ def define_binary(
     decompose: Callable[..., Any] | None = None,
     method: bool = True,
     numbers: str = "both",
+    exact: int = 0,
 ) -> None:
     """Enter `name(input, other)`, and `name_` where `inplace`; `numbers` is a key of NUMBERS.
 
@@ -196,7 +207,7 @@ def define_binary(
         meta=meta,
         vjp=vjp,
         saves=saves,
-        eager=binary_kernel(name, function, computed, result, numbers),
+        eager=binary_kernel(name, function, computed, result, numbers, exact),
         decompose=decompose,
         public=public,
         method=method,
@@ -259,6 +270,9 @@ def _sum_kernel(name: str, ufunc: Any, rule: Rule) -> Callable[..., Tensor]:
 
         return function
 
+    def factor(alpha: Any, dtype: DType) -> Any:
+        return rounded_number(alpha, dtype) if dtype in HALVES else alpha
+
     def eager(input: Any, other: Any, alpha: Any) -> Tensor:
         if alpha.__class__ is int and alpha == 1:
             try:
@@ -268,7 +282,7 @@ def _sum_kernel(name: str, ufunc: Any, rule: Rule) -> Callable[..., Tensor]:
                 raise
         operands = paired(input, other)
         dtype = _sum_dtype(name, operands, rule, alpha)
-        return elementwise(name, scaled(alpha), operands, dtype, dtype)
+        return elementwise(name, scaled(factor(alpha, dtype)), operands, dtype, dtype)
 
     return eager
 
@@ -339,6 +353,7 @@ define_binary(
     vjp=_mul_vjp,
     saves=("input?other", "other?input"),
     numbers="any",
+    exact=EXACT["mul"],
 )
 
 
@@ -379,7 +394,9 @@ def rounded_dtype(operands: tuple[Any, ...]) -> DType:
     return dtype
 
 
-_true_divide = binary_kernel("div", np.divide, float_result, numbers="any")
+_true_divide = binary_kernel(
+    "div", np.divide, float_result, numbers="any", exact=EXACT["div"]
+)
 _MODES = {"floor": _floor_divide, "trunc": _trunc_divide}
 
 
@@ -403,9 +420,10 @@ def _div_eager(input: Any, other: Any, rounding_mode: str | None) -> Tensor:
         return _true_divide(input, other)
     input, other = paired(input, other)
     dtype = _div_dtype(input, other, rounding_mode)
-    if rounding_mode == "trunc" and compute_type(dtype) is not dtype:
+    exact = EXACT["floor_divide"]
+    if rounding_mode == "trunc" and compute_type(dtype) is not dtype and rounds(1, other, exact):
         return ops.trunc(_true_divide(input, other))
-    return elementwise("div", _MODES[rounding_mode], (input, other), dtype, dtype)
+    return elementwise("div", _MODES[rounding_mode], (input, other), dtype, dtype, exact)
 
 
 def _div_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:

@@ -27,7 +27,7 @@ from graphwright.runtime.ops.quiet import quietly
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
-from graphwright.runtime.promotion import result_dtype
+from graphwright.runtime.promotion import can_cast, result_dtype
 from graphwright.runtime.tensor import Tensor
 
 # -- extrema that prefer numbers to nan
@@ -483,8 +483,15 @@ def _same_dtype(name: str, input: Any, **others: Any) -> None:
 def _lerp(input: Any, end: Any, weight: Any) -> Any:
     """From the nearer end, so that weight 1 gives `end` exactly."""
     require_dtype("lerp", input.dtype, bool=False, integers=False)
+    other = isinstance(weight, Tensor) and weight.dtype is not input.dtype
+    if other and weight.ndim == 0 and can_cast(weight.dtype, input.dtype):
+        return ops.lerp(input, end, ops.to_dtype(weight, input.dtype))
     _same_dtype("lerp", input, end=end, weight=weight)
     check_held("lerp", calculated(input.dtype), weight)
+    if input.dtype in HALVES:
+        wide = [ops.to_dtype(t, dtypes.float32) if isinstance(t, Tensor) else t
+                for t in (input, end, weight)]
+        return ops.to_dtype(ops.lerp(*wide), input.dtype)
     gap = ops.sub(end, input)
     if isinstance(weight, Tensor):
         near = ops.add(input, ops.mul(weight, gap))
@@ -519,7 +526,7 @@ def _addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
 
 def _widely(function: Any, tensors: tuple[Any, ...], value: Any, dtype: DType) -> Any:
     """Of half types: computed in float32 and rounded once."""
-    wide = [ops.to_dtype(t, dtypes.float32) for t in tensors]
+    wide = [ops.to_dtype(ops.to_dtype(t, dtype), dtypes.float32) for t in tensors]
     return ops.to_dtype(function(*wide, value=value), dtype)
 
 
