@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,3 +83,31 @@ def test_a_summary_shows_the_edges() -> None:
 def test_the_scientific_mode_that_is_set_decides_the_width() -> None:
     gw.set_printoptions(sci_mode=True, precision=1)
     assert repr(gw.tensor([1.5, -0.25])) == "tensor([ 1.5e+00, -2.5e-01])"
+
+
+LAST_WORDS = """
+import graphwright as gw
+
+class Last:
+    def __init__(self, *held):
+        self.held = held
+
+    def __del__(self):
+        print(*self.held)
+
+last = Last(
+    gw.tensor([1.0, 2e9, float("nan")]), gw.tensor([1, 2]), gw.tensor([True]), gw.tensor([1 + 2j]),
+    gw.ones(2000), gw.ones(2, dtype=gw.bfloat16), gw.nn.Parameter(gw.ones(2)),
+)
+"""
+
+
+def test_tensors_print_while_the_interpreter_ends() -> None:
+    """Nothing can be imported any more, by NumPy's own functions either."""
+    now, at_exit = (
+        subprocess.run(
+            [sys.executable, "-c", LAST_WORDS + how], check=True, text=True, capture_output=True
+        )
+        for how in ("del last", "")
+    )
+    assert at_exit.stderr == "" and at_exit.stdout == now.stdout != ""

@@ -72,7 +72,7 @@ class _Format:
             sizes = np.abs(shown.astype(np.float64))
             whole = bool(np.all(sizes == np.ceil(sizes)))
             self._choose(_is_scientific(sizes, whole), whole)
-        texts = map(self._digits, np.unique(shown).tolist())
+        texts = map(self._digits, set(shown.ravel().tolist()))
         self.width = max(map(len, texts), default=1)
 
     def _choose(self, scientific: bool, whole: bool) -> None:
@@ -94,7 +94,7 @@ def _is_scientific(sizes: np.ndarray[Any, Any], whole: bool) -> bool:
         return False
     if OPTIONS.sci_mode is not None:
         return OPTIONS.sci_mode
-    least, most = float(sizes.min()), float(sizes.max())
+    least, most = float(np.minimum.reduce(sizes)), float(np.maximum.reduce(sizes))
     return most / least > 1000.0 or most > 1e8 or (not whole and least < 1e-4)
 
 
