@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,31 @@ def test_histogram_over_a_range_that_the_dtype_does_not_have(
     x = gw.tensor(values, dtype=getattr(gw, dtype))
     _agree("histc", x, 4, low, high)
     assert gw.histc(x, 4, low, high).tolist() == expected
+
+
+@pytest.mark.parametrize("count", [3, 700, 40_000])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_histogram_has_the_bounds_of_its_range_as_numbers_of_the_dtype(
+    dtype: str, count: int
+) -> None:
+    x = gw.tensor([-0.3, 0.7, 0.71], dtype=getattr(gw, dtype)).repeat(count)
+    x[-1] = math.nan
+    _agree("histc", x, 5, -0.3, 0.7)
+    assert gw.histc(x, 5, -0.3, 0.7).tolist() == [count, 0, 0, 0, count]
+
+
+def test_the_width_of_a_histogram_is_of_the_dtype() -> None:
+    found = gw.histc(gw.tensor([0.4]), 1000, 0.1, 0.7)
+    assert found.nonzero().item() == 500
+
+
+@pytest.mark.parametrize("count", [255, 256, 40_001])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_histograms_of_many_elements(dtype: Any, count: int) -> None:
+    values = np.random.default_rng(0).standard_normal(count).astype(dtype)
+    values[:3] = [np.nan, np.inf, -np.inf]
+    for bins in (1, 7, 1000):
+        _agree("histc", gw.from_numpy(values), bins, -1.5, 2.5)
 
 
 def test_an_empty_range_of_a_histogram_gets_a_margin() -> None:

@@ -1,10 +1,11 @@
-/* Histograms of few elements: evenly spaced, between given edges, in several dimensions, and counts
- * of whole numbers. */
+/* Histograms: evenly spaced, and of few elements between given edges, in several dimensions, and
+ * counts of whole numbers. */
 #include "native.h"
+#include "vector_math.h"
 
 #include <math.h>
 
-enum { LARGEST = 32 << 10 };
+enum { LARGEST = 32 << 10, CHUNK = 256 };
 
 static GwTensor *few_elements(PyObject *o) {
     GwTensor *t = gw_plain_tensor(o);
@@ -13,6 +14,14 @@ static GwTensor *few_elements(PyObject *o) {
 
 static bool is_real(const GwTensor *t) {
     return t->dtype == GW_FLOAT32 || t->dtype == GW_FLOAT64;
+}
+
+static void set_element(GwTensor *t, int64_t i, double value) {
+    if (t->dtype == GW_FLOAT32) {
+        ((float *)t->data)[i] = (float)value;
+    } else {
+        ((double *)t->data)[i] = value;
+    }
 }
 
 /* ---- evenly spaced ---- */
@@ -25,30 +34,62 @@ static int64_t place_of(double value, double low, double high, int64_t bins) {
     return (int64_t)(part * (double)bins);
 }
 
-#define COUNT_EVENLY(T, name)                                                                 \
-    static bool name(const GwTensor *t, T *counts, int64_t bins, double low, double high) { \
+typedef struct {
+    int64_t bins;
+    double low, high;
+} Range;
+
+/* Where values are in bins of the same width, `bins` for those beyond the range, whose bounds are
+ * numbers of their type. */
+#define COUNT_EVENLY(T, name)                                                              \
+    GW_VECTOR_MATH static void name##_places(const T *values, int64_t n, const Range *r,   \
+                                             int32_t *places) {                            \
+        T least = (T)r->low, greatest = (T)r->high;                                        \
+        T width = greatest - least, bins = (T)r->bins;                                     \
+        int32_t most = (int32_t)r->bins - 1;                                               \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            bool inside = (values[i] >= least) & (values[i] <= greatest);                  \
+            T part = (values[i] - least) * bins / width;                                   \
+            int32_t place = (int32_t)(inside ? part : 0);                                  \
+            place = place < most ? place : most;                                           \
+            places[i] = inside ? place : most + 1;                                         \
+        }                                                                                  \
+    }                                                                                      \
+    static void name##_same_width(const T *values, int64_t n, const Range *r,              \
+                                  int64_t *counts) {                                       \
+        int32_t places[CHUNK];                                                             \
+        for (int64_t done = 0; done < n; done += CHUNK) {                                  \
+            int64_t chunk = n - done < CHUNK ? n - done : CHUNK;                           \
+            name##_places(values + done, chunk, r, places);                                \
+            for (int64_t i = 0; i < chunk; i++) {                                          \
+                counts[places[i]]++;                                                       \
+            }                                                                              \
+        }                                                                                  \
+    }                                                                                      \
+    static bool name(const GwTensor *t, int64_t *counts, Range *r) {                       \
         const T *values = (const T *)t->data;                                              \
-        if (low == high) {                                                                 \
-            low = INFINITY;                                                                \
-            high = -INFINITY;                                                              \
+        if (r->low == r->high) {                                                           \
+            double low = INFINITY, high = -INFINITY;                                       \
             for (int64_t i = 0; i < t->numel; i++) {                                       \
                 low = values[i] >= low || low != low ? low : values[i];                    \
                 high = values[i] <= high || high != high ? high : values[i];               \
             }                                                                              \
             double margin = low == high;                                                   \
-            low -= margin;                                                                 \
-            high += margin;                                                                \
+            r->low = low - margin;                                                         \
+            r->high = high + margin;                                                       \
         }                                                                                  \
-        if (!isfinite(low) || !isfinite(high)) {                                           \
+        if (!isfinite(r->low) || !isfinite(r->high)) {                                     \
             return false;                                                                  \
         }                                                                                  \
-        T least = (T)low, width = (T)(high - low);                                         \
-        bool fits = width > 0 && isfinite(width * (T)bins);                                \
+        T width = (T)r->high - (T)r->low;                                                  \
+        if (width > 0 && isfinite(width * (T)r->bins)) {                                   \
+            name##_same_width(values, t->numel, r, counts);                                \
+            return true;                                                                   \
+        }                                                                                  \
         for (int64_t i = 0; i < t->numel; i++) {                                           \
-            if (values[i] >= low && values[i] <= high) {                                   \
-                int64_t place = fits ? (int64_t)((values[i] - least) * (T)bins / width)    \
-                                     : place_of(values[i], low, high, bins);               \
-                counts[place < bins ? place : bins - 1]++;                                 \
+            if (values[i] >= (T)r->low && values[i] <= (T)r->high) {                       \
+                int64_t place = place_of(values[i], r->low, r->high, r->bins);             \
+                counts[place < r->bins ? place : r->bins - 1]++;                           \
             }                                                                              \
         }                                                                                  \
         return true;                                                                       \
@@ -57,29 +98,38 @@ static int64_t place_of(double value, double low, double high, int64_t bins) {
 COUNT_EVENLY(float, histogram_float)
 COUNT_EVENLY(double, histogram_double)
 
+static bool count_evenly(const GwTensor *t, int64_t *counts, Range *r) {
+    PyThreadState *released = t->numel > LARGEST ? PyEval_SaveThread() : NULL;
+    bool done = t->dtype == GW_FLOAT32 ? histogram_float(t, counts, r)
+                                       : histogram_double(t, counts, r);
+    if (released != NULL) {
+        PyEval_RestoreThread(released);
+    }
+    return done;
+}
+
 /* input, bins, min, max */
 GW_KERNEL(histc) {
-    const GwTensor *t = few_elements(args[0]);
-    int64_t bins;
-    double low, high;
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    Range r;
     char bytes[16];
-    if (t == NULL || t->numel == 0 || !is_real(t) || !gw_element(args[2], t->dtype, bytes)
-        || !gw_element(args[3], t->dtype, bytes)
-        || !gw_plain_int(args[1], &bins) || bins <= 0 || bins > LARGEST
-        || !gw_plain_number(args[2], &low) || !gw_plain_number(args[3], &high) || high < low) {
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0 || !is_real(t)
+        || !gw_element(args[2], t->dtype, bytes) || !gw_element(args[3], t->dtype, bytes)
+        || !gw_plain_int(args[1], &r.bins) || r.bins <= 0 || r.bins > LARGEST
+        || !gw_plain_number(args[2], &r.low) || !gw_plain_number(args[3], &r.high)
+        || r.high < r.low) {
         return NULL;
     }
-    GwTensor *out = gw_tensor_empty(cls, t->dtype, 1, &bins, NULL);
-    if (out == NULL) {
-        return NULL;
+    int64_t *counts = calloc((size_t)r.bins + 1, sizeof *counts);
+    if (counts == NULL) {
+        return PyErr_NoMemory();
     }
-    memset(out->data, 0, (size_t)(bins * gw_itemsize(out)));
-    bool done = t->dtype == GW_FLOAT32
-                ? histogram_float(t, (float *)out->data, bins, low, high)
-                : histogram_double(t, (double *)out->data, bins, low, high);
-    if (!done) {
-        Py_CLEAR(out);
+    GwTensor *out = count_evenly(t, counts, &r)
+                    ? gw_tensor_empty(cls, t->dtype, 1, &r.bins, NULL) : NULL;
+    for (int64_t i = 0; out != NULL && i < r.bins; i++) {
+        set_element(out, i, (double)counts[i]);
     }
+    free(counts);
     return (PyObject *)out;
 }
 
@@ -110,14 +160,6 @@ typedef int64_t (*FindBin)(const void *edges, int64_t n, const void *wanted);
 
 static double element(const GwTensor *t, int64_t i) {
     return t->dtype == GW_FLOAT32 ? ((const float *)t->data)[i] : ((const double *)t->data)[i];
-}
-
-static void set_element(GwTensor *t, int64_t i, double value) {
-    if (t->dtype == GW_FLOAT32) {
-        ((float *)t->data)[i] = (float)value;
-    } else {
-        ((double *)t->data)[i] = value;
-    }
 }
 
 /* Edges of at least one bin, of a dtype. */

@@ -201,7 +201,7 @@ def _histc_eager(input: Any, bins: int, min: Any, max: Any) -> Tensor:
     kept = values[(values >= low) & (values <= high)]
     kind = values.dtype.type
     with np.errstate(over="ignore"):
-        width = kind(high - low)
+        width = kind(high) - kind(low)
         fits = width > 0 and np.isfinite(width * kind(bins))
     if fits:
         places = ((kept - kind(low)) * kind(bins) / width).astype(np.int64)
