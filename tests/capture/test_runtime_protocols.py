@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import abc
 import sys
-from typing import Any, NewType, Protocol, TypedDict, runtime_checkable
+from typing import Any, ClassVar, NewType, Protocol, TypedDict, runtime_checkable
 
 import pytest
 
@@ -126,3 +127,74 @@ def test_versions_are_compared() -> None:
         return x, major, minor, sys.version_info, sys.float_info.epsilon
 
     check(f, X, graphs=1)
+
+
+class Asking(type):
+    """Its classes ask the metaclass what is an instance, and who is a subclass."""
+
+    asked: ClassVar[list[str]] = []
+
+    def __instancecheck__(cls, value):
+        cls.asked.append(f"{cls.__name__} of {type(value).__name__}")
+        if isinstance(value, str):
+            raise ValueError(value)
+        return value if isinstance(value, list) else hasattr(value, "forward")
+
+    def __subclasscheck__(cls, kind):
+        cls.asked.append(f"{cls.__name__} above {kind.__name__}")
+        return kind is int
+
+
+class Asked(metaclass=Asking):
+    pass
+
+
+class Other(Asked):
+    pass
+
+
+def recognised(x, value):
+    Asking.asked.clear()
+    try:
+        found = (isinstance(value, Asked), isinstance(value, (int, Asked, Other)),
+                 isinstance(value, (Other, int)), isinstance(value, int | Asked))
+    except ValueError as error:
+        found = error.args
+    kinds = issubclass(int, Asked), issubclass(Other, (str, Asked)), issubclass(bool, (int, Asked))
+    return x * len(Asking.asked), found, kinds
+
+
+@pytest.mark.parametrize(
+    "value", [Duck(), Plain(), Asked(), Other(), 3, [], [0], "text", None, X],
+    ids=lambda value: f"{type(value).__name__}_{value}" if isinstance(value, list) else None,
+)
+def test_metaclasses_say_what_an_instance_is(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    captured = Captured(recognised)
+
+    def agrees() -> bool:
+        result, *found = captured(X, value)
+        asked = list(Asking.asked)
+        expected, *known = recognised(X, value)
+        return same(result, expected) and (found, asked) == (known, Asking.asked)
+
+    assert agrees() and agrees()
+    monkeypatch.setattr(Asking, "__instancecheck__", lambda cls, value: value is None)
+    assert agrees()
+    monkeypatch.delattr(Asking, "__instancecheck__")
+    assert agrees()
+    assert captured.breaks == []
+
+
+class Counting(abc.ABCMeta):
+    """Has no checks of its own."""
+
+
+class Counted(metaclass=Counting):
+    pass
+
+
+def test_metaclasses_that_leave_the_checks_alone_cost_nothing() -> None:
+    things = [type("Derived", (Counted,), {})(), 3]
+    captured = Captured(lambda x: x * sum([isinstance(thing, Counted) for thing in things]))
+    assert captured(gw.ones(2)).tolist() == [1.0, 1.0]
+    assert captured.breaks == []

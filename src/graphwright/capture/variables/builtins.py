@@ -7,7 +7,6 @@ import collections
 import copy
 import functools
 import operator
-import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from graphwright.capture.allowed import is_compiling
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.kept_sources import PLAIN
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.class_guards import guard_member, guard_recognition
+from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -51,13 +50,8 @@ from graphwright.capture.variables.numbers import NUMBERS, folded
 from graphwright.capture.variables.numpy_values import NUMPY_FUNCTIONS
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
-from graphwright.capture.variables.protocols import (
-    PROTOCOL_TYPE,
-    class_follows,
-    follows_protocol,
-    is_protocol,
-)
 from graphwright.capture.variables.purity import pure_method
+from graphwright.capture.variables.recognition import is_instance, is_subclass
 from graphwright.capture.variables.reflection import REFLECTION
 from graphwright.capture.variables.scalar_objects import new_scalar_object
 from graphwright.capture.variables.sequences import (
@@ -324,72 +318,6 @@ def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.class_of(value)
 
 
-_DEEPEST = 16
-
-
-def _classes(value: VariableTracker, depth: int = 0) -> tuple[type, ...]:
-    value = value.realize()
-    if isinstance(value, TupleVariable):
-        if depth > _DEEPEST:
-            unsupported("GB0011", "tuples of classes in tuples of classes")
-        return tuple(cls for item in value.items for cls in _classes(item, depth + 1))
-    if isinstance(value, (ClassVariable, BuiltinVariable)) and isinstance(value.value, type):
-        return (value.value,)
-    if isinstance(value, ConstantVariable) and isinstance(value.value, types.UnionType):
-        members = value.value.__args__
-        if all(isinstance(cls, type) for cls in members):
-            return members
-    unsupported("GB0008", f"isinstance() with {value.describe()}")
-
-
-def _protocols(classes: tuple[type, ...]) -> tuple[list[type], tuple[type, ...]]:
-    """The protocols among classes, and the others."""
-    protocols = [cls for cls in classes if is_protocol(cls)]
-    return protocols, tuple([cls for cls in classes if cls not in protocols])
-
-
-def _plain_instance_check(classes: tuple[type, ...], subclass: bool) -> None:
-    name = "__subclasscheck__" if subclass else "__instancecheck__"
-    for cls in classes:
-        check = getattr(type(cls), name)
-        known = type(cls).__module__ in ("abc", "enum") or type(cls) is PROTOCOL_TYPE
-        if check is not getattr(type, name) and not known:
-            unsupported("GB0008", f"{type(cls).__name__}.{name}")
-
-
-def _isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    protocols, classes = _protocols(_classes(args[1]))
-    _plain_instance_check(classes, False)
-    value = args[0].realize()
-    cls = value.python_type()
-    if any(follows_protocol(tx, value, cls, protocol) for protocol in protocols):
-        return tx.constant(True)
-    guard_recognition(tx, cls, classes, "__instancecheck__")
-    known = issubclass(cls, classes)
-    if not known:
-        _check_shows_class(tx, cls)
-    return tx.constant(known)
-
-
-def _check_shows_class(tx: Translator, cls: type) -> None:
-    """A break if `__class__` of its instances, which `isinstance` asks for too, may be other."""
-    shown, read = lookup(cls, "__class__"), lookup(cls, "__getattribute__")
-    if shown is not vars(object)["__class__"] or isinstance(read, types.FunctionType):
-        unsupported("GB0010", f"__class__ of a {cls.__name__}, which says itself what it is")
-    guard_member(tx, cls, "__class__")
-    guard_member(tx, cls, "__getattribute__")
-
-
-def _issubclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    protocols, classes = _protocols(_classes(args[1]))
-    _plain_instance_check(classes, True)
-    (cls,) = _classes(args[0])
-    if any(class_follows(tx, cls, protocol) for protocol in protocols):
-        return tx.constant(True)
-    guard_recognition(tx, cls, classes, "__subclasscheck__")
-    return tx.constant(issubclass(cls, classes))
-
-
 def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     cls = args[0].realize().python_type()
     guard_member(tx, cls, "__call__")
@@ -499,8 +427,8 @@ HANDLERS: dict[Any, Handler] = {
     sorted: _sorted,
     reversed: _reversed,
     type: _type,
-    isinstance: _isinstance,
-    issubclass: _issubclass,
+    isinstance: is_instance,
+    issubclass: is_subclass,
     callable: _callable,
     hasattr: _hasattr,
     getattr: _getattr,
