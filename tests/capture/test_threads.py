@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import types
@@ -250,3 +251,27 @@ def test_asyncio() -> None:
     for _ in range(3):
         assert [facts(result) for result in asyncio.run(everything())] == expected
     assert _eval_frame.hook_installed() == 0
+
+
+LOCK_MADE_DURING_A_FORK = """
+import os
+from graphwright.runtime.locks import held_while_forking
+
+locks = []
+os.register_at_fork(before=lambda: locks.append(held_while_forking()))
+for _ in range(2):
+    child = os.fork()
+    for lock in locks:
+        with lock:
+            pass
+    if child == 0:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_lock_that_is_made_while_a_fork_begins_is_not_given_back_by_it() -> None:
+    """As by an import that the fork waits for."""
+    command = [sys.executable, "-c", LOCK_MADE_DURING_A_FORK]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""

@@ -39,9 +39,20 @@ def held_while_forking() -> AbstractContextManager[Any]:
     """A lock that no other thread holds at a fork, which waits for it: the child finds whole what
     it guards, a library with locks of its own."""
     lock = threading.RLock()
+    forking: set[int] = set()
+
+    def take() -> None:
+        lock.acquire()
+        forking.add(threading.get_ident())
+
+    def give_back() -> None:
+        # a fork that had begun when the lock was made has not taken it
+        if threading.get_ident() in forking:
+            forking.discard(threading.get_ident())
+            lock.release()
+
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release,
-                            after_in_child=lock.release)
+        os.register_at_fork(before=take, after_in_parent=give_back, after_in_child=give_back)
     return lock
 
 
