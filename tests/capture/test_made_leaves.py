@@ -287,3 +287,21 @@ def test_leaves_made_in_inference_mode_leave_it(program: Callable[..., Any]) -> 
             part.is_inference() for part in expected]
     assert not gw.is_inference_mode_enabled()
     assert captured.graphs
+
+
+def copied_behind_a_break_in_inference_mode(m: Any, x: Any) -> Any:
+    with gw.inference_mode():
+        print(end="")
+    made = copy.deepcopy(m)
+    made[0].weight.data.mul_(2)
+    y = x + 1
+    y.data.add_(1)
+    return made[0].weight, y.data
+
+
+def test_leaves_and_aliases_are_made_in_the_mode_of_their_memory() -> None:
+    captured = Captured(copied_behind_a_break_in_inference_mode)
+    for function in (copied_behind_a_break_in_inference_mode, captured):
+        for part in function(model(), X):
+            assert not part.is_inference()
+            part.data.add_(1)

@@ -65,18 +65,20 @@ _eval_frame.skip_code(with_spent_history.__code__)
 
 def apart(tensor: Any) -> Any:
     """The memory of a tensor as `.data` gives it: with a version of its own."""
-    return _core.unversioned(Tensor, tensor)
+    return as_leaf(tensor, Tensor, False, True)
 
 
 _eval_frame.skip_code(apart.__code__)
 
 
 def as_leaf(tensor: Any, cls: type, requires_grad: bool, is_apart: bool) -> Any:
-    """The tensor as a leaf of its class: a parameter, or another one, that the frame made."""
-    leaf: Any = (_core.unversioned if is_apart else _core.detach)(cls, tensor)
+    """The tensor as a leaf of its class: a parameter, or another one, that the frame made.
+
+    It is made in inference mode if the tensor was, whatever the mode is where the graph has ended.
+    """
     modes = _core.modes()
-    if requires_grad and tensor.is_inference():
-        _core.set_modes(modes | INFERENCE)      # where the frame made it
+    _core.set_modes(modes | INFERENCE if tensor.is_inference() else modes & ~INFERENCE)
+    leaf: Any = (_core.unversioned if is_apart else _core.detach)(cls, tensor)
     leaf.requires_grad = requires_grad
     _core.set_modes(modes)
     return leaf
