@@ -41,6 +41,14 @@ def test_lengths_2_to_64_take_two_compiles():
     assert captured.graphs == 2
 
 
+def test_each_number_of_dims_learns_for_itself():
+    """Calls with and without a batch dimension take turns: two compiles each."""
+    captured = Captured(lambda x: (x * 2).sum(-1))
+    for n in range(2, 65, 6):
+        assert captured.agrees(gw.ones(n, 4)) and captured.agrees(gw.ones(2, n, 4))
+    assert captured.graphs == 4
+
+
 def test_dynamic_from_the_start():
     captured = Captured(flatten, dynamic=True)
     for n in (3, 5, 7):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import graphwright.runtime.nn.functional as F
+from graphwright import cdist
 from graphwright.ir.pipeline import lower_graph
 
 from .lowering import captured, check, tensor
@@ -135,3 +136,17 @@ def test_attention_keeps_the_weights_unless_half_are_zeros_or_they_are_too_many(
     ops = {getattr(node.target, "name", None) for graph in graphs for node in graph.graph.nodes}
     assert ("fused_attention" not in ops) is kept
     assert ("attention_backward" in ops) is (grad and not kept)
+
+
+@pytest.mark.parametrize(("shapes", "whole"), [
+    (((100, 64), (120, 64)), True), (((2, 100, 64), (120, 64)), True),
+    (((100, 64), (3, 64)), False), (((20, 64), (20, 64)), False), (((400, 3), (300, 3)), False),
+])
+def test_distances_of_many_long_rows_are_a_matrix_product(shapes: Any, whole: bool) -> None:
+    """Their kernel's; few or short rows become loops over all differences."""
+    x, y = (tensor(RNG.standard_normal(shape), True) for shape in shapes)
+    check(lambda x, y: (cdist(x, y) * 2,), x, y)
+    module, fakes = captured(lambda x, y: (cdist(x, y) * 2,), [x, y])
+    nodes = lower_graph(module, fakes, needs_grad=False).forward.graph.nodes
+    names = [node.target.name for node in nodes if node.op == "call_function"]
+    assert ("pair_distances" in names) is whole

@@ -22,6 +22,7 @@ class FrameState(Record, frozen=False):
     """Per code object and front end.
 
     dynamic: True makes sizes symbolic from the start, False never, None once they have varied.
+    sizes: and strides, by place and number of dims; None for one that has varied.
     versions: where plain Python is translated too, how many versions there may be: what varies
         is then left alone. 0: never.
     failures: how often guards failed on what was read at a place, or from there on.
@@ -34,7 +35,7 @@ class FrameState(Record, frozen=False):
 
     dynamic: bool | None = None
     versions: int = 0
-    sizes: dict[str, list[int | None]] = field(default_factory=dict)    # and strides
+    sizes: dict[tuple[str, int], list[int | None]] = field(default_factory=dict)
     ints: dict[str, int | None] = field(default_factory=dict)
     floats: dict[str, str | None] = field(default_factory=dict)
     lengths: dict[str, int | None] = field(default_factory=dict)
@@ -78,10 +79,8 @@ class FrameState(Record, frozen=False):
         Strides of dense tensors follow from the sizes; those of others are their own.
         """
         values = [int(value) for _, value in integers_of(tensor)]
-        name, rank = source.name(), len(tensor.shape)
-        seen = self.sizes.setdefault(name, list(values))
-        if len(seen) != len(values):
-            seen = self.sizes[name] = list(values)
+        rank = len(tensor.shape)
+        seen = self.sizes.setdefault((source.name(), rank), list(values))
         for i, value in enumerate(values):
             if seen[i] != value:
                 seen[i] = None

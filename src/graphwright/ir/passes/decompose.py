@@ -117,6 +117,16 @@ def _softmax(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return NotImplemented
 
 
+def _pair_distances(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """Whole where a matrix product is less work than all differences."""
+    from graphwright.runtime.ops.cdist import pays_whole
+
+    if not pays_whole(*args):
+        return NotImplemented
+    op = TABLE["pair_distances"]
+    return tracer.emit(op, args, fake_kernel(op, args))
+
+
 def _full_like(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     like, value, dtype, device = args
     return ops.full(like.shape, value, dtype=dtype or like.dtype, device=device or like.device)
@@ -155,4 +165,5 @@ REWRITES: dict[str, Rewrite] = {
     "view": _view, "as_strided": _as_strided, "arange": _arange,
     "slice": _slice, "select": _select,
     "softmax": _softmax, "log_softmax": _softmax,
+    "pair_distances": _pair_distances,
 }

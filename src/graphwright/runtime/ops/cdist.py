@@ -13,6 +13,7 @@ from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.symbolic.symint import hint_of
 from graphwright.runtime.tensor import Tensor
 
 _MODES = (
@@ -23,6 +24,10 @@ _MODES = (
 )
 _BLOCK = 1 << 22
 """Differences that are held at a time."""
+_LONG = 8
+"""Columns from which on sums of squares are work that a product saves."""
+_MANY, _PER_ELEMENT = 1 << 18, 20
+"""What a product costs besides, in differences: as such, and for an element of its operands."""
 
 
 def _check(x1: Any, x2: Any, p: float, mode: Any) -> tuple[Any, ...]:
@@ -106,13 +111,27 @@ def _by_differences(a: Array, b: Array, p: float, out: Array) -> None:
         out[..., at : at + step, :] = norms
 
 
+def _wants_product(rows: int, columns: int, p: float, mode: Any) -> bool:
+    many = max(rows, columns) > 25
+    return p == 2 and (mode == _MODES[2] or (mode in _MODES[:2] and many))
+
+
+def pays_whole(x1: Any, x2: Any, p: float, mode: Any) -> bool:
+    """Whether the kernel's matrix product takes less time than loops over all differences.
+
+    The product's time goes with the pairs, that of its operands with the elements of both.
+    """
+    rows, columns, size = (hint_of(n) for n in (x1.shape[-2], x2.shape[-2], x1.shape[-1]))
+    if size < _LONG or not _wants_product(rows, columns, p, mode):
+        return False
+    return rows * columns * size > _MANY + _PER_ELEMENT * (rows + columns) * size
+
+
 def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
     shape = _check(x1, x2, p, mode)
     dtype, a, b = x1.dtype, x1._nd, x2._nd
-    rows = max(shape[-2], shape[-1])
-    wants_product = mode == _MODES[2] or (mode in _MODES[:2] and rows > 25)
     out = np.empty(shape, dtype.numpy)
-    if not (p == 2 and wants_product and _by_products(a, b, out)):
+    if not (_wants_product(*shape[-2:], p, mode) and _by_products(a, b, out)):
         _by_differences(a, b, p, out)
     return wrap(out, dtype)
 
