@@ -40,6 +40,20 @@ def arithmetic(x: gw.Tensor, s: float) -> Any:
     return x * s + s, x - s, s - x, x / (s * 2 + 1), (s * 3 - 1) * x, x < s, s >= x, x == s
 
 
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16])
+def test_numbers_before_half_types_are_not_rounded(dtype: gw.dtype) -> None:
+    """As a tensor without dims is there: a factor comes second, a dividend is a constant."""
+    def products(x: gw.Tensor, s: float) -> Any:
+        return s * x, gw.mul(s, x), x * s
+
+    def quotients(x: gw.Tensor, s: float) -> Any:
+        return s / x, gw.div(s, x), x / s
+
+    x = (gw.randn(37) * 3).to(dtype)
+    assert graphs(products, [(x, value) for value in VALUES]) == 2
+    graphs(quotients, [(x, value) for value in VALUES[:6]])
+
+
 @pytest.mark.parametrize(("backend", "dtype"), [
     *(("eager", dtype) for dtype in (gw.float32, gw.float64, gw.bfloat16, gw.float16)),
     *(("llvm", dtype) for dtype in (gw.float32, gw.float64)),

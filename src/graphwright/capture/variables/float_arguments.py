@@ -27,6 +27,7 @@ from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import dtypes
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops._face import empty, empty_like, ones_like
+from graphwright.runtime.ops.kernels import HALVES
 from graphwright.runtime.ops.table import TABLE, Kind, Op
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ _EXACT = frozenset(
     ]
 )
 
+_PRODUCTS = frozenset(["mul", "multiply"])
+_DIVISIONS = frozenset(["truediv", "div", "divide", "true_divide"])
+"""Half types take a number that comes first as it is, but round a tensor there."""
+
 
 def scalar_arguments(
     tx: Values, target: Any, args: list[VariableTracker], kwargs: Kwargs
@@ -65,6 +70,11 @@ def scalar_arguments(
         reads = [isinstance(arg, ItemRead) and arg.as_integer(tx) for arg in operands]
         operands = [read or arg for read, arg in zip(reads, operands, strict=True)]
     single = _beside(tensors)
+    if single is not None and tensors[0] is not operands[0] and tensors[0].fake.dtype in HALVES:
+        if name_of(target) in _DIVISIONS:
+            return operands, rest
+        if name_of(target) in _PRODUCTS:
+            operands = operands[::-1]
     if single is not None:
         operands = [arg.in_graph(tx, single) or arg for arg in operands]
     return operands, rest
