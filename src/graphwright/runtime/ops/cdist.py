@@ -131,7 +131,7 @@ def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
     shape = _check(x1, x2, p, mode)
     dtype, a, b = x1.dtype, x1._nd, x2._nd
     out = np.empty(shape, dtype.numpy)
-    if not (_wants_product(*shape[-2:], p, mode) and _by_products(a, b, out)):
+    if not (_wants_product(shape[-2], shape[-1], p, mode) and _by_products(a, b, out)):
         _by_differences(a, b, p, out)
     return wrap(out, dtype)
 
