@@ -5,16 +5,18 @@ otherwise, as that of a sum does, is brought into that layout; the gradients of 
 like what they were computed from. What eager execution gives them is found by running the joint
 graph on tensors without data: once for each way in which the gradients of results come, whatever
 the sizes. Where the joint graph has views of what comes, eager execution copies what has no view
-of that shape.
+of that shape. A gradient that eager execution expands, such as that of what is summed, is expanded
+here too, from the first of the elements that are equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.lowered import Lowered
+from graphwright.ir.node import Node
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.fake import FakeTensor, make_fake
@@ -28,6 +30,13 @@ Order = tuple[int, ...]
 _MOST_KNOWN = 256
 
 
+class Layout(NamedTuple):
+    """order: the dims of a dense gradient, fastest first, or None; expanded: those of stride 0."""
+
+    order: Order | None
+    expanded: tuple[int, ...]
+
+
 class GradientLayouts:
     """The layouts of the gradients of one compiled graph."""
 
@@ -36,7 +45,13 @@ class GradientLayouts:
         self.joint = joint if isinstance(joint, GraphModule) else None
         self._replayed: GraphModule | None = None
         self.n_gradients = len(lowered.grad_inputs)
-        self._orders: dict[tuple[Any, ...], list[Order | None]] = {}
+        self._layouts: dict[tuple[Any, ...], list[Layout]] = {}
+        self._expanded: list[tuple[int, ...]] = []
+        if self.joint is not None:
+            returned = self.joint.graph.output_node.args[0]
+            made = [_value(node) for node in returned[len(returned) - self.n_gradients:]]
+            self._expanded = [_layout(value).expanded for value in made]
+        self.expands = any(self._expanded)
 
     def applied(
         self, gradients: Sequence[Any], tangents: Sequence[Strides], shapes: Sequence[Any],
@@ -50,15 +65,20 @@ class GradientLayouts:
         if self.joint is None:
             return list(gradients)
         key = self._key(gradients, tangents, shapes, sizes)
-        orders = self._orders.get(key)
-        if orders is None:
-            if len(self._orders) == _MOST_KNOWN:
-                self._orders.clear()
+        layouts = self._layouts.get(key)
+        if layouts is None:
+            if len(self._layouts) == _MOST_KNOWN:
+                self._layouts.clear()
             if self._replayed is None:
                 self._replayed = _of_any_layout(self.joint)
-            orders = self._orders[key] = self._found(self._replayed, tangents, sizes)
-        return [_laid_out(gradient, order)
-                for gradient, order in zip(gradients, orders, strict=True)]
+            layouts = self._layouts[key] = self._found(self._replayed, tangents, sizes)
+        return [_laid_out(gradient, layout)
+                for gradient, layout in zip(gradients, layouts, strict=True)]
+
+    def expanded(self, gradients: Sequence[Any]) -> list[Any]:
+        """The gradients that belong to tangents which lie like the results."""
+        return [_expand(gradient, dims)
+                for gradient, dims in zip(gradients, self._expanded, strict=True)]
 
     def _key(
         self, gradients: Sequence[Any], tangents: Sequence[Strides], shapes: Sequence[Any],
@@ -74,7 +94,7 @@ class GradientLayouts:
 
     def _found(
         self, joint: GraphModule, tangents: Sequence[Strides], sizes: dict[str, int]
-    ) -> list[Order | None]:
+    ) -> list[Layout]:
         values = [_of_this_call(node.meta["val"], sizes) for node in joint.graph.placeholders]
         first = len(values) - len(tangents)
         for place, strides in enumerate(tangents, first):
@@ -83,10 +103,21 @@ class GradientLayouts:
         random = _core.rng_state()
         results = without_autocast(joint, *values)
         _core.set_rng_state(*random)
-        return [
-            dense_order(result.shape, result.stride()) if isinstance(result, FakeTensor) else None
-            for result in results[len(results) - self.n_gradients:]
-        ]
+        return [_layout(result) for result in results[len(results) - self.n_gradients:]]
+
+
+def _value(node: Any) -> Any:
+    return node.meta.get("val") if isinstance(node, Node) else None
+
+
+def _layout(made: Any) -> Layout:
+    if not isinstance(made, FakeTensor):
+        return Layout(None, ())
+    shape, strides = made.shape, made.stride()
+    pairs = zip(shape, strides, strict=True)
+    expanded = tuple([dim for dim, (size, step) in enumerate(pairs)
+                      if type(step) is int and step == 0 and not (type(size) is int and size < 2)])
+    return Layout(None if expanded else dense_order(shape, strides), expanded)
 
 
 def _of_any_layout(joint: GraphModule) -> GraphModule:
@@ -118,10 +149,21 @@ def _nesting(shape: Any, strides: Strides) -> Order | None:
     return dense_order(shape, strides)
 
 
-def _laid_out(gradient: Any, order: Order | None) -> Any:
-    """The same values with the dims in that order, fastest first; as they are for None."""
-    if gradient is None or order is None:
+def _expand(gradient: Any, dims: tuple[int, ...]) -> Any:
+    """A view of the first elements along `dims`, of the same shape; the others are equal."""
+    if gradient is None or not dims:
         return gradient
+    strides = list(gradient.stride())
+    for dim in dims:
+        strides[dim] = 0
+    return gradient.as_strided(gradient.shape, strides)
+
+
+def _laid_out(gradient: Any, layout: Layout) -> Any:
+    """The same values in that layout; as they are for one that is neither dense nor expanded."""
+    order = layout.order
+    if gradient is None or order is None:
+        return _expand(gradient, layout.expanded)
     strides, step = [0] * len(order), 1
     for dim in order:
         strides[dim] = step

@@ -205,6 +205,8 @@ class CompiledBackward(Node):
             results = self.run(saved, made, tangents)
             if came != self.layouts:
                 results = self.training.gradients.applied(results, came, shapes, self.sizes)
+            elif self.training.gradients.expands:
+                results = self.training.gradients.expanded(results)
             return self.led_to(results, given)
         results = self.led_to(self.differentiable(self.inputs, tangents), given)
         return results if self.watched is None else self.watched.follow(results, given)

@@ -108,3 +108,48 @@ def test_gradients_that_the_views_of_a_backward_do_not_fit_are_copied(
                             for function in (program, compiled))  # fmt: skip
             assert found.stride() == plain.stride()
             assert gw.allclose(found, plain, rtol=1e-4, atol=1e-5)
+
+
+REDUCTIONS: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda x: x.sum(),
+    "mean": lambda x: x.mean(),
+    "of columns": lambda x: x.sum(0),
+    "of rows, kept": lambda x: x.sum(1, keepdim=True),
+    "twice": lambda x: x.sum(0).sum() + x.sum(),
+    "of a function": lambda x: x.sum().sin(),
+    "beside a function": lambda x: x.sum() + x.exp().sum(),
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_what_is_reduced_gets_an_expanded_gradient(name: str, dynamic: bool) -> None:
+    """As eagerly: who computes with it gets results of the same layouts; leaves get dense ones."""
+    function = REDUCTIONS[name]
+    compiled = gw.compile(function, dynamic=dynamic)
+    for made in (gw.rand(4, 7).T, gw.rand(7, 4), gw.rand(3, 4), gw.rand(1, 4), gw.rand(4, 3).T):
+        plain, found = gradients(function, made), gradients(compiled, made)
+        assert [steps(g) for g in plain] == [steps(g) for g in found]
+        assert all(gw.allclose(*pair) for pair in zip(plain, found, strict=True))
+
+
+def gradients(function: Callable[[Any], Any], given: Any) -> list[Any]:
+    """Of what is reduced, what a hook makes of it, and of the leaf."""
+    x, seen = given.clone().requires_grad_(), []
+    middle = x * 1
+    middle.register_hook(lambda g: seen.extend([g, g * given]))
+    function(middle).sum().backward()
+    return [*seen, x.grad]
+
+
+def steps(tensor: Any) -> list[int]:
+    """The strides that mean something."""
+    return [step for size, step in zip(tensor.shape, tensor.stride(), strict=True) if size > 1]
+
+
+def test_rows_of_an_expanded_gradient_are_expanded() -> None:
+    x = gw.ones(3, 4, requires_grad=True)
+    middle, seen = x * 1, []
+    middle.register_hook(lambda g: seen.append(g.stride()))
+    middle.sum(0).sum().backward()
+    assert seen == [(0, 0)]

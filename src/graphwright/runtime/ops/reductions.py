@@ -45,7 +45,11 @@ def restore_dims(value: Any, shape: tuple[Any, ...], dim: tuple[int, ...], keepd
     """A reduced tensor with its reduced dims back as size 1."""
     if keepdim or not shape:
         return value
-    return ops.view(value.contiguous(), reduced_shape(shape, dim, True))
+    if value.ndim == 0:
+        return ops.view(value, reduced_shape(shape, dim, True))
+    for d in sorted(dim):
+        value = ops.unsqueeze(value, d)
+    return value
 
 
 def _expand_back(grad: Any, ctx: Any) -> Any:
