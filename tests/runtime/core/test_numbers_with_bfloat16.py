@@ -1,4 +1,7 @@
-"""Elementwise kernels of bfloat16 tensors with numbers: as in float32, rounded once."""
+"""Elementwise kernels of bfloat16 tensors with numbers: as in float32, rounded once.
+
+Terms are numbers of bfloat16 themselves; factors, divisors and bounds are what they are.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,16 @@ CASES: dict[str, Callable[..., Any]] = {
     "addcdiv": lambda x, y, z: gw.addcdiv(x, y, z, value=0.3),
     "in place": lambda x, y, z: x.clone().mul_(0.3).add_(1.1),
 }
+SMALL, LARGE = (gw.tensor(number, dtype=gw.bfloat16).item() for number in (0.3, 1.1))
+IN_FLOAT32: dict[str, Callable[..., Any]] = {
+    **CASES,
+    "add": lambda x, y, z: x + SMALL,
+    "sub": lambda x, y, z: x - SMALL,
+    "number first": lambda x, y, z: SMALL - x,
+    "add alpha": lambda x, y, z: gw.add(x, y, alpha=SMALL),
+    "sub alpha": lambda x, y, z: gw.sub(x, y, alpha=SMALL),
+    "in place": lambda x, y, z: x.mul(0.3).to(gw.bfloat16).float() + LARGE,
+}
 
 
 def operands() -> list[gw.Tensor]:
@@ -52,10 +65,7 @@ def test_as_float32_rounded(name: str) -> None:
     tensors = operands()
     got = CASES[name](*tensors)
     assert got.dtype is gw.bfloat16
-    steps = [t.to(gw.float32) for t in tensors]
-    want = CASES[name](*steps)
-    if name == "in place":
-        want = steps[0].mul(0.3).to(gw.bfloat16).float() + 1.1
+    want = IN_FLOAT32[name](*[t.to(gw.float32) for t in tensors])
     want = want.to(gw.bfloat16).float().numpy()
     np.testing.assert_allclose(got.float().numpy(), want, rtol=2**-7, atol=2**-22)
     assert np.isclose(got.float().numpy(), want, rtol=0, atol=0, equal_nan=True).mean() > 0.95
