@@ -89,7 +89,7 @@ class ExceptionVariable(VariableTracker):
         return None
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
-        custom = lookup(self.cls, "__setattr__") is not vars(BaseException)["__setattr__"]
+        custom = lookup(self.cls, "__setattr__") is not lookup(BaseException, "__setattr__")
         static = lookup(self.cls, name, absent=None)
         if custom or (static is not None and name not in _LINKS and hasattr(static, "__set__")):
             unsupported("GB0010", f"assignment to {name!r} of {self.describe()}")
