@@ -596,3 +596,34 @@ def test_what_ends_a_thread_in_a_graph_shows_the_frame() -> None:
     started.start()
     started.join()
     assert names[-2:] == ["function", "run"] and log == []
+
+
+@gw.compiler.disable
+def apart(x):
+    return x + 10
+
+
+def stores_behind_a_break(x):
+    x = x + 1
+    try:
+        x = apart(x)
+        x = x * 2
+    except KeyboardInterrupt:
+        return x - 1
+    return x
+
+
+def test_an_interrupt_while_the_rest_of_a_block_is_compiled_finds_the_locals():
+    """It arrives in front of the store of what the call gave: the handler reads what was there."""
+    compiled = []
+
+    def backend(module, inputs):
+        compiled.append(module)
+        if len(compiled) == 2:
+            raise KeyboardInterrupt
+        return module
+
+    run = gw.compile(stores_behind_a_break, backend=backend)
+    assert run(gw.ones(3)).tolist() == [1.0] * 3
+    assert run(gw.ones(3)).tolist() == [24.0] * 3
+    assert len(compiled) == 3

@@ -266,8 +266,13 @@ def _handlers(code: types.CodeType, instructions: Sequence[Instruction]) -> list
 
 
 def live_locals(code: types.CodeType, index: int) -> frozenset[str]:
-    """The locals that the code may still read from instruction `index` on."""
-    return _live_before(code, local_uses)[index]
+    """The locals that the code may still read from instruction `index` on.
+
+    Also where what another thread or a signal raises arrives in front of it, which may be a store.
+    """
+    live = _live_before(code, local_uses)
+    handlers = _handlers(code, decode(code)[index:index + 1])
+    return live[index].union(*(live[target] for targets in handlers for target in targets))
 
 
 def read_cells(code: types.CodeType, index: int) -> frozenset[str]:
