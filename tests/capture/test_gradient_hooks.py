@@ -287,3 +287,43 @@ def test_an_exception_of_a_hook_leaves_grad_mode_as_it_was() -> None:
     seen: list[Any] = []
     assert Captured(program)(network(), gw.ones(3, 4), seen) is True
     assert seen == ["no"]
+
+
+def test_a_second_backward_meets_hooks_before_it_finds_that_memory_was_freed() -> None:
+    """The hook is called again and then the error raised: the frame is cut before the hook."""
+    def passed_twice(x: Any, seen: list[Any]) -> Any:
+        middle = x.tanh()
+        middle.register_hook(lambda grad: seen.append(float(grad.sum())))
+        middle.sum().backward()
+        try:
+            middle.sum().backward()
+        except RuntimeError as error:
+            seen.append(str(error)[:40])
+        return middle
+
+    results = []
+    for function in (passed_twice, Captured(passed_twice)):
+        x, seen = gw.ones(4, requires_grad=True), []
+        middle = function(x, seen)
+        with pytest.raises(RuntimeError, match="a second time"):
+            middle.sum().backward()
+        results.append((seen, x.grad.tolist()))
+    assert results[0] == results[1]
+    assert results[0][0] == [4.0, 4.0, "Trying to backward through the graph a s", 4.0]
+
+
+def test_hooks_behind_freed_memory_stay_in_the_graph() -> None:
+    """A later pass fails before it gets to them."""
+    def hooked(x: Any) -> Any:
+        middle = x * 2
+        middle.register_hook(lambda grad: grad * 3)
+        loss = middle.sin().sum()
+        loss.backward()
+        return loss
+
+    captured = Captured(hooked)
+    x = gw.ones(4, requires_grad=True)
+    loss = captured(x)
+    with pytest.raises(RuntimeError, match="a second time"):
+        loss.backward()
+    assert (captured.graphs, len(captured.record.breaks)) == (1, 0)

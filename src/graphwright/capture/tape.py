@@ -149,6 +149,23 @@ def leads_to(root: Any, wanted: Node) -> bool:
     return False
 
 
+def meets(root: Any, wanted: Node) -> bool:
+    """Whether a pass from a tensor gets to a node before it comes upon freed memory."""
+    edge = gradient_edge(root)
+    pending = {edge[0]} if edge is not None else set()
+    while pending:
+        node = max(pending, key=lambda node: node.sequence)
+        if node is wanted:
+            return True
+        inner = node.inner if isinstance(node, CopySlices) else node
+        if isinstance(inner, SpentNode) or (isinstance(inner, OpNode) and inner.args is None):
+            return False
+        pending.remove(node)
+        pending |= {edge[0] for edge in node.edges
+                    if edge is not None and isinstance(edge[0], Node)}
+    return False
+
+
 def is_forbidden(fake: FakeTensor) -> bool:
     """Whether it is a view that may not be differentiated any more: reading its history fails."""
     try:
@@ -249,6 +266,9 @@ class Tape:
                 if leads_to(value.fake, hook.edge[0]):
                     hook.refuse("which later gradients would meet")
             return Departure(value.node)
+        for hook in self.hooks:
+            if meets(value.fake, hook.edge[0]):
+                hook.refuse("which later gradients would meet")
         node = self.output.graph.call_method("detach", (value.node,))
         node.meta.update(value.node.meta, val=value.fake.detach())
         owners = [self.output.variable_of(leaf) for leaf in leaves.values() if leaf.is_leaf]

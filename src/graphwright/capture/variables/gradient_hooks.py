@@ -97,11 +97,16 @@ def gradients_by_hooks(
 def _order(
     tx: Translator, roots: Sequence[TensorVariable], grads: Sequence[VariableTracker], retain: bool
 ) -> list[int]:
-    """The ids of leaves as a pass over the fake tensors reaches them; no node of the graph."""
+    """The ids of leaves as a pass over the fake tensors reaches them; no node of the graph.
+
+    A break where the pass fails: on a history that another pass has released.
+    """
     previous = _core.set_tracer(tx.output.fake_mode)
     try:
         examples = [grad.as_example() for grad in grads]
         reached = leaves_reached([root.fake for root in roots], examples, retain)
+    except RuntimeError as error:
+        unsupported("GB0007", f"RuntimeError: {error}")
     finally:
         _core.set_tracer(previous)
     return [id(leaf) for leaf in reached]
