@@ -78,10 +78,12 @@ def as_leaf(tensor: Any, cls: type, requires_grad: bool, is_apart: bool) -> Any:
     """
     modes = _core.modes()
     _core.set_modes(modes | INFERENCE if tensor.is_inference() else modes & ~INFERENCE)
-    leaf: Any = (_core.unversioned if is_apart else _core.detach)(cls, tensor)
-    leaf.requires_grad = requires_grad
-    _core.set_modes(modes)
-    return leaf
+    try:
+        leaf: Any = (_core.unversioned if is_apart else _core.detach)(cls, tensor)
+        leaf.requires_grad = requires_grad
+        return leaf
+    finally:
+        _core.set_modes(modes)
 
 
 _eval_frame.skip_code(as_leaf.__code__)

@@ -71,10 +71,10 @@ def scalar_arguments(
         operands = [read or arg for read, arg in zip(reads, operands, strict=True)]
     single = _beside(tensors)
     if single is not None and tensors[0] is not operands[0] and tensors[0].fake.dtype in HALVES:
-        if name_of(target) in _DIVISIONS:
-            return operands, rest
         if name_of(target) in _PRODUCTS:
             operands = operands[::-1]
+        elif name_of(target) in _DIVISIONS:
+            single = None
     if single is not None:
         operands = [arg.in_graph(tx, single) or arg for arg in operands]
     return operands, rest

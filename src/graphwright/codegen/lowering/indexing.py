@@ -37,6 +37,7 @@ from graphwright.codegen.lowering.pointwise import operand
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.ops.advanced import is_mask
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
 
 Prologue = list[Let | Check]
@@ -159,7 +160,7 @@ def _advanced(
 ) -> tuple[Index, Prologue]:
     """The element of `x` that x[indices][at] is: NumPy's advanced indexing."""
     used = [d for d, i in enumerate(indices) if i is not None]
-    if any(i is not None and i.dtype in (dtypes.bool, dtypes.uint8) for i in indices):
+    if any(map(is_mask, indices)):
         raise Unlowerable("a mask as an index: the result's shape depends on data")
     adjacent = used == list(range(used[0], used[-1] + 1))
     start = used[0] if adjacent else 0
