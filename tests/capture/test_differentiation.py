@@ -185,6 +185,66 @@ def test_a_second_pass_is_refused_after_the_frame() -> None:
         loss.backward()
 
 
+def result_first(x: Any) -> Any:
+    leaf = (x.detach() + 1).requires_grad_()
+    made = leaf.tanh()
+    made.sum().backward()
+    return made, leaf
+
+
+def leaf_first(x: Any) -> Any:
+    leaf = nn.Parameter(x.detach() + 1)
+    made = leaf.tanh()
+    made.sum().backward()
+    return [leaf], made, leaf
+
+
+def two_leaves(x: Any) -> Any:
+    leaf, other = nn.Parameter(x.detach() + 1), nn.Parameter(x.detach())
+    made = (leaf * other).tanh()
+    made.sum().backward()
+    return leaf, made, other
+
+
+@pytest.mark.parametrize("program", [result_first, leaf_first, two_leaves])
+def test_what_a_pass_has_freed_leads_to_leaves_of_the_frame(program: Program) -> None:
+    """Another pass to them, behind the frame, is the second; to others it finds nothing."""
+    captured = Captured(program)
+    for run in (program, captured):
+        for _ in range(2):
+            *_, made, leaf = run(gw.arange(3.0))
+            for aim in (leaf, gw.ones(3, requires_grad=True)):
+                message = "second time" if aim is leaf else "not have been used"
+                with pytest.raises(RuntimeError, match=message):
+                    gw.autograd.grad(made.sum(), aim)
+    assert captured.graphs == 1
+
+
+def test_a_second_pass_to_a_leaf_of_the_frame_fails_as_that() -> None:
+    def program(x: Any) -> Any:
+        leaf = nn.Parameter(x.detach() + 1)
+        made = leaf.tanh()
+        made.sum().backward()
+        return gw.autograd.grad(made.sum(), leaf)
+
+    for run in (program, Captured(program)):
+        with pytest.raises(RuntimeError, match="second time"):
+            run(gw.arange(3.0))
+
+
+def test_freed_memory_behind_a_leaf_that_needs_no_gradient_any_more() -> None:
+    def program(x: Any) -> Any:
+        leaf = nn.Parameter(x.detach() + 1)
+        made = leaf.tanh().sum()
+        made.backward()
+        leaf.requires_grad_(False)
+        return x * made
+
+    for run in (program, Captured(program)):
+        with pytest.raises(RuntimeError, match="second time"):
+            run(gw.ones(3, requires_grad=True)).sum().backward()
+
+
 def test_a_history_from_outside_ends_the_graph() -> None:
     def program(hidden: Any) -> Any:
         y = hidden * 2

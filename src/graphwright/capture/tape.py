@@ -15,10 +15,10 @@ from graphwright.capture.variables.base import Clock
 from graphwright.ir.history import saved_by
 from graphwright.ir.node import Node as IrNode
 from graphwright.runtime import _core
-from graphwright.runtime.autograd import engine
 from graphwright.runtime.autograd.inplace import CopySlices
 from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.autograd.node import Node, OpNode, gradient_edge
+from graphwright.runtime.autograd.partial import leaves_reached
 from graphwright.runtime.autograd.saved import FREED
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.fake import FakeTensor
@@ -63,6 +63,15 @@ def with_spent_history(tensor: Any, *leaves: Any) -> Any:
 _eval_frame.skip_code(with_spent_history.__code__)
 
 
+def with_spent_leaf(tensor: Any, leaf: Any) -> None:
+    """The same for one more leaf, made after the tensor."""
+    edges = [*tensor.grad_fn.edges, gradient_edge(leaf)]
+    SpentNode("SpentBackward", edges).attach(tensor)
+
+
+_eval_frame.skip_code(with_spent_leaf.__code__)
+
+
 def apart(tensor: Any) -> Any:
     """The memory of a tensor as `.data` gives it: with a version of its own."""
     return as_leaf(tensor, Tensor, False, True)
@@ -94,6 +103,7 @@ class Departure(Record):
 
     finish: a function of what the node gives, of `args` and of the objects that `given` stand for;
         None where that is the tensor itself.
+    leaves: those that the frame made and that a spent history leads to; given, too, if they leave.
     single: whether the function makes another object each time.
     """
 
@@ -101,15 +111,15 @@ class Departure(Record):
     finish: Callable[..., Any] | None = None
     args: tuple[Any, ...] = ()
     given: tuple[TensorVariable, ...] = ()
+    leaves: tuple[TensorVariable, ...] = ()
     single: bool = False
 
 
-def is_spent(fake: FakeTensor, leaves: Sequence[FakeTensor], mode: Any) -> bool:
-    """Whether another pass from a fake tensor to these leaves comes upon freed memory."""
+def is_spent(fake: FakeTensor, mode: Any) -> bool:
+    """Whether another pass from a fake tensor comes upon freed memory."""
     previous = _core.set_tracer(mode)
     try:
-        seed = fake.detach()
-        engine.grad(fake, leaves, seed, retain_graph=True, allow_unused=True)
+        leaves_reached([fake], [fake.detach()], retain_graph=True)
     except RuntimeError as error:
         return str(error) == FREED
     finally:
@@ -256,7 +266,7 @@ class Tape:
     def _without_spent_history(self, value: TensorVariable) -> Departure:
         leaves = leaves_of([value.fake])
         alone = not leaves.keys() - self.made_leaves.keys()
-        if not is_spent(value.fake, list(leaves.values()), self.output.fake_mode):
+        if not is_spent(value.fake, self.output.fake_mode):
             for key, (_, step) in self.made_leaves.items():
                 if alone and key in leaves:
                     reason = Unsupported("GB0023", "a result leaves the frame whose gradient only "
@@ -275,7 +285,8 @@ class Tape:
         node.meta.update(value.node.meta, val=value.fake.detach())
         owners = [self.output.variable_of(leaf) for leaf in leaves.values() if leaf.is_leaf]
         given = tuple(owner for owner in owners if owner.source is not None)
-        return Departure(node, with_spent_history, given=given)
+        made = tuple(owner for owner in owners if owner.source is None)
+        return Departure(node, with_spent_history, given=given, leaves=made)
 
     def keeps_memory(self, roots: Sequence[FakeTensor], storages: Collection[int]) -> bool:
         """Whether gradients of `roots` may read these storages (by their ids) later on."""

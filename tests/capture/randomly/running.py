@@ -17,6 +17,7 @@ import numpy as np
 import graphwright as gw
 from graphwright.capture.exc import GraphBreakError, InternalCaptureError
 from graphwright.native_backends import BACKENDS
+from graphwright.runtime.autograd.saved import FREED
 
 from ..captured import Captured, run_graph
 from ..pictures import picture
@@ -218,7 +219,8 @@ class World:
         """The program's own lines in the traceback of an exception.
 
         Not the one that reads an unbound local: of code that it has run often Python 3.11 names
-        another. Nor those of a backward that is asked for afterwards: compiled, they do not run.
+        another. Nor those of a backward that is asked for afterwards, or that comes upon memory
+        which an earlier one has freed: compiled, the program's own do not run.
         """
         frames = traceback.walk_tb(error.__traceback__)
         lines = [
@@ -227,6 +229,8 @@ class World:
         ]
         if lines and lines[0][0] != "f":
             return []
+        while lines and lines[-1][0] == "backward" and str(error) == FREED:
+            lines.pop()
         return lines[:-1] if isinstance(error, UnboundLocalError) else lines
 
 

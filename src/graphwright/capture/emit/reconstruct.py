@@ -17,6 +17,7 @@ from graphwright.capture.emit.assembler import CodeBuilder
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.side_effects import CachedCall, DeferredCall
 from graphwright.capture.source import LocalSource, Source
+from graphwright.capture.tape import with_spent_leaf
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
@@ -57,6 +58,7 @@ class Reconstructor:
         self.results = builder.temporary()
         self.made: dict[Source, str] = {}
         self._held: dict[VariableTracker, str] = {}
+        self._led_to: dict[TensorVariable, set[int]] = {}
         self._open: set[VariableTracker] = set()
         self._unfilled: list[VariableTracker] = []
         self._writes: list[Load] = []
@@ -66,6 +68,7 @@ class Reconstructor:
     def release(self) -> None:
         """Let go of all values: what writes them refers to this object."""
         self._held.clear()
+        self._led_to.clear()
         self._open.clear()
         for waiting in (self._unfilled, self._writes, self._positions, self._calls):
             waiting.clear()
@@ -157,11 +160,26 @@ class Reconstructor:
         if departure.finish is not None:
             for arg in departure.args:
                 self.builder.load_const(arg)
-            for given in departure.given:
+            held = [leaf for leaf in departure.leaves if leaf in self._held]
+            for given in (*departure.given, *held):
                 self.push(given)
-            self.builder.end_call(1 + len(departure.args) + len(departure.given))
+            self.builder.end_call(1 + len(departure.args) + len(departure.given) + len(held))
+            for leaf in departure.leaves:
+                self._led_to.setdefault(leaf, set()).add(index)
         if departure.single:
             self._keep(value)
+            self._link(value)
+
+    def _link(self, leaf: TensorVariable) -> None:
+        """Lead the spent histories of what was pushed before to a leaf that was just made."""
+        for index in sorted(self._led_to.get(leaf, ())):
+            self.builder.begin_call(with_spent_leaf)
+            self.builder.load_local(self.results)
+            self.builder.load_const(index)
+            self.builder.subscript()
+            self.builder.load_local(self._held[leaf])
+            self.builder.end_call(2)
+            self.builder.pop()
 
     def _place(self, value: TensorVariable) -> tuple[int, Departure]:
         """Ask for a tensor among the results: its position, and how it leaves the graph."""
