@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any
 
 from graphwright.gradient_layouts import GradientLayouts
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.joint import ByResults
 from graphwright.ir.lowered import Lowered, Saved
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.engine import endings
@@ -248,8 +250,7 @@ class CompiledBackward(Node):
 
         The forward part runs again with the random numbers of the first time.
         """
-        joint = self.training.lowered.joint
-        assert joint is not None
+        joint = self.by_results(self.training.lowered)
         values = self.values_before(inputs)
         for number, (index, edge) in enumerate(
                 zip(self.training.differentiated, self.edges, strict=True)):
@@ -259,6 +260,17 @@ class CompiledBackward(Node):
         with replaying(self.rng):
             results = without_autocast(joint, *values, *tangents)
         return list(results[len(results) - len(self.edges):])
+
+    def by_results(self, lowered: Lowered) -> Callable[..., Any]:
+        """The joint graph; gradients arrive at results that eager execution would have saved."""
+        arrived = self.training.passages.results(self.passed)
+        joint = lowered.joint
+        assert joint is not None
+        if not arrived or not isinstance(joint, GraphModule):
+            return joint
+        edges = {index: (self, number) for number, index in enumerate(lowered.joint_tangents)
+                 if arrived >> number & 1}
+        return ByResults(joint, edges).run
 
     def values_before(self, inputs: SavedValues) -> list[Any]:
         """The inputs as the call found them, with the histories that they had."""

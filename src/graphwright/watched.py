@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 from graphwright.ir.lowered import Kept, Lowered
@@ -113,6 +114,7 @@ class Passages:
     def __init__(self, lowered: Lowered) -> None:
         self.ways = lowered.passages
         self.rereads = lowered.rereads
+        self.arrivals = lowered.arrivals
         self.all = (1 << len(self.ways)) - 1
         self.reusable = lowered.reusable
 
@@ -130,6 +132,11 @@ class Passages:
             if gone >> number & 1:
                 found |= behind
         return found & _as_bits([below >> gradient & 1 for _, below in self.ways])
+
+    def results(self, gone: int) -> int:
+        """The tangents of outputs that gradients arrive at of gradients which went these."""
+        return reduce(or_, [arrived for number, arrived in enumerate(self.arrivals)
+                            if gone >> number & 1], 0)
 
     def end(self, closed: int) -> bool:
         """Whether no gradients can come any more."""

@@ -327,3 +327,63 @@ def test_hooks_behind_freed_memory_stay_in_the_graph() -> None:
     with pytest.raises(RuntimeError, match="a second time"):
         loss.backward()
     assert (captured.graphs, len(captured.record.breaks)) == (1, 0)
+
+
+def _two(x: Any) -> Any:
+    first = x.sigmoid()
+    return first, first.exp().sin() * x
+
+
+RESULTS: list[Callable[[Any], Any]] = [
+    lambda x: (x.tanh(),),
+    lambda x: (x.exp(),),
+    lambda x: (x.sigmoid(), x.cos()),
+    lambda x: ((x * 2).pow(3).sqrt(),),
+    lambda x: (x.softmax(0),),
+    lambda x: (x + 1,),
+    _two,
+]
+
+
+@pytest.mark.parametrize("way", ["hook", "changed", "retained", "wanted"])
+@pytest.mark.parametrize("function", RESULTS)
+def test_gradients_of_gradients_meet_the_results_that_were_saved(
+    function: Callable[[Any], Any], way: str
+) -> None:
+    def passes(function: Callable[[Any], Any]) -> list[Any]:
+        """The gradients of three orders, and what the result has seen of them."""
+        x, seen = gw.tensor([0.3, 0.7, 0.5], requires_grad=True), []
+        result = function(x)[0]
+        if way == "hook":
+            result.register_hook(lambda grad: seen.append(grad.detach()))
+        elif way == "changed":
+            result.register_hook(lambda grad: grad * 2)
+        elif way == "retained":
+            result.retain_grad()
+        inputs = [x, result] if way == "wanted" else [x]
+        total, found = (result.pow(3) * gw.tensor([1.0, 2.0, 3.0])).sum(), []
+        for _ in range(3):
+            grads = gw.autograd.grad(total, inputs, create_graph=True)
+            found.append([grad.detach() for grad in grads])
+            total = grads[0].pow(2).sum()
+        if way == "retained":
+            total.backward()
+            seen.append(result.grad)
+        return [*found, seen]
+
+    plain, compiled = passes(function), passes(gw.compile(function))
+    gw.testing.assert_close(compiled, plain, rtol=1e-4, atol=1e-5)
+
+
+def test_a_hook_of_the_frame_meets_gradients_of_gradients() -> None:
+    def program(seen: list[Any]) -> Any:
+        w = gw.ones(4, requires_grad=True)
+        hidden = w.tanh()
+        hidden.register_hook(lambda grad: seen.append(grad.sum().item()))
+        (slope,) = gw.autograd.grad(hidden.pow(2).sum(), w, create_graph=True)
+        return gw.autograd.grad(slope.sum(), w)[0].tolist()
+
+    plain: list[Any] = []
+    seen: list[Any] = []
+    captured = Captured(program, backend=lookup("llvm"))
+    assert close([captured(seen), seen], [program(plain), plain])

@@ -9,7 +9,7 @@ caller's tensors it saved, and which tensors the graph itself wrote to after the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -86,18 +86,40 @@ class History:
         self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
     ) -> list[int]:
         """What `Lowered.rereads` is: the passages behind what the nodes of each have saved."""
+        ways = self.passages(joint, outputs, mutated)
+        return self._behind_saved(joint, outputs, mutated, lambda way: 1 << ways.index(way), {})
+
+    def arrivals(
+        self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
+    ) -> list[int]:
+        """What `Lowered.arrivals` is: the results behind what the nodes of each have saved."""
+        results: dict[Any, int] = {}
+        for bit, tensors in enumerate(self._roots(joint.tangents, outputs, mutated)):
+            for edge in map(_edge, tensors):
+                if edge is not None:
+                    results[edge[0]] = results.get(edge[0], 0) | 1 << bit
+        return self._behind_saved(joint, outputs, mutated, lambda way: 0, results)
+
+    def _behind_saved(
+        self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]],
+        of_way: Callable[[tuple[int, int]], int], of_node: dict[Any, int],
+    ) -> list[int]:
+        """For each passage the bits of ways, and of nodes, behind what its nodes have saved."""
         nodes, above = _reached(self._roots(joint.tangents, outputs, mutated))
         below = self._leading(nodes, joint.grad_inputs)
         numbers = {way: bit for bit, way in enumerate(self.passages(joint, outputs, mutated))}
         behind: dict[Any, int] = {}
         found = [0] * len(numbers)
         for node in reversed(nodes):
-            bit = numbers.get((above[node], below[node])) if _has_saved(node) else None
+            way = (above[node], below[node])
+            passed = way in numbers and _has_saved(node)
             edges = [behind.get(edge[0], 0) for edge in node.edges if edge is not None]
-            behind[node] = reduce(or_, edges, 0 if bit is None else 1 << bit)
-            if bit is not None:
+            own = of_node.get(node, 0) | (of_way(way) if passed else 0)
+            behind[node] = reduce(or_, edges, own)
+            if passed:
                 makers = [node if saved.is_output else saved.tensor.grad_fn
                           for saved, _ in saved_by(node)]
+                bit = numbers[way]
                 found[bit] = reduce(or_, [behind.get(maker, 0) for maker in makers], found[bit])
         return found
 

@@ -148,6 +148,25 @@ class Retaped:
         return (*outputs, *grads)
 
 
+class ByResults(Interpreter):
+    """Runs a joint graph to gradients of gradients: from a result they go on by its own edge.
+
+    Eager execution saves the results themselves, so hooks on them meet these gradients.
+    """
+
+    def __init__(self, joint: GraphModule, edges: dict[int, tuple[Any, int]]) -> None:
+        """edges: those of results, by their positions."""
+        super().__init__(joint)
+        results = joint.graph.output_node.args[0]
+        self.edges = {results[index]: edge for index, edge in edges.items()
+                      if results[index].op != "placeholder"}
+
+    def run_node(self, node: Node) -> Any:
+        value = super().run_node(node)
+        edge = self.edges.get(node)
+        return value if edge is None else leading_to(value, edge)
+
+
 class _OnTheTape(Interpreter):
     """Runs each node in the grad mode that it had."""
 

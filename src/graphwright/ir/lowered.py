@@ -125,7 +125,11 @@ class Lowered(Record, frozen=False):
             as bits of two numbers.
         rereads: for each of these, as bits of a number, those that gradients of its gradients go:
             they begin with what was saved there.
+        arrivals: for each of these, as bits of a number, those of `tangents` whose outputs such
+            gradients arrive at.
         reusable: whether there are others, on which nothing is saved.
+        joint: gives the forward's outputs and then the gradients, by eager ops.
+        joint_tangents: the positions of `tangents` among its outputs.
         rng_ops: how many offsets the forward takes from the generator.
         kept: what gradients refuse to have been written in place, the first to be read first.
         made: the places in `kept` whose tensors are results, or inputs that the call writes.
@@ -143,8 +147,10 @@ class Lowered(Record, frozen=False):
     reaches: list[frozenset[int]] = field(default_factory=list)
     passages: list[tuple[int, int]] = field(default_factory=list)
     rereads: list[int] = field(default_factory=list)
+    arrivals: list[int] = field(default_factory=list)
     reusable: bool = False
     joint: Callable[..., Any] | None = None
+    joint_tangents: list[int] = field(default_factory=list)
     rng_ops: int = 0
     kept: list[Kept] = field(default_factory=list)
     made: list[tuple[str, int]] = field(default_factory=list)

@@ -39,6 +39,7 @@ class State(Record, frozen=False):
     joint: Joint | None = None
     history: History | None = None
     joint_graph: GraphModule | Retaped | None = None
+    joint_tangents: list[int] = field(default_factory=list)
     backward: GraphModule | None = None
     saved: list[Saved] = field(default_factory=list)
 
@@ -112,6 +113,7 @@ def _partition(state: State) -> None:
     if joint is None:
         return
     state.joint_graph = state.joint_graph or joint.module
+    state.joint_tangents = joint.tangents
     first = state.module.meta.get("second_names", {})
     halves = partition(state.module, joint.n_forward, len(state.inputs),
                        [first.get(index, index) for index, _ in state.mutated])
@@ -231,12 +233,13 @@ def _lowered(state: State) -> Lowered:
         lowered.saved = state.saved
         lowered.tangents = joint.tangents
         lowered.grad_inputs = joint.grad_inputs
-        lowered.joint = state.joint_graph
+        lowered.joint, lowered.joint_tangents = state.joint_graph, state.joint_tangents
         assert state.history is not None
         lowered.kept = state.history.kept(joint, state.outputs, state.mutated)
         lowered.reaches = state.history.reaches(joint, state.outputs, state.mutated)
         lowered.passages = state.history.passages(joint, state.outputs, state.mutated)
         lowered.rereads = state.history.rereads(joint, state.outputs, state.mutated)
+        lowered.arrivals = state.history.arrivals(joint, state.outputs, state.mutated)
         lowered.reusable = any(
             not any(above >> tangent & below >> gradient & 1 for above, below in lowered.passages)
             for gradient, reach in enumerate(lowered.reaches) for tangent in reach)
