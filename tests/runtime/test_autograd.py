@@ -158,6 +158,19 @@ def test_post_accumulate_hook() -> None:
     assert seen == [2.0, 4.0]
 
 
+def test_a_leaf_frozen_after_its_use_gets_no_gradient() -> None:
+    x, y = leaf(3.0), leaf(2.0)
+    seen: list[bool] = []
+    x.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad is None))
+    total = (x * y).sum()
+    x.requires_grad_(False)
+    total.backward(retain_graph=True)
+    assert x.grad is None and y.grad.item() == 3.0 and seen == [True]
+    x.requires_grad_(True)
+    total.backward()
+    assert x.grad.item() == 2.0
+
+
 def test_retain_grad() -> None:
     x = leaf(1.0)
     y = x * 2

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import _eval_frame
 from graphwright.capture.exc import Reconsidered, Unsupported, unsupported
 from graphwright.capture.source import AttrSource, Source
+from graphwright.capture.variables.checkpointing import refuse_reread
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 
@@ -54,6 +55,7 @@ class Recording:
         """`owner.requires_grad_(on)`."""
         if owner.present().fake.requires_grad == on:
             return
+        refuse_reread(self.output, owner.present().fake)
         source = self._require_alone(tx, owner)
         if not on:
             self._hide(owner)

@@ -302,6 +302,22 @@ def accumulator_hooks(lib: Any) -> Any:
     return x.grad, seen, node.name().rpartition("::")[2]
 
 
+def frozen_after_use(lib: Any) -> Any:
+    """Passes to a leaf that does not require gradients any more, or does again."""
+    x, y = _leaf(lib, 1.0, 2.0), _leaf(lib, 3.0, 4.0)
+    seen: list[Any] = []
+    x.register_hook(lambda grad: seen.append(grad.sum()))
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.requires_grad))
+    total = (x * x * y).sum()
+    for on in (False, True, False):
+        x.requires_grad_(on)
+        total.backward(retain_graph=True)
+        seen.append(None if x.grad is None else x.grad.clone())
+    (slope,) = lib.autograd.grad(total, y, create_graph=True)
+    slope.sum().backward()
+    return seen, x.grad, y.grad, slope.requires_grad
+
+
 PROGRAMS = [value for value in list(globals().values())
             if callable(value) and getattr(value, "__module__", "") == __name__
             and not value.__name__.startswith("_")]  # fmt: skip

@@ -23,6 +23,7 @@ from graphwright.runtime import _core
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
     from graphwright.capture.translator import Translator
+    from graphwright.runtime.fake import FakeTensor
 
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
@@ -119,6 +120,17 @@ def check_reread(output: OutputGraph) -> None:
             )
             reason.blame(step)
             raise reason
+
+
+def refuse_reread(output: OutputGraph, fake: FakeTensor) -> None:
+    """A break before a call of what reads a tensor again whose `requires_grad` changes now:
+    Python's backward finds that it is recorded otherwise then.
+    """
+    if id(fake) in output.reread:
+        reason = Unsupported("GB0024", "call of checkpoint(), of a function that reads a tensor "
+                             "whose requires_grad changes later")
+        reason.blame(output.reread[id(fake)][2])
+        raise reason
 
 
 def forget_reread(output: OutputGraph) -> None:

@@ -16,7 +16,7 @@ from graphwright.capture.source import AttrSource, Source
 from graphwright.capture.tape import leaves_of
 from graphwright.capture.variables.autograd_function import APPLY, apply_function
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.checkpointing import forget_reread
+from graphwright.capture.variables.checkpointing import forget_reread, refuse_reread
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.context import without_gradients
 from graphwright.capture.variables.deferred import HandleVariable, refuse_hooks
@@ -25,7 +25,9 @@ from graphwright.capture.variables.gradient_hooks import (
     hook_made,
     hooked,
     hooks_of_leaf,
+    is_frozen,
     is_retained,
+    require_recorded,
     run_afterwards,
 )
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
@@ -108,8 +110,9 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
     leaves = _leaves(tx, roots)
     for leaf in leaves:
         require_leaf(tx, leaf, alone=False)
-    if any(tensor.hidden is not None for tensor in (*roots, *leaves)):
-        unsupported("GB0004", "backward() to tensors that do not require gradients any more")
+    if any(tensor.hidden is not None for tensor in roots):
+        unsupported("GB0004", "backward() of what does not require gradients any more")
+    require_recorded(leaves)
     if not leaves:
         unsupported("GB0004", "backward() of what needs no gradient")
     options = {"allow_unused": tx.constant(True)}
@@ -169,7 +172,9 @@ def _backward_by_hooks(
 def _accumulate(
     tx: Translator, leaf: TensorVariable, found: TensorVariable, known: set[int]
 ) -> None:
-    """Add to `leaf.grad`; `known`: the memory that something else may hold."""
+    """Add to `leaf.grad`, unless a hook has frozen it; `known`: memory that others may hold."""
+    if is_frozen(leaf):
+        return
     current = leaf.getattr(tx, "grad").realize()
     if isinstance(current, TensorVariable):
         if current.fake.requires_grad:
@@ -264,6 +269,8 @@ def require_gradient(
         return owner
     if owner.fake.grad_fn is not None and wanted.as_constant():
         return owner
+    if owner.fake.requires_grad is not wanted.as_constant():
+        refuse_reread(tx.output, owner.fake)
     result = tx.output.run(tx, "call_method", "requires_grad_", [owner, *args], kwargs)
     tx.output.tape.note_leaf(owner.fake)
     return result

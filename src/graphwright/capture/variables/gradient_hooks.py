@@ -65,6 +65,17 @@ def is_retained(tx: Translator, owner: TensorVariable) -> bool:
     return any(hook.owner is owner and hook.function is None for hook in tx.output.tape.hooks)
 
 
+def is_frozen(leaf: TensorVariable) -> bool:
+    """Whether a leaf does not require gradients any more."""
+    return not leaf.present().fake.requires_grad
+
+
+def require_recorded(leaves: Sequence[TensorVariable]) -> None:
+    """A break before a pass to a leaf that was frozen after its use, which gets no gradient."""
+    if any(map(is_frozen, leaves)):
+        unsupported("GB0004", "backward() to tensors that do not require gradients any more")
+
+
 def hooks_of_leaf(tx: Translator, leaf: TensorVariable, name: str) -> Args:
     """What a leaf's `AutogradExtra` has under a name, with guards."""
     if leaf.source is None:
@@ -133,6 +144,7 @@ class _Passes:
     def go(self, starts: Sequence[TensorVariable], grads: Sequence[VariableTracker]) -> None:
         """Gradients flow to the leaves, and to the tensors with hooks that are left."""
         tx = self.tx
+        require_recorded(self.leaves)
         targets = [*self.leaves, *self._ends]
         parts = [tx.tuple_of(list(part)) for part in (starts, self.leaves, self._ends, grads)]
         found = tx.output.run(tx, "call_function", gradients_until, parts, {}).unpack(tx)

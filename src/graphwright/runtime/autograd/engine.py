@@ -203,18 +203,22 @@ def _run_output_hooks(node: Node, grads: list[Any]) -> None:
 
 
 def _accumulate(leaf: Any, grad: Any) -> None:
-    """Add to `leaf.grad`. The first gradient is copied where something else may hold it."""
-    current = leaf._grad
-    if current is None:
-        if _core.grad_enabled():
-            leaf.grad = grad if grad.stride() == leaf.stride() else _laid_out(grad, leaf)
+    """Add to `leaf.grad`, unless the leaf was frozen after its use: then only hooks run.
+
+    The first gradient is copied where something else may hold it.
+    """
+    if leaf.requires_grad:
+        current = leaf._grad
+        if current is None:
+            if _core.grad_enabled():
+                leaf.grad = grad if grad.stride() == leaf.stride() else _laid_out(grad, leaf)
+            else:
+                private = _core.is_private(grad, leaf, _OWN_REFERENCES)
+                leaf.grad = grad if private else _laid_out(grad.detach(), leaf)
+        elif _core.grad_enabled():
+            leaf.grad = ops.add(current, grad)
         else:
-            private = _core.is_private(grad, leaf, _OWN_REFERENCES)
-            leaf.grad = grad if private else _laid_out(grad.detach(), leaf)
-    elif _core.grad_enabled():
-        leaf.grad = ops.add(current, grad)
-    else:
-        ops.add_(current, grad)
+            ops.add_(current, grad)
     extra = leaf._autograd
     if extra is not None and extra.accumulate_hooks:
         for hook in tuple(extra.accumulate_hooks.values()):
