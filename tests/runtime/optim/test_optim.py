@@ -83,6 +83,22 @@ def test_the_decomposition_equals_the_kernel(name: str, monkeypatch: pytest.Monk
         np.testing.assert_allclose(kernel, rules, rtol=1e-7 if name == "nadam" else 1e-12)
 
 
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_infinite_gradients_with_momentum(nesterov: bool) -> None:
+    """A parameter goes where an infinite gradient sends it; NaN is only from NaN."""
+    param = nn.Parameter(gw.zeros(4))
+    optimizer = optim.SGD([param], lr=0.5, momentum=0.5, nesterov=nesterov)
+    param.grad = gw.tensor([float("inf"), -float("inf"), float("nan"), -0.0])
+    for _ in range(2):
+        optimizer.step()
+        np.testing.assert_array_equal(
+            param.detach().numpy(), [-float("inf"), float("inf"), float("nan"), 0.0]
+        )
+        buffer = optimizer.state[param]["momentum_buffer"].numpy()
+        np.testing.assert_array_equal(buffer, param.grad.numpy())
+        assert np.signbit(buffer[3])
+
+
 @pytest.mark.parametrize("name", OPTIONS)
 def test_state_survives_saving(name: str) -> None:
     kind, options = OPTIONS[name]

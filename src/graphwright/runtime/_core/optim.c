@@ -88,17 +88,12 @@ typedef struct {
             }                                                                                 \
             return;                                                                           \
         }                                                                                     \
-        const T kept = s->first ? 0 : momentum, taken = s->first ? 1 : fresh;                 \
-        const T ahead = s->nesterov ? momentum : 1, direct = s->nesterov ? 1 : 0;             \
-        if (s->first) {                                                                       \
-            memset(b + begin, 0, (size_t)(end - begin) * sizeof *b);                          \
-        }                                                                                     \
         for (int64_t i = begin; i < end; i++) {                                               \
             T d = sign * g[i];                                                                \
             d = decay != 0 ? d + decay * p[i] : d;                                            \
-            T v = kept * b[i] + taken * d;                                                    \
+            T v = s->first ? d : momentum * b[i] + fresh * d;                                 \
             b[i] = v;                                                                         \
-            p[i] -= lr * (ahead * v + direct * d);                                            \
+            p[i] -= lr * (s->nesterov ? d + momentum * v : v);                                \
         }                                                                                     \
     }
 SGD_BODY(float, sgd_float)
