@@ -99,6 +99,45 @@ def test_infinite_gradients_with_momentum(nesterov: bool) -> None:
         assert np.signbit(buffer[3])
 
 
+def _after(
+    decomposed: bool, kind: str, grads: list[list[float]], **options: Any
+) -> list[np.ndarray]:
+    """A parameter of ones and its optimiser's state after steps with those gradients."""
+    with pytest.MonkeyPatch.context() as patch:
+        for entry in map(op, STEPS) if decomposed else ():
+            patch.setattr(entry, "run", entry.decompose)
+        param = nn.Parameter(gw.ones(len(grads[0])))
+        optimizer = getattr(optim, kind)([param], lr=0.5, **options)
+        for grad in grads:
+            param.grad = gw.tensor(grad)
+            optimizer.step()
+    state = optimizer.state[param]
+    return [param.detach().numpy(), *(state[name].numpy() for name in sorted(state))]
+
+
+@pytest.mark.parametrize("kind", ["Adam", "NAdam", "RAdam", "RMSprop", "Adadelta"])
+def test_gradients_whose_squares_overflow(kind: str) -> None:
+    """Their share of the running mean of squares does not, in kernels and in rules."""
+    kernel, rules = (_after(decomposed, kind, [[2e19, 1.0]] * 7) for decomposed in (False, True))
+    for left, right in zip(kernel, rules, strict=True):
+        assert np.isfinite(left).all()
+        np.testing.assert_allclose(left, right, rtol=1e-5)
+
+
+@pytest.mark.parametrize("decomposed", [False, True])
+def test_radam_whose_variance_is_never_rectified(decomposed: bool) -> None:
+    param, *_ = _after(decomposed, "RAdam", [[1.0, -1.0]] * 2, betas=(0.5, 0.6))
+    np.testing.assert_allclose(param, [0.0, 2.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("decomposed", [False, True])
+def test_an_average_that_has_not_begun_is_the_parameter(decomposed: bool) -> None:
+    """Also where a difference to it would be NaN, or rounded."""
+    param, average, *_ = _after(decomposed, "ASGD", [[float("inf"), 0.1, 1e-3]] * 3)
+    np.testing.assert_array_equal(param, average)
+    assert np.isneginf(param[0])
+
+
 @pytest.mark.parametrize("name", OPTIONS)
 def test_state_survives_saving(name: str) -> None:
     kind, options = OPTIONS[name]

@@ -126,7 +126,7 @@ def adam_rule(
         else:
             g = _decayed(g, param, weight_decay)
     exp_avg.add_(ops.sub(g, exp_avg), alpha=1 - beta1)
-    exp_avg_sq.mul_(beta2).add_(ops.mul(g, g), alpha=1 - beta2)
+    exp_avg_sq.mul_(beta2).add_(ops.mul(ops.mul(g, 1 - beta2), g))
     second = exp_avg_sq
     if max_exp_avg_sq is not None:
         largest = ops.maximum(as_is(max_exp_avg_sq, exp_avg_sq), as_is(exp_avg_sq))

@@ -29,8 +29,8 @@ def _towards(average: Any, value: Any, weight: float) -> Any:
 
 
 def _running(average: Any, first: Any, second: Any, decay: float) -> Any:
-    """average = decay * average + (1 - decay) * first * second."""
-    return average.mul_(decay).add_(first * second, alpha=1 - decay)
+    """average = decay * average + (1 - decay) * first * second, overflowing late."""
+    return average.mul_(decay).add_(first * (1 - decay) * second)
 
 
 def _value(scalar: Any) -> Any:
@@ -118,6 +118,8 @@ def _radam(
     mean = as_is(exp_avg) / (1 - beta1**count)
     correction = 1 - beta2**count
     longest = 2 / (1 - beta2) - 1
+    if longest <= 5:  # no length, which is below it, is rectified
+        return param.sub_(mean * lr)
     length = longest - 2 * count * beta2**count / correction
     scale = longest / ((longest - 4) * (longest - 2))
     if isinstance(length, float):
@@ -213,7 +215,11 @@ def _asgd(
     size, weight = _value(eta), _value(mu)
     param.mul_(1 - lambd * size)
     param.sub_(g * size)
-    average.add_((param - average) * weight)
+    if isinstance(weight, float):
+        average.copy_(param if weight == 1 else average + (param - average) * weight)
+    else:
+        moved = average + (param - average) * weight
+        average.copy_(ops.where(weight == 1, param, moved))
     _assign(eta, lr / (1 + lambd * lr * count) ** alpha)
     late = count - t0
     _assign(mu, 1 / (max(1.0, late) if isinstance(late, float) else ops.clamp(late, min=1)))
