@@ -124,6 +124,31 @@ def test_functions_of_analysis_at_special_values(name: str, dtype: Any) -> None:
     np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(want[known]))
 
 
+def test_log_of_every_magnitude_is_rounded_once() -> None:
+    """Of float32 from the least number to the greatest, and of those next to 1 + i/64."""
+    steps = np.arange(1, 0x7F800000, 2003, dtype=np.uint32)
+    places = (0.5 + np.arange(129, dtype=np.float32) / 64).view(np.uint32)[:, None]
+    near = (places + np.arange(-500, 500)).astype(np.uint32).ravel()
+    x = np.concatenate([steps, near]).view(np.float32)
+    exact = np.log(x.astype(np.float64))
+    error = np.abs(gw.log(gw.from_numpy(x)).numpy() - exact)
+    assert (error <= 0.55 * np.spacing(np.abs(exact).astype(np.float32))).all()
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 33, 513])
+def test_log_of_any_count_has_special_values_at_any_place(count: int) -> None:
+    special_values = np.array([*SPECIAL[:7], 1e-45, -1e-45, 3e38, -3e38], np.float32)
+    for first in range(len(special_values)):
+        x = np.resize(np.roll(special_values, first), count)
+        with np.errstate(all="ignore"):
+            want = np.log(x)
+        guarded = gw.from_numpy(np.concatenate([x, [np.float32(7)]]))
+        guarded[:-1].log_()
+        for got in (gw.log(gw.from_numpy(x)), guarded[:-1]):
+            np.testing.assert_allclose(got.numpy(), want, rtol=2e-7)
+        assert guarded[-1] == 7
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_atan2_in_every_direction(dtype: Any) -> None:
     edges = [*SPECIAL[:-1], 1e-310, 1.5e-323, 1.7e308, 1e-200]
