@@ -100,6 +100,19 @@ class History:
                     results[edge[0]] = results.get(edge[0], 0) | 1 << bit
         return self._behind_saved(joint, outputs, mutated, lambda way: 0, results)
 
+    def interior(
+        self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
+    ) -> tuple[int, int]:
+        """What `Lowered.interior` and `Lowered.tape` are."""
+        roots = self._roots(joint.tangents, outputs, mutated)
+        nodes, above = _reached(roots)
+        found = 0
+        for bit, tensors in enumerate(roots):
+            edges = [edge for edge in map(_edge, tensors) if edge is not None]
+            if any(above.get(edge[0], 0) & ~(1 << bit) for edge in edges):
+                found |= 1 << bit
+        return found, len(nodes)
+
     def _behind_saved(
         self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]],
         of_way: Callable[[tuple[int, int]], int], of_node: dict[Any, int],

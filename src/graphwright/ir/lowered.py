@@ -127,6 +127,8 @@ class Lowered(Record, frozen=False):
             they begin with what was saved there.
         arrivals: for each of these, as bits of a number, those of `tangents` whose outputs such
             gradients arrive at.
+        interior: as bits of a number, those of `tangents` whose outputs lie behind others.
+        tape: how many nodes eager execution records.
         reusable: whether there are others, on which nothing is saved.
         joint: gives the forward's outputs and then the gradients, by eager ops.
         joint_tangents: the positions of `tangents` among its outputs.
@@ -148,6 +150,8 @@ class Lowered(Record, frozen=False):
     passages: list[tuple[int, int]] = field(default_factory=list)
     rereads: list[int] = field(default_factory=list)
     arrivals: list[int] = field(default_factory=list)
+    interior: int = 0
+    tape: int = 0
     reusable: bool = False
     joint: Callable[..., Any] | None = None
     joint_tangents: list[int] = field(default_factory=list)

@@ -240,6 +240,8 @@ def _lowered(state: State) -> Lowered:
         lowered.passages = state.history.passages(joint, state.outputs, state.mutated)
         lowered.rereads = state.history.rereads(joint, state.outputs, state.mutated)
         lowered.arrivals = state.history.arrivals(joint, state.outputs, state.mutated)
+        lowered.interior, lowered.tape = state.history.interior(
+            joint, state.outputs, state.mutated)
         lowered.reusable = any(
             not any(above >> tangent & below >> gradient & 1 for above, below in lowered.passages)
             for gradient, reach in enumerate(lowered.reaches) for tangent in reach)

@@ -74,7 +74,7 @@ class _Run:
         while heap:
             node = heappop(heap)[1]
             grads = pending.pop(id(node))
-            if node.output_hooks is not None:
+            if node.output_hooks is not None and not node.hands_hooks_on():
                 _run_output_hooks(node, grads)
             if node.prehooks:
                 grads = _run_prehooks(node, grads)
@@ -246,15 +246,23 @@ def _reachable_towards(roots: list[Node], wanted: dict[Key, int]) -> set[int]:
         if id(node) in seen:
             continue
         seen[id(node)] = node
+        if node.output_hooks is not None:
+            node.hands_hooks_on()
         stack.extend(e[0] for e in node.edges if e is not None and isinstance(e[0], Node))
-    allowed: set[int] = set()
-    for node in sorted(seen.values(), key=lambda n: n.sequence):
+    users: dict[int, list[int]] = {}
+    pending: list[int] = []
+    for key, node in seen.items():
         for edge in node.edges:
-            if edge is not None and (
-                id(edge[0]) in allowed or (id(edge[0]), edge[1]) in wanted
-            ):
-                allowed.add(id(node))
-                break
+            if edge is not None:
+                users.setdefault(id(edge[0]), []).append(key)
+                if (id(edge[0]), edge[1]) in wanted:
+                    pending.append(key)
+    allowed: set[int] = set()
+    while pending:
+        key = pending.pop()
+        if key not in allowed:
+            allowed.add(key)
+            pending += users.get(key, ())
     return allowed
 
 
@@ -420,6 +428,8 @@ def _gradients_of(
         edge = edge_of(tensor)
         if edge is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
+        if isinstance(edge[0], Node):
+            edge = edge[0].place(edge[1])
         keys.append((id(edge[0]), edge[1]))
     wanted = {key: i for i, key in enumerate(keys)}
     run = _Run(keep, wanted)

@@ -113,6 +113,14 @@ class Node(_core.NodeBase):
     def release(self) -> None:
         """Drop what was saved; the engine calls it unless the graph is retained."""
 
+    def place(self, number: int) -> tuple[Any, int]:
+        """Where all that arrives at an output comes together."""
+        return self, number
+
+    def hands_hooks_on(self) -> bool:
+        """Whether hooks on its outputs run elsewhere: where all that arrives comes together."""
+        return False
+
     def attach(self, out: Any) -> Any:
         """Make this node the grad_fn of its outputs (a tensor, or a tuple or list of them)."""
         if isinstance(out, TensorBase):

@@ -1,0 +1,176 @@
+"""Results of a compiled call that others of its results are computed from: all that arrives there.
+
+Hooks on them, `retain_grad`, and gradients by them see what comes through the other results, too,
+as eagerly, where each result has a history of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from graphwright.testing import assert_close
+
+import graphwright as gw
+
+Program = Callable[[Any, Any], tuple[Any, ...]]
+Use = Callable[[tuple[Any, ...], Any], list[Any]]
+
+
+class Square(gw.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: Any) -> Any:
+        ctx.save_for_backward(value)
+        return value * value
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * 2 * ctx.saved_tensors[0]
+
+
+def chain(x: Any, w: Any) -> tuple[Any, ...]:
+    first = x.tanh()
+    return first, first.sin()
+
+
+def longer(x: Any, w: Any) -> tuple[Any, ...]:
+    first = x.tanh()
+    second = first * w
+    return first, second, (second * second).exp()
+
+
+def own_function(x: Any, w: Any) -> tuple[Any, ...]:
+    first = Square.apply(x)
+    return first, first * w
+
+
+def partly_without_gradients(x: Any, w: Any) -> tuple[Any, ...]:
+    first = x.sin()
+    with gw.no_grad():
+        factor = first * 2
+    return first, first * factor, first + w
+
+
+def random(x: Any, w: Any) -> tuple[Any, ...]:
+    first = gw.nn.functional.dropout(x, 0.5) * w
+    return first, first.cos()
+
+
+def two_results_of_one_operation(x: Any, w: Any) -> tuple[Any, ...]:
+    values, places = x.sort(-1)
+    return values, places, values * values, values.sum()
+
+
+def loss_and_prediction(x: Any, w: Any) -> tuple[Any, ...]:
+    prediction = gw.softmax(x, -1)
+    return prediction, (prediction * w).sum()
+
+
+def all_of(results: tuple[Any, ...]) -> Any:
+    return sum((result * (place + 1)).sum() for place, result in enumerate(results))
+
+
+def hooks(results: tuple[Any, ...], x: Any) -> list[Any]:
+    seen: list[Any] = [None] * len(results)
+    for place, result in enumerate(results):
+        result.register_hook(lambda grad, place=place: seen.__setitem__(place, grad))
+    all_of(results).backward()
+    return seen
+
+
+def a_hook_that_changes(results: tuple[Any, ...], x: Any) -> list[Any]:
+    results[0].register_hook(lambda grad: grad * 3)
+    results[-1].sum().backward()
+    return []
+
+
+def a_hook_that_goes(results: tuple[Any, ...], x: Any) -> list[Any]:
+    seen: list[Any] = []
+    handle = results[0].register_hook(lambda grad: seen.append(grad))
+    all_of(results).backward(retain_graph=True)
+    handle.remove()
+    all_of(results).backward(retain_graph=True)
+    results[0].register_hook(lambda grad: seen.append(grad * 2))
+    all_of(results).backward()
+    return seen
+
+
+def a_hook_that_grad_meets(results: tuple[Any, ...], x: Any) -> list[Any]:
+    seen: list[Any] = []
+    results[0].register_hook(lambda grad: seen.append(grad))
+    return [*gw.autograd.grad(results[-1].sum(), x), *seen]
+
+
+def retained(results: tuple[Any, ...], x: Any) -> list[Any]:
+    for result in results:
+        result.retain_grad()
+    all_of(results).backward()
+    return [result.grad for result in results]
+
+
+def gradients_by_results(results: tuple[Any, ...], x: Any) -> list[Any]:
+    return [grad for result in results for aim in results for grad in gw.autograd.grad(
+        result.sum(), (aim, x), retain_graph=True, allow_unused=True)]
+
+
+def accumulated_in_a_result(results: tuple[Any, ...], x: Any) -> list[Any]:
+    results[-1].sum().backward(inputs=[results[0], x], retain_graph=True)
+    all_of(results).backward()
+    return [results[0].grad]
+
+
+def second_order(results: tuple[Any, ...], x: Any) -> list[Any]:
+    seen: list[Any] = []
+    results[0].register_hook(lambda grad: seen.append(grad.detach()))
+    (grad,) = gw.autograd.grad(all_of(results), x, create_graph=True)
+    (grad * grad).sum().backward()
+    return seen
+
+
+PROGRAMS = (chain, longer, own_function, partly_without_gradients, random,
+            two_results_of_one_operation, loss_and_prediction)
+USES = (hooks, a_hook_that_changes, a_hook_that_goes, a_hook_that_grad_meets, retained,
+        gradients_by_results, accumulated_in_a_result, second_order)
+
+
+def outcome(program: Program, use: Use) -> list[Any]:
+    gw.manual_seed(1)
+    x, w = (gw.randn(3, 3, dtype=gw.float64, requires_grad=True) for _ in range(2))
+    results = tuple(result for result in program(x, w) if result.requires_grad)
+    return [*use(results, x), x.grad, w.grad]
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_all_that_arrives_is_seen(program: Program, use: Use, dynamic: bool | None) -> None:
+    compiled = gw.compile(program, fullgraph=True, dynamic=dynamic)
+    expected = outcome(program, use)
+    for _ in range(2):
+        found = outcome(compiled, use)
+        assert [grad is None for grad in found] == [grad is None for grad in expected]
+        for ours, plain in zip(found, expected, strict=True):
+            if plain is not None:
+                assert_close(ours, plain)
+
+
+def test_a_second_pass_is_refused() -> None:
+    for run in (chain, gw.compile(chain)):
+        results = run(gw.ones(2, requires_grad=True), None)
+        results[0].register_hook(lambda grad: None)
+        all_of(results).backward()
+        with pytest.raises(RuntimeError, match="second time"):
+            all_of(results).backward()
+
+
+def test_without_hooks_nothing_runs_again() -> None:
+    """What arrives at a result that is asked for by nobody is summed by the compiled backward."""
+    compiled = gw.compile(chain)
+    results = compiled(gw.ones(2, requires_grad=True), None)
+    results[1].register_hook(lambda grad: None)
+    all_of(results).backward(retain_graph=True)
+    assert not results[0].grad_fn.unfolded
+    results[0].register_hook(lambda grad: None)
+    all_of(results).backward()
+    assert results[0].grad_fn.unfolded
