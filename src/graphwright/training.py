@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import repeat, starmap
-from typing import Any
+from typing import Any, TypeVar
 
 from graphwright.gradient_layouts import GradientLayouts
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.joint import ByResults, Results, Retaped
+from graphwright.ir.joint import ByResults
 from graphwright.ir.lowered import Lowered, Saved
 from graphwright.runtime import _core
-from graphwright.runtime.autograd.engine import RETAINING, endings
-from graphwright.runtime.autograd.node import (
-    Leading,
-    Node,
-    gradient_edge,
-    leading_to,
-    next_sequence,
-)
+from graphwright.runtime.autograd.engine import endings
+from graphwright.runtime.autograd.node import Leading, leading_to
 from graphwright.runtime.autograd.saved import FREED, SavedValues, alias_of, packing
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.locks import Lock
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.overriding import FUNCTIONS
 from graphwright.runtime.tensor import Tensor
+from graphwright.unfolding import Foldable, ResultView, replaying
 from graphwright.watched import Passages, Watch, Watched
 
-PER_NODE = 2
-"""Sequence numbers left free for each node that eager execution records: the joint graph's
-operations may record some more."""
+T = TypeVar("T")
 
 
 class Training:
@@ -41,7 +30,8 @@ class Training:
     writes: (input, output with its new value, whether that has a history): a leaf may be written
     what has none in any grad mode.
     writes_last: a call that raises has changed no input.
-    places: how many sequence numbers each call leaves free before its node's, for unfolding it.
+    result_views, input_views: (end, position) of the results with nodes of their own, and of the
+    written inputs, where calls may be taken apart.
     """
 
     writes_last = True
@@ -62,7 +52,11 @@ class Training:
         self.results = None if lowered.is_plain() else lowered.results()
         self.writes = [(number, index, index in lowered.tangents)
                        for number, index in lowered.mutated if index >= 0]
-        self.places = PER_NODE * lowered.tape if lowered.interior else 0
+        views = list(enumerate(() if lowered.apart is None else lowered.apart.views,
+                               len(lowered.tangents)))
+        self.result_views = [(n, end.index) for n, end in views if end.kind == "result"]
+        self.input_views = [(n, end.index) for n, end in views if end.kind == "input"]
+        self.second_names: dict[int, int] = lowered.forward.meta.get("second_names", {})
         self.symbolic = bool(lowered.forward.symbols)
         self.gradients = GradientLayouts(lowered)
         self.tangents: Tangents | None = None
@@ -94,10 +88,15 @@ class Training:
             output.grad_fn, output.output_nr = node, number
         for number, index, recorded in self.writes:
             _core.with_grad_mode(recorded, inputs[number].copy_, outputs[index])
+        for number, index in self.input_views:
+            ResultView(node, number, inputs[index])
         node.watch(inputs, outputs)
         if self.results is None:
             return outputs[:lowered.n_user_outputs]
-        return self.results(*inputs, outputs)
+        results = self.results(*inputs, outputs)
+        for number, index in self.result_views:
+            ResultView(node, number, results[index])
+        return results
 
     def tangents_of(self, outputs: Sequence[Any]) -> Tangents:
         """Of a call's outputs: the same in each call unless sizes vary."""
@@ -147,28 +146,24 @@ class SavedPlaces:
         return [values[place] for place in self._order]
 
 
-class CompiledBackward(Node):
+class CompiledBackward(Foldable):
     """The tape's node of a compiled forward: what it saved, and the backward to call.
-
-    Where somebody asks for what arrives at a result that others are computed from, it is unfolded:
-    the forward runs again, by eager ops on the tape, and the node hands gradients on to that.
 
     before: the inputs that the call writes, by position, as they were where gradients of
         gradients begin with that. ending: whether the gradients that come now are the last.
     """
 
     __slots__ = ("before", "closed", "ending", "inputs", "layouts", "made", "passed", "rng",
-                 "sizes", "training", "unfolded", "watched")
+                 "sizes", "training", "watched")
 
     checked = True
 
     def __init__(
         self, training: Training, inputs: tuple[Any, ...], outputs: Sequence[Any], rng: Any
     ) -> None:
-        if training.places:
-            deque(starmap(next_sequence, repeat((), training.places)), maxlen=0)
-        super().__init__("CompiledBackward",
-                         _core.gradient_edges(inputs, training.differentiated))
+        super().__init__(
+            "CompiledBackward", _core.gradient_edges(inputs, training.differentiated),
+            training.lowered.apart)
         self.training = training
         self.rng = rng
         tangents = training.tangents_of(outputs)
@@ -180,7 +175,7 @@ class CompiledBackward(Node):
             tuple([_core.detach(Tensor, outputs[i]) for i in training.saved.outputs]))
         self.watched: Watched | None = None
         self.closed = self.passed = 0
-        self.ending = self.unfolded = False
+        self.ending = False
 
     def watch(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Note the versions of what eager execution would have saved, unless hooks replace it."""
@@ -190,7 +185,7 @@ class CompiledBackward(Node):
 
     def release(self) -> None:
         """Close the ways that gradients have gone; those of other results stay open."""
-        if not self.unfolded:
+        if self.ends is None:
             self.close(self.passed)
 
     def close(self, ways: int) -> None:
@@ -203,8 +198,10 @@ class CompiledBackward(Node):
     def check(self, grads: list[Any], wanted: Sequence[bool], releases: bool) -> None:
         """Raise RuntimeError where eager execution finds a saved tensor released, or written."""
         given = [grad is not None for grad in grads]
-        if self.unfolded:
-            wanted = [True] * len(self.training.differentiated)
+        if self.ends is not None:
+            if self.watched is not None:
+                self.watched.check(given, [True] * len(self.training.differentiated))
+            return
         self.passed = self.training.passages.gone(given, wanted)
         if self.passed & self.closed:
             raise RuntimeError(FREED)
@@ -214,7 +211,7 @@ class CompiledBackward(Node):
 
     def compute(self, grads: list[Any]) -> Sequence[Any]:
         """One gradient, or None, for each input that requires grad."""
-        if self.unfolded:
+        if self.ends is not None:
             return grads
         if self.inputs is None or self.made is None:
             raise RuntimeError(FREED)
@@ -286,72 +283,23 @@ class CompiledBackward(Node):
             results = without_autocast(joint, *values, *tangents)
         return list(results[len(results) - len(self.edges):])
 
-    def place(self, number: int) -> tuple[Any, int]:
-        """Where all that arrives at an output comes together."""
-        if self.training.lowered.interior >> number & 1:
-            self.unfold()
-        edge = self.edges[number] if self.unfolded else None
-        return (self, number) if edge is None else edge
-
-    def hands_hooks_on(self) -> bool:
-        """Whether hooks on its outputs run elsewhere: where all that arrives comes together."""
-        assert self.output_hooks is not None
-        interior = self.training.lowered.interior
-        if any(hooks and interior >> _output_of(key) & 1
-               for key, hooks in self.output_hooks.items()):
-            self.unfold()
-            if self.inputs is None and not self.unfolded:
-                return True     # the pass will be refused here, before hooks
-        if not self.unfolded:
-            return False
-        for edge in self.edges:
-            if edge is not None:
-                edge[0].output_hooks = {}
-        for key, hooks in self.output_hooks.items():
-            edge = self.edges[_output_of(key)]
-            if edge is not None:
-                place = edge[1] if key >= 0 else RETAINING - edge[1]
-                edge[0].output_hooks.setdefault(place, {}).update(hooks)
-        return True
-
-    def unfold(self) -> None:
-        """Lead to the tape of the forward's operations, unless all was released."""
-        if self.unfolded or self.inputs is None:
-            return
-        lowered, values = self.training.lowered, self.values_before(self.inputs)
+    def run_again(self, run: Callable[[list[Any]], T]) -> T | None:
+        inputs = self.inputs
+        if inputs is None:
+            return None
+        values = self.values_before(inputs, own=True)
+        for second, first in self.training.second_names.items():
+            values[second] = values[first].data
         with replaying(self.rng):
-            results = _core.with_grad_mode(True, _results_of, lowered, values)
-        edges = []
-        for index in lowered.joint_tangents:
-            edge = gradient_edge(results[index])
-            if edge is not None and not _is_newer(edge[0], self):
-                edge = gradient_edge(leading_to(results[index], edge))
-            edges.append(edge)
-        if not self._renumber(edges):
-            return
-        self.edges, self.unfolded = edges, True
-        self.inputs = self.made = self.watched = None
+            return run(values)
+
+    def closed_ways(self) -> int:
+        return self.closed
+
+    def unfolded(self) -> None:
+        """What was saved is not needed any more; whether it was written is still looked at."""
+        self.inputs = self.made = None
         self.before = ()
-
-    def _renumber(self, edges: Sequence[Any]) -> bool:
-        """Put the nodes behind edges, as far as they are newer, right before this node.
-
-        A pass then reaches them after all that was computed from this node. Returns: whether
-        there are numbers enough.
-        """
-        found: set[Node] = set()
-        pending = [edge[0] for edge in edges if edge is not None]
-        while pending:
-            node = pending.pop()
-            if _is_newer(node, self) and node not in found:
-                found.add(node)
-                pending += [edge[0] for edge in node.edges if edge is not None]
-        if len(found) > self.training.places:
-            return False
-        ordered = sorted(found, key=lambda node: -node.sequence)
-        for place, node in enumerate(ordered, 1):
-            node.sequence = self.sequence - place
-        return True
 
     def by_results(self, lowered: Lowered) -> Callable[..., Any]:
         """The joint graph; gradients arrive at results that eager execution would have saved."""
@@ -364,39 +312,22 @@ class CompiledBackward(Node):
                  if arrived >> number & 1}
         return ByResults(joint, edges).run
 
-    def values_before(self, inputs: SavedValues) -> list[Any]:
-        """The inputs as the call found them, with the histories that they had."""
+    def values_before(self, inputs: SavedValues, own: bool = False) -> list[Any]:
+        """The inputs as the call found them, with the histories that they had.
+
+        own: whether what the call writes may be written again.
+        """
         training = self.training
         unwritten = iter(inputs.unpack(self, training.unwritten))
         before = dict(self.before)
+        if own:
+            before = {index: _core.with_grad_mode(False, ops.clone, value)
+                      for index, value in before.items()}
         for index, edge in zip(training.differentiated, self.edges, strict=True):
             if index in before and edge is not None:
                 before[index] = leading_to(before[index], edge)
         count = len(training.unwritten) + len(before)
         return [before[i] if i in before else next(unwritten) for i in range(count)]
-
-
-def _results_of(lowered: Lowered, values: list[Any]) -> Sequence[Any]:
-    """What forward gives, by eager ops on the tape, which no override sees."""
-    _core.set_overrides_enabled(False)
-    _core.set_modes(_core.modes() & ~FUNCTIONS)
-    joint = lowered.joint
-    if isinstance(joint, Retaped):
-        return without_autocast(joint.results, *values)
-    assert isinstance(joint, GraphModule)
-    count = len(joint.graph.output_node.args[0]) - len(lowered.grad_inputs)
-    none = [None] * (len(joint.graph.placeholders) - len(values))
-    return without_autocast(Results(joint, count).run, *values, *none)
-
-
-def _is_newer(target: Any, node: Node) -> bool:
-    """Whether a place on the tape is a node that was made after another."""
-    return isinstance(target, Node) and target.sequence > node.sequence
-
-
-def _output_of(key: int) -> int:
-    """The output that hooks under a key of `output_hooks` belong to."""
-    return key if key >= 0 else RETAINING - key
 
 
 class Rereading(Leading):
@@ -418,17 +349,3 @@ class Rereading(Leading):
     def release(self) -> None:
         """Close the ways where the pass ends: it may go them as first gradients, too."""
         endings()[self] = partial(self.node.close, self.ways)
-
-
-@contextmanager
-def replaying(rng: Any) -> Iterator[None]:
-    """Draw the random numbers of an earlier state again; go on from the present one after."""
-    if rng is None:
-        yield
-        return
-    present = _core.rng_state()
-    _core.set_rng_state(*rng)
-    try:
-        yield
-    finally:
-        _core.set_rng_state(*present)

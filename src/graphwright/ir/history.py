@@ -49,7 +49,7 @@ class History:
             outputs: how the caller gets the results; mutated: as in `Lowered`.
         """
         roots = self._roots(joint.tangents, outputs, mutated)
-        nodes, above = _reached(roots)
+        nodes, above = reached(roots)
         below = self._leading(nodes, joint.grad_inputs)
         places = self._places(outputs)
         found: dict[object, Kept] = {}
@@ -69,17 +69,17 @@ class History:
         self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
     ) -> list[frozenset[int]]:
         """For each of `joint.grad_inputs` the positions of the tangents that lead to it."""
-        _, above = _reached(self._roots(joint.tangents, outputs, mutated))
+        _, above = reached(self._roots(joint.tangents, outputs, mutated))
         return [_bits(above.get(self.begins[index], 0)) for index in joint.grad_inputs]
 
     def passages(
         self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
     ) -> list[tuple[int, int]]:
         """What `Lowered.passages` is: the ways through nodes that have saved something."""
-        nodes, above = _reached(self._roots(joint.tangents, outputs, mutated))
+        nodes, above = reached(self._roots(joint.tangents, outputs, mutated))
         below = self._leading(nodes, joint.grad_inputs)
         return sorted({
-            (above[node], below[node]) for node in nodes if below[node] and _has_saved(node)
+            (above[node], below[node]) for node in nodes if below[node] and has_saved(node)
         })
 
     def rereads(
@@ -95,37 +95,34 @@ class History:
         """What `Lowered.arrivals` is: the results behind what the nodes of each have saved."""
         results: dict[Any, int] = {}
         for bit, tensors in enumerate(self._roots(joint.tangents, outputs, mutated)):
-            for edge in map(_edge, tensors):
+            for edge in map(edge_of, tensors):
                 if edge is not None:
                     results[edge[0]] = results.get(edge[0], 0) | 1 << bit
         return self._behind_saved(joint, outputs, mutated, lambda way: 0, results)
 
-    def interior(
+    def ways(
         self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
-    ) -> tuple[int, int]:
-        """What `Lowered.interior` and `Lowered.tape` are."""
-        roots = self._roots(joint.tangents, outputs, mutated)
-        nodes, above = _reached(roots)
-        found = 0
-        for bit, tensors in enumerate(roots):
-            edges = [edge for edge in map(_edge, tensors) if edge is not None]
-            if any(above.get(edge[0], 0) & ~(1 << bit) for edge in edges):
-                found |= 1 << bit
-        return found, len(nodes)
+    ) -> dict[Node, int]:
+        """Of nodes that have saved something, the places of their ways in `passages`."""
+        nodes, above = reached(self._roots(joint.tangents, outputs, mutated))
+        below = self._leading(nodes, joint.grad_inputs)
+        places = {way: place for place, way in enumerate(self.passages(joint, outputs, mutated))}
+        return {node: places[above[node], below[node]] for node in nodes
+                if below[node] and has_saved(node)}
 
     def _behind_saved(
         self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]],
         of_way: Callable[[tuple[int, int]], int], of_node: dict[Any, int],
     ) -> list[int]:
         """For each passage the bits of ways, and of nodes, behind what its nodes have saved."""
-        nodes, above = _reached(self._roots(joint.tangents, outputs, mutated))
+        nodes, above = reached(self._roots(joint.tangents, outputs, mutated))
         below = self._leading(nodes, joint.grad_inputs)
         numbers = {way: bit for bit, way in enumerate(self.passages(joint, outputs, mutated))}
         behind: dict[Any, int] = {}
         found = [0] * len(numbers)
         for node in reversed(nodes):
             way = (above[node], below[node])
-            passed = way in numbers and _has_saved(node)
+            passed = way in numbers and has_saved(node)
             edges = [behind.get(edge[0], 0) for edge in node.edges if edge is not None]
             own = of_node.get(node, 0) | (of_way(way) if passed else 0)
             behind[node] = reduce(or_, edges, own)
@@ -217,11 +214,11 @@ def history_of(module: GraphModule, fake_inputs: Sequence[Any]) -> History:
     return History(inputs, begins, results)
 
 
-def _reached(roots: Sequence[Sequence[Any]]) -> tuple[list[Node], dict[Node, int]]:
+def reached(roots: Sequence[Sequence[Any]]) -> tuple[list[Node], dict[Node, int]]:
     """The nodes behind lists of tensors, latest first; by which lists, as bits of a number."""
     above: dict[Node, int] = {}
     for bit, tensors in enumerate(roots):
-        pending = [edge[0] for edge in map(_edge, tensors) if edge is not None]
+        pending = [edge[0] for edge in map(edge_of, tensors) if edge is not None]
         while pending:
             node = pending.pop()
             if isinstance(node, Node) and not above.get(node, 0) >> bit & 1:
@@ -230,7 +227,7 @@ def _reached(roots: Sequence[Sequence[Any]]) -> tuple[list[Node], dict[Node, int
     return sorted(above, key=lambda node: -node.sequence), above
 
 
-def _edge(tensor: FakeTensor) -> Edge:
+def edge_of(tensor: FakeTensor) -> Edge:
     """Where its gradient goes; nowhere for a view whose history cannot be read any more."""
     try:
         return gradient_edge(tensor)
@@ -256,7 +253,7 @@ def saved_by(node: Node) -> Iterator[tuple[SavedTensor, tuple[str, int] | None]]
                 yield value, (node.name(), number)
 
 
-def _has_saved(node: Node) -> bool:
+def has_saved(node: Node) -> bool:
     """Whether the node refuses to be passed again, unless the graph was retained."""
     if isinstance(node, CopySlices):
         node = node.inner

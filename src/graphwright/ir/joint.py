@@ -135,39 +135,17 @@ class Retaped:
         self.n_inputs = len(module.graph.placeholders)
         self.tangents, self.grad_inputs = joint.tangents, joint.grad_inputs
 
-    def results(self, *inputs: Any) -> Sequence[Any]:
-        """What forward gives, on the tape."""
-        return _OnTheTape(self.module).run(*inputs)
-
     def __call__(self, *values: Any) -> tuple[Any, ...]:
         inputs = list(values[: self.n_inputs])
         for index in self.grad_inputs:
             edge = gradient_edge(inputs[index])
             if edge is not None:
                 inputs[index] = leading_to(inputs[index], edge)
-        outputs = self.results(*inputs)
+        outputs = _OnTheTape(self.module).run(*inputs)
         roots = [outputs[index] for index in self.tangents]
         wanted = [inputs[index] for index in self.grad_inputs]
         grads = grad(roots, wanted, values[self.n_inputs :], create_graph=True, allow_unused=True)
         return (*outputs, *grads)
-
-
-class Results(Interpreter):
-    """Runs what the first results of a joint graph need: what forward gives, on the tape."""
-
-    def __init__(self, joint: GraphModule, count: int) -> None:
-        super().__init__(joint)
-        self.needed: set[Node] = {joint.graph.output_node}
-        pending = [leaf for leaf in joint.graph.output_node.args[0][:count]
-                   if isinstance(leaf, Node)]
-        while pending:
-            node = pending.pop()
-            if node not in self.needed:
-                self.needed.add(node)
-                pending += node.all_input_nodes
-
-    def run_node(self, node: Node) -> Any:
-        return super().run_node(node) if node in self.needed else None
 
 
 class ByResults(Interpreter):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.script import Script
@@ -12,6 +12,9 @@ from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.symint import SymInt
+
+if TYPE_CHECKING:
+    from graphwright.ir.apart import Apart
 
 ViewStep = tuple[Op, tuple[Any, ...]]
 """A view op and its arguments after the tensor."""
@@ -127,8 +130,7 @@ class Lowered(Record, frozen=False):
             they begin with what was saved there.
         arrivals: for each of these, as bits of a number, those of `tangents` whose outputs such
             gradients arrive at.
-        interior: as bits of a number, those of `tangents` whose outputs lie behind others.
-        tape: how many nodes eager execution records.
+        apart: how a call is taken apart; None where no result is computed from another.
         reusable: whether there are others, on which nothing is saved.
         joint: gives the forward's outputs and then the gradients, by eager ops.
         joint_tangents: the positions of `tangents` among its outputs.
@@ -150,8 +152,7 @@ class Lowered(Record, frozen=False):
     passages: list[tuple[int, int]] = field(default_factory=list)
     rereads: list[int] = field(default_factory=list)
     arrivals: list[int] = field(default_factory=list)
-    interior: int = 0
-    tape: int = 0
+    apart: Apart | None = None
     reusable: bool = False
     joint: Callable[..., Any] | None = None
     joint_tangents: list[int] = field(default_factory=list)

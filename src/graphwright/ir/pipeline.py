@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from graphwright.ir.apart import apart_of
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.history import History, history_of
 from graphwright.ir.joint import Joint, Retaped, needs_tape, trace_joint
@@ -219,6 +220,13 @@ def placeholder_values(module: GraphModule) -> list[Any]:
     return [node.meta["val"] for node in module.graph.placeholders]
 
 
+def _shapes(module: GraphModule) -> list[Any]:
+    """Those of what a graph gives; None of what is no tensor."""
+    values = [leaf.meta["val"] if isinstance(leaf, Node) else None
+              for leaf in module.graph.output_node.args[0]]
+    return [getattr(value, "shape", None) for value in values]
+
+
 def _lowered(state: State) -> Lowered:
     joint = state.joint
     results = state.module.graph.output_node.args[0]
@@ -240,8 +248,9 @@ def _lowered(state: State) -> Lowered:
         lowered.passages = state.history.passages(joint, state.outputs, state.mutated)
         lowered.rereads = state.history.rereads(joint, state.outputs, state.mutated)
         lowered.arrivals = state.history.arrivals(joint, state.outputs, state.mutated)
-        lowered.interior, lowered.tape = state.history.interior(
-            joint, state.outputs, state.mutated)
+        assert state.captured is not None
+        lowered.apart = apart_of(state.captured, state.history, joint, state.outputs,
+                                 state.mutated, _shapes(state.module))
         lowered.reusable = any(
             not any(above >> tangent & below >> gradient & 1 for above, below in lowered.passages)
             for gradient, reach in enumerate(lowered.reaches) for tangent in reach)

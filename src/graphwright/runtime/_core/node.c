@@ -127,6 +127,19 @@ static PyObject *next_sequence(PyObject *self, PyObject *args) {
     return PyLong_FromLongLong(++last_sequence);
 }
 
+static PyObject *skip_sequence(PyObject *self, PyObject *count) {
+    GW_UNUSED(self);
+    long long n = PyLong_AsLongLong(count);
+    if (n == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (n < 0 || n > INT32_MAX) {
+        return PyErr_Format(PyExc_ValueError, "skip_sequence: %lld is no count of nodes", n);
+    }
+    last_sequence += n;
+    Py_RETURN_NONE;
+}
+
 /* Nodes recorded here are all of one class; they get that of their op when someone looks. */
 PyObject *gw_node_named(PyObject *node) {
     if (node == NULL || naming == NULL || Py_TYPE(node) != node_class) {
@@ -428,6 +441,8 @@ PyTypeObject GwNode_Type = {
 
 PyMethodDef gw_node_methods[] = {
     {"next_sequence", next_sequence, METH_NOARGS, "next_sequence(): a number, each time larger."},
+    {"skip_sequence", skip_sequence, METH_O,
+     "skip_sequence(n): leave n numbers before the next one free. ValueError unless n >= 0."},
     {"set_node_naming", set_node_naming, METH_O,
      "set_node_naming(f): f(node) gives a recorded node the class of its op's nodes; it is called "
      "when `grad_fn` is read."},
