@@ -270,6 +270,50 @@ def test_every_layout_has_the_same_numbers(function: Callable[..., Any]) -> None
     np.testing.assert_array_equal(row, function(x, y[0].repeat(70, 1)).numpy())
 
 
+@pytest.mark.parametrize("count", [1, 40])
+@pytest.mark.parametrize(("name", "first", "second", "value", "expected"), [
+    ("addcmul", 3e38, 1e-3, 2.0, np.inf),
+    ("addcmul", 1e-3, 3e38, 2.0, 6e35),
+    ("addcmul", 1e-30, 1e-30, 1e30, 1e-30),
+    ("addcdiv", 3e38, 1e3, 2.0, np.inf),
+    ("addcdiv", 1e-30, 1e-30, 1e30, 1e30),
+])
+def test_the_number_multiplies_the_first_tensor(
+    count: int, name: str, first: float, second: float, value: float, expected: float
+) -> None:
+    """So float32 overflows, or does not, where PyTorch's does: eager, in place and compiled."""
+    function = getattr(gw, name)
+    zero, x, y = (gw.full((count,), number) for number in (0.0, first, second))
+    compiled = gw.compile(lambda *given: function(*given, value=value))
+    in_place = getattr(zero.clone(), name + "_")(x, y, value=value)
+    for found in (function(zero, x, y, value=value), in_place, compiled(zero, x, y)):
+        np.testing.assert_allclose(found.numpy(), np.full(count, np.float32(expected)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["addcmul", "addcdiv"])
+@pytest.mark.parametrize("value", [2.0, 1e30, 1e-30])
+def test_gradients_by_scaled_products_overflow_alike(name: str, value: float) -> None:
+    """One node of an eager call has the gradients of its parts, which compiled code runs."""
+    numbers = [3e38, 1e20, 1.5, 1e-20, 1e-38]
+    pairs = np.array([(a, b) for a in numbers for b in numbers], np.float32)
+    function = getattr(gw, name)
+
+    def gradients(run: Callable[..., Any]) -> list[Any]:
+        given = [gw.tensor(row.tolist(), requires_grad=True) for row in (pairs[:, 0], *pairs.T)]
+        run(*given).backward(gw.full((len(pairs),), 1e10))
+        return [tensor.grad.numpy() for tensor in given]
+
+    eager = gradients(lambda *given: function(*given, value=value))
+    compiled = gradients(gw.compile(lambda *given: function(*given, value=value)))
+    np.testing.assert_array_equal(eager, compiled)
+
+
+def test_products_of_mixed_dtypes_are_of_the_result() -> None:
+    """Bytes are multiplied as the floats that they are added to."""
+    x, y = gw.full((3,), 100, dtype=gw.int8), gw.full((3,), 3, dtype=gw.int8)
+    assert gw.addcmul(gw.zeros(3), x, y).tolist() == [300.0] * 3
+
+
 def test_in_place_forms_write_the_same_numbers() -> None:
     x = gw.from_numpy(np.random.default_rng(3).standard_normal(3000))
     y = x + 1

@@ -22,8 +22,8 @@ MIXED_2_1(lerp, GW_ABS(a) < 0.5f ? x + a * (y - x) : y - (y - x) * (1 - a))
 MIXED_2_1(add_scaled, x + y * a)
 MIXED_2_1(sub_scaled, x - y * a)
 MIXED_2_1(hardshrink_backward, y >= -a && y <= a ? 0 : x)
-MIXED_3_1(addcmul, x + a * (y * z))
-MIXED_3_1(addcdiv, x + a * (y / z))
+MIXED_3_1(addcmul, x + a * y * z)
+MIXED_3_1(addcdiv, x + a * y / z)
 
 const GwMixedRow TABLE[] = {
     {"add", 1, NAME(add)}, {"subtract", 1, NAME(subtract)}, {"multiply", 1, NAME(multiply)},

@@ -113,8 +113,8 @@ GW_ROW_OF_2(hypot_float64, double, double, hypot_number(x, y))
 FLOATS_3(lerp, GW_ABS(z) < 0.5f ? x + z * (y - x) : y - (y - x) * (1 - z))
 FLOATS_3(add_scaled, x + y * z)
 FLOATS_3(sub_scaled, x - y * z)
-FLOATS_4(addcmul, x + w * (y * z))
-FLOATS_4(addcdiv, x + w * (y / z))
+FLOATS_4(addcmul, x + w * y * z)
+FLOATS_4(addcdiv, x + w * y / z)
 FLOATS_4(nan_to_num, x != x ? y : x == GW_INFINITY(x) ? z : x == -GW_INFINITY(x) ? w : x)
 
 /* ---- hard activations, and their gradients: the gradient comes first ---- */

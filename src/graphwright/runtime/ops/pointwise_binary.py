@@ -520,8 +520,13 @@ def _addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
     check_held("addcmul", calculated(dtype), value)
     if dtype in HALVES:
         return _widely(ops.addcmul, (input, tensor1, tensor2), value, dtype)
-    product = ops.mul(tensor1, tensor2)
-    return ops.add(input, product if value == 1 else ops.mul(product, value))
+    return ops.add(input, ops.mul(_scaled(tensor1, value, dtype), tensor2))
+
+
+def _scaled(tensor: Any, value: Any, dtype: DType) -> Any:
+    """`value * tensor` in the result's dtype, which comes before the product or quotient."""
+    tensor = tensor if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
+    return tensor if value == 1 else ops.mul(tensor, value)
 
 
 def _widely(function: Any, tensors: tuple[Any, ...], value: Any, dtype: DType) -> Any:
@@ -543,8 +548,7 @@ def _addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
     check_held("addcdiv", calculated(dtype), value)
     if dtype in HALVES:
         return _widely(ops.addcdiv, (input, tensor1, tensor2), value, dtype)
-    quotient = ops.div(tensor1, tensor2)
-    return ops.add(input, quotient if value == 1 else ops.mul(quotient, value))
+    return ops.add(input, ops.div(_scaled(tensor1, value, dtype), tensor2))
 
 
 for _name, _function in (("addcmul", _addcmul), ("addcdiv", _addcdiv)):

@@ -325,20 +325,25 @@ def _scaled(grad: Any, value: Any) -> Any:
 
 
 def _addcmul(ctx: Any, grad: Any) -> Any:
-    needs, scaled = ctx.needs, _scaled(grad, ctx.value)
+    """Multiplied in the order of the parts' rules, so that both overflow alike."""
+    needs, value = ctx.needs, ctx.value
     return (
         grad,
-        ops.mul(scaled, ctx.tensor2) if needs["tensor1"] else None,
-        ops.mul(scaled, ctx.tensor1) if needs["tensor2"] else None,
+        _scaled(ops.mul(grad, ctx.tensor2), value) if needs["tensor1"] else None,
+        ops.mul(grad, _scaled(ctx.tensor1, value)) if needs["tensor2"] else None,
     )
 
 
 def _addcdiv(ctx: Any, grad: Any) -> Any:
-    needs, scaled = ctx.needs, ops.div(_scaled(grad, ctx.value), ctx.tensor2)
-    down = None
+    """In the order of the parts' rules, as above."""
+    needs, value = ctx.needs, ctx.value
+    up = down = None
+    if needs["tensor1"]:
+        up = _scaled(ops.div(grad, ctx.tensor2), value)
     if needs["tensor2"]:
-        down = ops.neg(ops.mul(scaled, ops.div(ctx.tensor1, ctx.tensor2)))
-    return grad, scaled if needs["tensor1"] else None, down
+        quotient = ops.div(_scaled(ctx.tensor1, value), ctx.tensor2)
+        down = ops.neg(ops.mul(grad, ops.div(quotient, ctx.tensor2)))
+    return grad, up, down
 
 
 # -- pools
