@@ -56,6 +56,17 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "index_fill of a half": lambda: HALF.index_fill(0, PLACES, gw.tensor(1e5)),
     "linspace": lambda: gw.linspace(0, 256, 3, dtype=gw.uint8),
     "linspace of floats": lambda: gw.linspace(0, 1e39, 3),
+    "linspace to a negative float": lambda: gw.linspace(0, -1.0, 2, dtype=gw.uint8),
+    "linspace from a fraction": lambda: gw.linspace(-0.5, 3, 2, dtype=gw.uint8),
+    "logspace": lambda: gw.logspace(0, 300.0, 2, dtype=gw.uint8),
+    "logspace to an int": lambda: gw.logspace(0, 128, 2, dtype=gw.int8),
+    "logspace to no number": lambda: gw.logspace(0, float("nan"), 2, dtype=gw.int32),
+    "logspace of halves": lambda: gw.logspace(0, 1e5, 2, dtype=gw.float16),
+    "full of a negative float": lambda: gw.full((2,), -1.0, dtype=gw.uint8),
+    "full of a negative fraction": lambda: gw.full((2,), -0.5, dtype=gw.uint16),
+    "full_like": lambda: gw.full_like(BYTES, -0.9),
+    "fill_": lambda: BYTES.clone().fill_(-1.0),
+    "masked_fill by a negative float": lambda: BYTES.masked_fill(MASK, gw.tensor(-1.0)),
     "uniform_": lambda: FLOAT.clone().uniform_(0, 1e39),
     "uniform_ to infinity": lambda: FLOAT.clone().uniform_(0, float("inf")),
     "uniform_, the width": lambda: FLOAT.clone().uniform_(-3e38, 3e38),
@@ -72,7 +83,8 @@ def test_numbers_beyond_the_range_are_refused(name: str) -> None:
     "name",
     [
         "clamp", "where", "scatter", "add", "threshold", "pow of a half", "hardshrink of a half",
-        "masked_fill", "masked_fill of a half", "index_fill",
+        "masked_fill", "masked_fill of a half", "index_fill", "linspace from a fraction",
+        "logspace", "full of a negative float", "fill_", "masked_fill by a negative float",
     ],
 )
 def test_compiled_code_refuses_them_too(name: str) -> None:
@@ -81,7 +93,10 @@ def test_compiled_code_refuses_them_too(name: str) -> None:
 
 
 def test_what_is_held_is_taken() -> None:
-    """Unsigned dtypes take negative numbers around, floats infinities; subtraction negates."""
+    """Unsigned dtypes take negative ints around, floats infinities; subtraction negates."""
+    assert gw.full((1,), -1, dtype=gw.uint8).tolist() == [255]
+    assert gw.linspace(0, -1, 2, dtype=gw.uint8).tolist() == [0, 255]
+    assert gw.full((1,), -0.0, dtype=gw.uint8).tolist() == [0]
     assert BYTES.clamp(max=-1).tolist() == [1, 1, 1]
     assert gw.where(MASK, BYTES, -1).tolist() == [1, 255, 1]
     assert gw.sub(INT8, INT8, alpha=128).tolist() == [-127] * 3

@@ -69,7 +69,10 @@ _PLAIN, _LEAST_OF_MOST = (int, float), 65504.0     # the greatest float16: all f
 
 
 def check_fits(name: str, value: Any, dtype: DType) -> None:
-    """Raise RuntimeError for a number that the dtype cannot hold; unsigned ones wrap negatives."""
+    """Raise RuntimeError for a number that the dtype cannot hold.
+
+    Unsigned dtypes wrap negative ints, but no negative floats.
+    """
     if dtype is dtypes.bool or (value.__class__ in _PLAIN and dtype.is_floating_point
                                 and -_LEAST_OF_MOST <= value <= _LEAST_OF_MOST):
         return
@@ -91,10 +94,10 @@ def _holds(dtype: DType, value: Any) -> bool:
             return dtype is not dtypes.float16 or bool(-65504 <= value <= 65504)
         return not exceeds(value, dtype)
     bits = 8 * dtype.itemsize
-    least, above = (-(1 << (bits - 1)), 1 << (bits - 1)) if dtype.is_signed else (
-        1 - (1 << bits), 1 << bits
-    )
-    return bool(least <= value <= above - 1)
+    if dtype.is_signed:
+        return bool(-(1 << (bits - 1)) <= value <= (1 << (bits - 1)) - 1)
+    least = 0 if isinstance(value, float) else 1 - (1 << bits)
+    return bool(least <= value <= (1 << bits) - 1)
 
 
 def check_known_fits(name: str, value: Any, dtype: DType) -> None:
@@ -377,7 +380,7 @@ def _eye(n: Any, m: Any, dtype: Any, device: Any) -> Any:
 
 
 define(
-    "eye(int n, int? m=None, *, dtype? dtype=None, device? device=None)",
+    "eye(SymInt n, SymInt? m=None, *, dtype? dtype=None, device? device=None)",
     Kind.COMPOSITE,
     decompose=_eye,
     method=False,

@@ -95,6 +95,7 @@ def _logspace(start: Any, end: Any, steps: int, base: float, dtype: Any, device:
     target = _spaced_dtype("logspace", start, end, dtype)
     _check_steps("logspace", steps, target)
     first, last = _endpoint("logspace", start), _endpoint("logspace", end)
+    check_held("logspace", target, first, last)
     if not target.is_floating_point and not target.is_complex:
         first, last = _truncated(first, target), _truncated(last, target)
     values = ops.pow(float(base), _spaced(first, last, steps, target, device))

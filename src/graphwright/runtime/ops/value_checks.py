@@ -55,7 +55,8 @@ def held(name: str, value: Any, dtype: DType) -> Any:
             least = -most
         else:
             most = iinfo(dtype).max
-            least = iinfo(dtype).min if dtype.is_signed else -most
+            wraps = not (dtype.is_signed or value.dtype.is_floating_point)
+            least = -most if wraps else iinfo(dtype).min
         fits = inside(value, least, most)
         if dtype.is_floating_point and value.dtype.is_floating_point:
             fits = ops.logical_or(fits, ops.logical_not(ops.isfinite(value)))
