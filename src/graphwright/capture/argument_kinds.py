@@ -73,6 +73,7 @@ _REQUIRED_KINDS: dict[str, Callable[[Any], bool]] = {
     "Scalar": _is_number,
     "float": _is_real,
     "int": _is_int,
+    "SymInt": _is_int,
     "bool": _is_bool,
     "Size": _are_ints,
     "IntPair": _are_ints,

@@ -14,6 +14,7 @@ from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
+from graphwright.runtime.ops.integers import plain_integers
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.refusals import INTERNAL, refusal
@@ -62,6 +63,7 @@ def _failed(op: Op, args: tuple[Any, ...], error: Exception) -> Any:
     try:
         if not isinstance(error, _EXPLAINED):
             raise error
+        plain_integers(op, args)
         plain = _plain_numbers(op, args)
         check_types(op, args if plain is None else plain)
         if plain is None:
@@ -90,6 +92,7 @@ _REPEATABLE = frozenset({"fill_", "zero_", "index_put_", "masked_fill_"})
 def _checked(op: Op, args: tuple[Any, ...], flags: int) -> tuple[Any, ...]:
     """The arguments where one is neither tensor nor plain value, or the first overlaps itself."""
     if flags & FOREIGN:
+        args = plain_integers(op, args)
         args = _plain_numbers(op, args) or args
         check_types(op, args)
     if flags & OVERLAP and op.is_inplace:

@@ -161,9 +161,9 @@ def _bound(value: Any) -> Any:
 
     Raises TypeError for one that stands for none, as a class or a bool of NumPy.
     """
-    if value is None or isinstance(value, int | TensorBase | SymInt):
+    if value is None or value.__class__ is int or isinstance(value, TensorBase | SymInt):
         return value
-    return operator.index(value)
+    return int(operator.index(value))
 
 
 def _no_index(item: Any) -> Exception:

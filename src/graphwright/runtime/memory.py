@@ -9,6 +9,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import DataDependent, require_tensor
 from graphwright.runtime.formats import strides_in_format
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.integers import as_ints
 from graphwright.runtime.ops.normalise import as_size, varargs
 from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.overriding import PLAIN
@@ -66,9 +67,7 @@ class Memory:
         _check_memory("resize_", self)
         if not sizes:
             raise TypeError('resize_() missing 1 required positional arguments: "size"')
-        shape = as_size(varargs(sizes))
-        if not all(hasattr(n, "__index__") for n in shape):
-            raise TypeError(f"resize_(): sizes must be ints, got {shape!r}")
+        shape = as_ints("resize_(): argument 'size'", varargs(sizes))
         if any(n < 0 for n in shape):
             raise RuntimeError(f"resize_: negative size in {list(shape)}")
         _core.bump_version(self)

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
-_SIZES = frozenset(["int", "int?", "Size", "Size?", "Size*", "Scalar", "Scalar?"])
+_SIZES = frozenset(
+    ["int", "int?", "SymInt", "SymInt?", "Size", "Size?", "Size*", "Scalar", "Scalar?"]
+)
 _MADE_ANEW = {"new_zeros": None, "new_ones": None, "new_empty": None, "new_full": 2}
 """Methods whose arguments are sizes, up to a place."""
 

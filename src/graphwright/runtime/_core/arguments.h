@@ -4,9 +4,11 @@
 
 #include "native.h"
 
-enum { GW_FLAG_FOREIGN = 16, GW_FLAG_LIST = 256 };
+enum { GW_FLAG_FOREIGN = 16, GW_FLAG_LIST = 256, GW_FLAG_NO_INT = 512 };
 
-/* modes.c: gw_dispatch_flags, with GW_FLAG_LIST where that has GW_FLAG_FOREIGN for a list. */
+/* modes.c: gw_dispatch_flags, with GW_FLAG_LIST where that has GW_FLAG_FOREIGN for a list, and
+ * GW_FLAG_NO_INT for a bool, float, text or further tensor, or for a tuple or list of more than
+ * ints. */
 int gw_argument_flags(PyObject *const *items, Py_ssize_t n);
 
 /* casting.c: the elements as another dtype; NULL, without an exception, where there is no

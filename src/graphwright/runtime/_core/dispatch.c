@@ -64,30 +64,64 @@ static bool complete(PyObject *op) {
     return run != NULL;
 }
 
-/* Whether no list is where the op takes a tensor: those of numbers are plain arguments. */
-static bool lists_are_values(PyObject *op, PyObject *const *items, Py_ssize_t n) {
+/* What is known of the op's parameters; NULL, without an exception, where that cannot be read. */
+static const GwRecipe *recipe_of(PyObject *op) {
     GwRecipe *recipe = &((GwOpBase *)op)->recipe;
     if (!recipe->known && !gw_read_recipe(op, recipe)) {
         PyErr_Clear();
-        return false;
+        return NULL;
     }
-    for (Py_ssize_t i = 0; i < n; i++) {
+    return recipe;
+}
+
+/* Whether no list is where the op takes a tensor: those of numbers are plain arguments. */
+static bool lists_are_values(const GwRecipe *recipe, PyObject *const *items, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; recipe != NULL && i < n; i++) {
         if (PyList_Check(items[i])
             && (i >= recipe->params || recipe->param[i].kind != GW_PARAM_VALUE)) {
             return false;
         }
     }
-    return true;
+    return recipe != NULL;
+}
+
+static bool is_no_int(PyObject *item) {
+    return PyBool_Check(item) || PyFloat_Check(item) || PyUnicode_Check(item) || gw_is_tensor(item);
+}
+
+/* Whether a tuple or list holds something beside ints. */
+static bool holds_no_int(PyObject *list) {
+    PyObject *const *items = PySequence_Fast_ITEMS(list);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
+        if (!PyLong_CheckExact(items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether an int or a sequence of them has to be looked at: integers.py says what counts. */
+static bool doubts_integers(const GwRecipe *recipe, PyObject *const *items, Py_ssize_t n) {
+    uint32_t left = recipe != NULL ? recipe->integers : 0;
+    for (Py_ssize_t i = 0; left != 0 && i < n; i++, left >>= 1) {
+        bool list = PyTuple_Check(items[i]) || PyList_Check(items[i]);
+        if ((left & 1) != 0 && (list ? holds_no_int(items[i]) : is_no_int(items[i]))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* dispatch_flags of an op's arguments. */
 static int flags_of(PyObject *op, PyObject *const *items, Py_ssize_t n) {
-    int flags = gw_argument_flags(items, n);
-    if (flags & GW_FLAG_LIST) {
-        flags &= ~GW_FLAG_LIST;
-        flags |= lists_are_values(op, items, n) ? 0 : GW_FLAG_FOREIGN;
+    int flags = gw_argument_flags(items, n), asked = flags & (GW_FLAG_LIST | GW_FLAG_NO_INT);
+    if (asked == 0) {
+        return flags;
     }
-    return flags;
+    const GwRecipe *recipe = recipe_of(op);
+    bool foreign = (asked & GW_FLAG_LIST && !lists_are_values(recipe, items, n))
+                   || (asked & GW_FLAG_NO_INT && doubts_integers(recipe, items, n));
+    return (flags & ~asked) | (foreign ? GW_FLAG_FOREIGN : 0);
 }
 
 static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {

@@ -283,18 +283,24 @@ static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
     int flags = 0;
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *item = items[i];
+        if (PyLong_CheckExact(item)) {
+            continue;
+        }
         if (cannot_be_tensor(Py_TYPE(item))) {
+            bool absent = !nested && (item == Py_None || item == Py_Ellipsis);
+            flags |= absent ? 0 : GW_FLAG_NO_INT;
             continue;
         }
         if (gw_is_tensor(item)) {
-            flags |= tensor_flags((GwTensor *)item);
+            bool first = !nested && i == 0;
+            flags |= tensor_flags((GwTensor *)item) | (first ? 0 : GW_FLAG_NO_INT);
         } else if (!nested && PyTuple_Check(item)) {
             flags |= item_flags(PySequence_Fast_ITEMS(item), PyTuple_GET_SIZE(item), true);
         } else if (!nested && PyList_Check(item)) {
             flags |= GW_FLAG_LIST
                      | item_flags(PySequence_Fast_ITEMS(item), PyList_GET_SIZE(item), true);
         } else if (PyTuple_CheckExact(item) && holds_no_tensor(item)) {
-            continue;
+            flags |= GW_FLAG_NO_INT;
         } else if (!gw_is_dtype_or_device(item) && Py_TYPE(item)->tp_base != &GwGenerator_Type) {
             flags |= foreign_flags(item);
         }
@@ -360,7 +366,8 @@ int gw_argument_flags(PyObject *const *items, Py_ssize_t n) {
 
 int gw_dispatch_flags(PyObject *const *items, Py_ssize_t n) {
     int flags = gw_argument_flags(items, n);
-    return flags & GW_FLAG_LIST ? (flags & ~GW_FLAG_LIST) | GW_FLAG_FOREIGN : flags;
+    int foreign = flags & GW_FLAG_LIST ? GW_FLAG_FOREIGN : 0;
+    return (flags & ~(GW_FLAG_LIST | GW_FLAG_NO_INT)) | foreign;
 }
 
 static PyObject *dispatch_flags(PyObject *self, PyObject *args) {

@@ -44,6 +44,17 @@ static bool read_params(PyObject *slots, PyObject *saved, GwRecipe *r) {
     return true;
 }
 
+static bool read_integers(PyObject *slots, GwRecipe *r) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(slots); i++) {
+        int8_t at;
+        if (!read_index(PyTuple_GET_ITEM(slots, i), &at)) {
+            return false;
+        }
+        r->integers |= UINT32_C(1) << at;
+    }
+    return true;
+}
+
 static bool read_outputs(PyObject *saved, GwRecipe *r) {
     r->outputs = (int8_t)PyTuple_GET_SIZE(saved);
     for (int i = 0; i < r->outputs; i++) {
@@ -58,8 +69,9 @@ static bool read_outputs(PyObject *saved, GwRecipe *r) {
 
 bool gw_read_recipe(PyObject *op, GwRecipe *r) {
     static const char *const names[] = {"tensor_slots", "saved_slots", "saved_outputs", "rule",
-                                        "is_flat", "names", "functional", "decompose", "vjp"};
-    enum { SLOTS, SAVED, OUTPUTS, RULE, FLAT, NAMES, FUNCTIONAL, PARTS, VJP, FIELDS };
+                                        "is_flat", "names", "functional", "decompose", "vjp",
+                                        "integer_slots"};
+    enum { SLOTS, SAVED, OUTPUTS, RULE, FLAT, NAMES, FUNCTIONAL, PARTS, VJP, INTEGERS, FIELDS };
     memset(r, 0, sizeof *r);
     PyObject *field[FIELDS] = {NULL};
     bool ok = true;
@@ -71,7 +83,8 @@ bool gw_read_recipe(PyObject *op, GwRecipe *r) {
         && PyTuple_GET_SIZE(field[OUTPUTS]) <= GW_RECIPE_OUTPUTS) {
         r->params = (int8_t)PyTuple_GET_SIZE(field[NAMES]);
         r->flat = field[FLAT] == Py_True;
-        ok = read_params(field[SLOTS], field[SAVED], r) && read_outputs(field[OUTPUTS], r);
+        ok = read_params(field[SLOTS], field[SAVED], r) && read_outputs(field[OUTPUTS], r)
+             && read_integers(field[INTEGERS], r);
         r->plain = ok && PyCallable_Check(field[RULE]);
     }
     r->by_parts = ok && field[PARTS] != Py_None && field[VJP] == Py_None

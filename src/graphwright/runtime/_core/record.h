@@ -15,6 +15,7 @@ typedef struct {
     bool plain;             /* recorded here; the rest counts only then */
     bool flat;              /* no parameter is a list of tensors */
     int8_t params, outputs; /* how many of the following */
+    uint32_t integers;      /* a bit for each parameter that is one int or several */
     struct {
         uint8_t kind;
         bool saved;

@@ -434,6 +434,16 @@ static PyMemberDef tensor_members[] = {
 
 #define METHOD(name) static PyObject *name(PyObject *self, PyObject *closure)
 
+/* As integers.py has it for a dim: an int, NumPy's too, a tensor without dims, a SymInt. */
+static bool is_dim(PyObject *o) {
+    if (gw_is_tensor(o)) {
+        return ((GwTensor *)o)->ndim == 0 && ((GwTensor *)o)->dtype != GW_BOOL;
+    }
+    return PyLong_CheckExact(o) || (PyLong_Check(o) && !PyBool_Check(o))
+           || PyArray_IsScalar(o, Integer)
+           || PyObject_HasAttrString((PyObject *)Py_TYPE(o), "expr");
+}
+
 /* One entry of a layout tuple (new reference), or the whole of it if there is no argument. */
 static PyObject *layout_item(PyObject *tuple, PyObject *const *args, Py_ssize_t nargs,
                              PyObject *kwnames) {
@@ -446,6 +456,10 @@ static PyObject *layout_item(PyObject *tuple, PyObject *const *args, Py_ssize_t 
     }
     if (tuple == NULL || nargs + named == 0 || args[0] == Py_None) {
         return Py_XNewRef(tuple);
+    }
+    if (!is_dim(args[0])) {
+        return PyErr_Format(PyExc_TypeError, "argument 'dim' must be int, not %s",
+                            Py_TYPE(args[0])->tp_name);
     }
     Py_ssize_t ndim = PyTuple_GET_SIZE(tuple);
     Py_ssize_t dim = PyNumber_AsSsize_t(args[0], PyExc_IndexError);

@@ -2776,10 +2776,10 @@ def dropout_(input: Tensor, p: float, train: bool) -> Any:
 
 def dsplit(
     input: Tensor,
-    indices_or_sections: Any = None,
+    indices_or_sections: int | Sequence[int] | None = None,
     *,
-    sections: Any = None,
-    indices: Any = None,
+    sections: int | Sequence[int] | None = None,
+    indices: int | Sequence[int] | None = None,
 ) -> Any:
     return _dispatch(_dsplit, (input, indices_or_sections, sections, indices))
 
@@ -3116,8 +3116,8 @@ def fft_fft(
 
 def fft_fft2(
     input: Tensor,
-    s: Any = None,
-    dim: Any = (-2,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
     axis: Any = None,
@@ -3155,8 +3155,8 @@ def fft_fftfreq(
 
 def fft_fftn(
     input: Tensor,
-    s: Any = None,
-    dim: Any = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     axis: Any = None,
     *,
@@ -3170,7 +3170,7 @@ def fft_fftn(
     return _dispatch(_fft_fftn, _bound)
 
 
-def fft_fftshift(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+def fft_fftshift(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
     if axis is not None:
         dim = same_as("fft_fftshift", "dim", dim, None, "axis", axis)
     return _dispatch(_fft_fftshift, (input, dim))
@@ -3195,8 +3195,8 @@ def fft_hfft(
 
 def fft_hfft2(
     input: Tensor,
-    s: Any = None,
-    dim: Any = (-2,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
     axis: Any = None,
@@ -3213,8 +3213,8 @@ def fft_hfft2(
 
 def fft_hfftn(
     input: Tensor,
-    s: Any = None,
-    dim: Any = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     axis: Any = None,
     *,
@@ -3247,8 +3247,8 @@ def fft_ifft(
 
 def fft_ifft2(
     input: Tensor,
-    s: Any = None,
-    dim: Any = (-2,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
     axis: Any = None,
@@ -3265,8 +3265,8 @@ def fft_ifft2(
 
 def fft_ifftn(
     input: Tensor,
-    s: Any = None,
-    dim: Any = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     axis: Any = None,
     *,
@@ -3280,7 +3280,7 @@ def fft_ifftn(
     return _dispatch(_fft_ifftn, _bound)
 
 
-def fft_ifftshift(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+def fft_ifftshift(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
     if axis is not None:
         dim = same_as("fft_ifftshift", "dim", dim, None, "axis", axis)
     return _dispatch(_fft_ifftshift, (input, dim))
@@ -3305,8 +3305,8 @@ def fft_ihfft(
 
 def fft_ihfft2(
     input: Tensor,
-    s: Any = None,
-    dim: Any = (-2,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
     axis: Any = None,
@@ -3323,8 +3323,8 @@ def fft_ihfft2(
 
 def fft_ihfftn(
     input: Tensor,
-    s: Any = None,
-    dim: Any = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     axis: Any = None,
     *,
@@ -3357,8 +3357,8 @@ def fft_irfft(
 
 def fft_irfft2(
     input: Tensor,
-    s: Any = None,
-    dim: Any = (-2,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
     axis: Any = None,
@@ -3375,8 +3375,8 @@ def fft_irfft2(
 
 def fft_irfftn(
     input: Tensor,
-    s: Any = None,
-    dim: Any = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     axis: Any = None,
     *,
@@ -3415,8 +3415,8 @@ def fft_rfft(
 
 def fft_rfft2(
     input: Tensor,
-    s: Any = None,
-    dim: Any = (-2,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
     axis: Any = None,
@@ -3454,8 +3454,8 @@ def fft_rfftfreq(
 
 def fft_rfftn(
     input: Tensor,
-    s: Any = None,
-    dim: Any = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     axis: Any = None,
     *,
@@ -3745,7 +3745,7 @@ def gradient(
     axis: Any = None,
     *,
     spacing: Any = None,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> Any:
     if axis is not None:
@@ -4017,10 +4017,10 @@ def histogramdd_counts(input: Tensor, edges: Sequence[Tensor], weight: Tensor | 
 
 def hsplit(
     input: Tensor,
-    indices_or_sections: Any = None,
+    indices_or_sections: int | Sequence[int] | None = None,
     *,
-    sections: Any = None,
-    indices: Any = None,
+    sections: int | Sequence[int] | None = None,
+    indices: int | Sequence[int] | None = None,
 ) -> Any:
     return _dispatch(_hsplit, (input, indices_or_sections, sections, indices))
 
@@ -4826,7 +4826,7 @@ def linalg_lu_solve(
 def linalg_matrix_norm(
     A: Tensor,
     ord: Any = "fro",
-    dim: Any = (-2,
+    dim: int | Sequence[int] = (-2,
     -1),
     keepdim: bool = False,
     axis: Any = None,
@@ -4870,7 +4870,7 @@ def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 def linalg_norm(
     A: Tensor,
     ord: Any = None,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     axis: Any = None,
     keepdims: Any = None,
@@ -4974,7 +4974,13 @@ def linalg_tensorinv(A: Tensor, ind: int = 2, *, out: Any = None) -> Any:
     return _dispatch(_linalg_tensorinv, _bound)
 
 
-def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Any = None) -> Any:
+def linalg_tensorsolve(
+    A: Tensor,
+    B: Tensor,
+    dims: int | Sequence[int] | None = None,
+    *,
+    out: Any = None,
+) -> Any:
     _bound = (A, B, dims)
     if out is not None:
         return with_out(_linalg_tensorsolve, _bound, out)
@@ -5004,7 +5010,7 @@ def linalg_vecdot(
 def linalg_vector_norm(
     x: Tensor,
     ord: Number = 2,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     axis: Any = None,
     keepdims: Any = None,
@@ -5686,7 +5692,7 @@ def mode_position(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
     return _dispatch(_mode_position, _bound)
 
 
-def movedim(input: Tensor, source: Any, destination: Any) -> Any:
+def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
     return _dispatch(_movedim, (input, source, destination))
 
 
@@ -6037,7 +6043,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Any =
 def norm(
     input: Tensor,
     p: Any = "fro",
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DType | None = None,
     axis: Any = None,
@@ -6857,11 +6863,15 @@ def rng_uniform(
     return _dispatch(_rng_uniform, (as_size(size), dtype, device, rng_index))
 
 
-def roll(input: Tensor, shifts: Any, dims: Any = None) -> Any:
+def roll(
+    input: Tensor,
+    shifts: int | Sequence[int],
+    dims: int | Sequence[int] | None = None,
+) -> Any:
     return _dispatch(_roll, (input, shifts, dims))
 
 
-def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(input: Tensor, k: int = 1, dims: int | Sequence[int] = (0, 1)) -> Any:
     return _dispatch(_rot90, (input, k, dims))
 
 
@@ -8022,7 +8032,12 @@ def split(
     return _dispatch(_split, _bound)
 
 
-def split_copy(input: Tensor, split_size: Any, dim: int = 0, axis: Any = None) -> Any:
+def split_copy(
+    input: Tensor,
+    split_size: int | Sequence[int],
+    dim: int = 0,
+    axis: Any = None,
+) -> Any:
     if axis is not None:
         dim = same_as("split_copy", "dim", dim, 0, "axis", axis)
     try:
@@ -8088,13 +8103,19 @@ def square_(input: Tensor) -> Any:
     return _dispatch(_square_, (input,))
 
 
-def squeeze(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+def squeeze(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
     if axis is not None:
         dim = same_as("squeeze", "dim", dim, None, "axis", axis)
     return _dispatch(_squeeze, (input, dim))
 
 
-def squeeze_copy(input: Tensor, dim: Any = None, axis: Any = None, *, out: Any = None) -> Any:
+def squeeze_copy(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    axis: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
     if axis is not None:
         dim = same_as("squeeze_copy", "dim", dim, None, "axis", axis)
     _bound = (input, dim)
@@ -8310,12 +8331,12 @@ def tanh_backward(grad: Tensor, output: Tensor) -> Any:
 
 def tensor_split(
     input: Tensor,
-    indices_or_sections: Any = None,
+    indices_or_sections: int | Sequence[int] | None = None,
     dim: int = 0,
     axis: Any = None,
     *,
-    sections: Any = None,
-    indices: Any = None,
+    sections: int | Sequence[int] | None = None,
+    indices: int | Sequence[int] | None = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("tensor_split", "dim", dim, 0, "axis", axis)
@@ -8782,10 +8803,10 @@ def view_scatter(input: Tensor, src: Tensor, views: Any) -> Any:
 
 def vsplit(
     input: Tensor,
-    indices_or_sections: Any = None,
+    indices_or_sections: int | Sequence[int] | None = None,
     *,
-    sections: Any = None,
-    indices: Any = None,
+    sections: int | Sequence[int] | None = None,
+    indices: int | Sequence[int] | None = None,
 ) -> Any:
     return _dispatch(_vsplit, (input, indices_or_sections, sections, indices))
 

@@ -1089,10 +1089,10 @@ class TensorMethods(TensorBase):
 
     def dsplit(
         self,
-        indices_or_sections: Any = None,
+        indices_or_sections: int | Sequence[int] | None = None,
         *,
-        sections: Any = None,
-        indices: Any = None,
+        sections: int | Sequence[int] | None = None,
+        indices: int | Sequence[int] | None = None,
     ) -> Any:
         return _dispatch(_dsplit, (self, indices_or_sections, sections, indices))
 
@@ -1275,10 +1275,10 @@ class TensorMethods(TensorBase):
 
     def hsplit(
         self,
-        indices_or_sections: Any = None,
+        indices_or_sections: int | Sequence[int] | None = None,
         *,
-        sections: Any = None,
-        indices: Any = None,
+        sections: int | Sequence[int] | None = None,
+        indices: int | Sequence[int] | None = None,
     ) -> Any:
         return _dispatch(_hsplit, (self, indices_or_sections, sections, indices))
 
@@ -1827,7 +1827,7 @@ class TensorMethods(TensorBase):
             return not_bound(_mode, (self, dim, keepdim), _error)
         return _dispatch(_mode, _bound)
 
-    def movedim(self, source: Any, destination: Any) -> Any:
+    def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
         return _dispatch(_movedim, (self, source, destination))
 
     def msort(self) -> Any:
@@ -1997,7 +1997,7 @@ class TensorMethods(TensorBase):
     def norm(
         self,
         p: Any = "fro",
-        dim: Any = None,
+        dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
         dtype: DType | None = None,
         axis: Any = None,
@@ -2181,10 +2181,10 @@ class TensorMethods(TensorBase):
     def resolve_neg(self) -> Any:
         return _dispatch(_resolve_neg, (self,))
 
-    def roll(self, shifts: Any, dims: Any = None) -> Any:
+    def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Any:
         return _dispatch(_roll, (self, shifts, dims))
 
-    def rot90(self, k: int = 1, dims: Any = (0, 1)) -> Any:
+    def rot90(self, k: int = 1, dims: int | Sequence[int] = (0, 1)) -> Any:
         return _dispatch(_rot90, (self, k, dims))
 
     def round(self, *, decimals: int = 0) -> Any:
@@ -2430,7 +2430,7 @@ class TensorMethods(TensorBase):
             return not_bound(_sort, (self, dim, descending, stable), _error)
         return _dispatch(_sort, _bound)
 
-    def split(self, split_size: Any, dim: int = 0, axis: Any = None) -> Any:
+    def split(self, split_size: int | Sequence[int], dim: int = 0, axis: Any = None) -> Any:
         if axis is not None:
             dim = same_as("split", "dim", dim, 0, "axis", axis)
         try:
@@ -2465,7 +2465,7 @@ class TensorMethods(TensorBase):
     def square_(self) -> Any:
         return _dispatch(_square_, (self,))
 
-    def squeeze(self, dim: Any = None, axis: Any = None) -> Any:
+    def squeeze(self, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
         if axis is not None:
             dim = same_as("squeeze", "dim", dim, None, "axis", axis)
         return _dispatch(_squeeze, (self, dim))
@@ -2576,12 +2576,12 @@ class TensorMethods(TensorBase):
 
     def tensor_split(
         self,
-        indices_or_sections: Any = None,
+        indices_or_sections: int | Sequence[int] | None = None,
         dim: int = 0,
         axis: Any = None,
         *,
-        sections: Any = None,
-        indices: Any = None,
+        sections: int | Sequence[int] | None = None,
+        indices: int | Sequence[int] | None = None,
     ) -> Any:
         if axis is not None:
             dim = same_as("tensor_split", "dim", dim, 0, "axis", axis)
@@ -2776,10 +2776,10 @@ class TensorMethods(TensorBase):
 
     def vsplit(
         self,
-        indices_or_sections: Any = None,
+        indices_or_sections: int | Sequence[int] | None = None,
         *,
-        sections: Any = None,
-        indices: Any = None,
+        sections: int | Sequence[int] | None = None,
+        indices: int | Sequence[int] | None = None,
     ) -> Any:
         return _dispatch(_vsplit, (self, indices_or_sections, sections, indices))
 

@@ -152,9 +152,9 @@ def _full_size(half: Any) -> Any:
     return 2 * (half - 1)
 
 
-_ONE = "int? n=None, int dim=-1, str? norm=None"
-_SOME = "object s=None, object dim=(-2, -1), str? norm=None"
-_ALL = "object s=None, object dim=None, str? norm=None"
+_ONE = "SymInt? n=None, int dim=-1, str? norm=None"
+_SOME = "Ints? s=None, Ints dim=(-2, -1), str? norm=None"
+_ALL = "Ints? s=None, Ints? dim=None, str? norm=None"
 
 
 def _define_kind(kind: Any, name: str, forward: bool, last: Any) -> None:
@@ -238,7 +238,7 @@ def _shifted(input: Any, dim: Any, back: bool) -> Any:
 
 for _name, _back in (("fft_fftshift", False), ("fft_ifftshift", True)):
     define(
-        f"{_name}(Tensor input, object dim=None)",
+        f"{_name}(Tensor input, Ints? dim=None)",
         Kind.COMPOSITE,
         decompose=lambda input, dim, back=_back: _shifted(input, dim, back),
         method=False,

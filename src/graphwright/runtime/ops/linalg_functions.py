@@ -216,7 +216,7 @@ define(
     public=False,
 )
 define(
-    "linalg_tensorsolve(Tensor A, Tensor B, object dims=None)",
+    "linalg_tensorsolve(Tensor A, Tensor B, Ints? dims=None)",
     Kind.COMPOSITE,
     decompose=_tensorsolve,
     method=False,
@@ -242,7 +242,7 @@ def _linalg_vander(x: Any, N: Any) -> Any:
 
 
 define(
-    "linalg_vander(Tensor x, *, int? N=None)",
+    "linalg_vander(Tensor x, *, SymInt? N=None)",
     Kind.COMPOSITE,
     decompose=_linalg_vander,
     method=False,

@@ -427,7 +427,7 @@ def _transposed_convolution_of(ndim: int) -> Any:
 
 define(
     "convolution(Tensor input, Tensor weight, Tensor? bias, Size stride, Size padding, "
-    "Size dilation, bool transposed, Size output_padding, int groups)",
+    "Size dilation, bool transposed, Size output_padding, SymInt groups)",
     Kind.OTHER,
     meta=_convolution_meta,
     vjp=_convolution_vjp,
@@ -455,14 +455,14 @@ internal(
 for _ndim in (1, 2, 3):
     define(
         f"conv{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, object stride=1, "
-        "object padding=0, object dilation=1, int groups=1)",
+        "object padding=0, object dilation=1, SymInt groups=1)",
         Kind.COMPOSITE,
         decompose=_convolution_of(_ndim),
         method=False,
     )
     define(
         f"conv_transpose{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, "
-        "object stride=1, object padding=0, object output_padding=0, int groups=1, "
+        "object stride=1, object padding=0, object output_padding=0, SymInt groups=1, "
         "object dilation=1)",
         Kind.COMPOSITE,
         decompose=_transposed_convolution_of(_ndim),

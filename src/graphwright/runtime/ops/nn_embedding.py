@@ -259,7 +259,7 @@ def _bag_max_gradient(ctx: Any, grad: Any) -> Any:
 
 
 define(
-    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, "
+    "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
     "bool scale_grad_by_freq=False, bool sparse=False)",
     Kind.COMPOSITE,
     meta=_embedding_meta,
@@ -270,7 +270,7 @@ define(
     method=False,
 )
 internal(
-    "embedding_backward(Tensor grad, Tensor indices, int rows, int padding_idx, "
+    "embedding_backward(Tensor grad, Tensor indices, int rows, SymInt padding_idx, "
     "bool scale_grad_by_freq)",
     Kind.COMPOSITE,
     meta=_embedding_backward_meta,

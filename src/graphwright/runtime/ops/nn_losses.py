@@ -525,7 +525,7 @@ internal(
     decompose=_kl_div_decompose,
 )
 internal(
-    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, SymInt ignore_index=-100, "
     "str reduction='mean')",
     Kind.COMPOSITE,
     meta=_nll_meta,
@@ -536,14 +536,14 @@ internal(
 )
 internal(
     "nll_loss_backward(Tensor grad, Size size, Tensor target, Tensor? weight, "
-    "int ignore_index, str reduction)",
+    "SymInt ignore_index, str reduction)",
     Kind.COMPOSITE,
     meta=_nll_backward_meta,
     decompose=_nll_backward_decompose,
     eager=_nll_backward_eager,
 )
 internal(
-    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, SymInt ignore_index=-100, "
     "str reduction='mean', float label_smoothing=0.0)",
     Kind.COMPOSITE,
     decompose=_cross_entropy_decompose,

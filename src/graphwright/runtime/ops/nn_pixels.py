@@ -82,7 +82,7 @@ define(
     method=False,
 )
 define(
-    "channel_shuffle(Tensor input, int groups)",
+    "channel_shuffle(Tensor input, SymInt groups)",
     Kind.COMPOSITE,
     decompose=_channel_shuffle,
     method=False,

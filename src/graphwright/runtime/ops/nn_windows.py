@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.dtype_rules import require_dtype
+from graphwright.runtime.ops.integers import as_int, as_ints
 from graphwright.runtime.ops.nn_support import (
     Array,
     compute,
@@ -30,22 +31,17 @@ def spread_over(ndim: int, name: str, what: str, value: Any) -> tuple[Any, ...]:
     """
     if value.__class__ is int:
         return (value,) * ndim
+    argument = f"{name}(): argument '{what}'"
     if isinstance(value, list | tuple):
-        values = tuple(value) * ndim if len(value) == 1 else tuple(value)
+        values = as_ints(argument, value)
+        values = values * ndim if len(values) == 1 else values
         if len(values) != ndim:
             raise RuntimeError(
                 f"{name}: expected {what} to be a single integer value or a list of {ndim} "
                 f"values, but got {what}={list(value)}"
             )
-    else:
-        values = (value,) * ndim
-    for number in values:
-        if isinstance(number, bool) or not hasattr(number, "__index__"):
-            raise TypeError(
-                f"{name}(): argument '{what}' must be int or a sequence of ints, not "
-                f"{type(number).__name__}"
-            )
-    return values
+        return values
+    return (as_int(argument, value),) * ndim
 
 
 def window_count(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from operator import index
 from typing import Any
 
+from graphwright.runtime.ops.integers import as_int, as_ints
 from graphwright.runtime.size import Size
 
 _ALL = tuple(tuple(range(n)) for n in range(33))
@@ -21,9 +22,11 @@ def wrap_dim(dim: Any, ndim: int) -> int:
         if 0 <= dim < ndim:
             return dim
     else:
-        if not hasattr(dim, "__index__") or isinstance(dim, bool):
-            raise TypeError(f"dim must be int, not {type(dim).__name__}")
-        dim = index(dim)
+        dim = index(as_int("dim", dim))
+    return _within(dim, ndim)
+
+
+def _within(dim: int, ndim: int) -> int:
     bound = ndim or 1
     if -bound <= dim < bound:
         return dim + bound if dim < 0 else dim
@@ -31,6 +34,14 @@ def wrap_dim(dim: Any, ndim: int) -> int:
         f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], "
         f"but got {dim})"
     )
+
+
+def wrap_listed(dims: Sequence[Any], ndim: int) -> list[int]:
+    """Each of a sequence of dims in 0..ndim-1; in a sequence more counts as an int."""
+    for dim in dims:
+        if dim.__class__ is not int or not 0 <= dim < ndim:
+            return [_within(index(one), ndim) for one in as_ints("dim", dims)]
+    return list(dims)
 
 
 def wrap_dim_optional(dim: Any, ndim: int) -> int | None:
@@ -48,15 +59,13 @@ def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
     if dim.__class__ is not int and isinstance(dim, list | tuple):
         if not dim:
             return _ALL[ndim]
-        if len(dim) > 1:
-            return _several(dim, ndim)
-        dim = dim[0]
+        return _several(dim, ndim)
     wrapped = wrap_dim(dim, ndim)
     return (wrapped,) if ndim else ()
 
 
 def _several(given: Sequence[Any], ndim: int) -> tuple[int, ...]:
-    dims = sorted([wrap_dim(d, ndim) for d in given])
+    dims = sorted(wrap_listed(given, ndim))
     for a, b in pairwise(dims):
         if a == b:
             raise RuntimeError(f"dim {a} appears multiple times in the list of dims")
@@ -65,14 +74,18 @@ def _several(given: Sequence[Any], ndim: int) -> tuple[int, ...]:
 
 def wrap_dims_optional(dim: Any, ndim: int) -> tuple[int, ...] | None:
     """As `wrap_dims`; None and () stay None, which tells "all" from naming every dim."""
-    if dim is None or (dim.__class__ is not int and dim in ((), [])):
+    if dim is None or _names_none(dim):
         return None
     return wrap_dims(dim, ndim) or None
 
 
 def wrap_dims_exact(dim: Any, ndim: int) -> tuple[int, ...]:
     """As `wrap_dims`; () means no dim at all."""
-    return () if dim in ((), []) else wrap_dims(dim, ndim)
+    return () if _names_none(dim) else wrap_dims(dim, ndim)
+
+
+def _names_none(dim: Any) -> bool:
+    return dim.__class__ is not int and isinstance(dim, list | tuple) and not dim
 
 
 def wrap_permutation(dims: Sequence[Any], ndim: int) -> tuple[int, ...]:
@@ -82,9 +95,7 @@ def wrap_permutation(dims: Sequence[Any], ndim: int) -> tuple[int, ...]:
             f"permute: number of dimensions in the tensor ({ndim}) is not equal to the length of "
             f"the desired ordering of dimensions ({len(dims)})"
         )
-    wrapped = tuple(
-        [d if d.__class__ is int and 0 <= d < ndim else wrap_dim(d, ndim) for d in dims]
-    )
+    wrapped = tuple(wrap_listed(dims, ndim))
     if len(set(wrapped)) != len(wrapped):
         raise RuntimeError(f"dims {list(dims)} contain a dimension twice")
     return wrapped

@@ -183,7 +183,7 @@ def _linalg_vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool, dtype: An
 
 
 define(
-    "linalg_vector_norm(Tensor x, Scalar ord=2, object dim=None, bool keepdim=False, *, "
+    "linalg_vector_norm(Tensor x, Scalar ord=2, Ints? dim=None, bool keepdim=False, *, "
     "dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_linalg_vector_norm,
@@ -249,7 +249,7 @@ def _matrix_norm(input: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> A
 
 
 define(
-    'linalg_matrix_norm(Tensor A, object ord="fro", object dim=(-2, -1), bool keepdim=False, '
+    'linalg_matrix_norm(Tensor A, object ord="fro", Ints dim=(-2, -1), bool keepdim=False, '
     "*, dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_matrix_norm,
@@ -284,7 +284,7 @@ def _linalg_norm(input: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> A
 
 
 define(
-    "linalg_norm(Tensor A, object ord=None, object dim=None, bool keepdim=False, *, "
+    "linalg_norm(Tensor A, object ord=None, Ints? dim=None, bool keepdim=False, *, "
     "dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_linalg_norm,
@@ -304,7 +304,7 @@ def _norm(input: Any, p: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
 
 
 define(
-    'norm(Tensor input, object p="fro", object dim=None, bool keepdim=False, '
+    'norm(Tensor input, object p="fro", Ints? dim=None, bool keepdim=False, '
     "dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_norm,

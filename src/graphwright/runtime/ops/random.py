@@ -23,6 +23,7 @@ from graphwright.runtime.ops.creation import (
     require_cpu,
 )
 from graphwright.runtime.ops.dtype_rules import require_dtype
+from graphwright.runtime.ops.integers import as_index, as_ints
 from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into, wrap
 from graphwright.runtime.ops.strides import is_contiguous, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -284,10 +285,12 @@ def bounds(dtype: DType) -> tuple[int, int]:
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if dtype.is_signed else (0, (1 << bits) - 1)
 
 
-def check_whole(name: str, low: Any, high: Any) -> None:
-    """Raise TypeError for bounds that are floats."""
-    if isinstance(low, float) or isinstance(high, float):
-        raise TypeError(f"{name}(): the bounds must be int, not float")
+def whole_bounds(name: str, low: Any, high: Any) -> tuple[Any, Any]:
+    """The bounds as ints, None as it is. Raises TypeError for what counts as no int."""
+    first, last = (
+        None if bound is None else as_index(f"{name}(): a bound", bound) for bound in (low, high)
+    )
+    return first, last
 
 
 def _check_range(low: Any, high: Any, dtype: DType) -> None:
@@ -318,11 +321,12 @@ def _randint(
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
-    low = low or 0
-    check_whole("randint", low, high)
+    low, high = whole_bounds("randint", low or 0, high)
     if size is None or high is None:
         raise TypeError("randint() received an invalid combination of arguments: no size")
-    shape = (size,) if hasattr(size, "__index__") else tuple(size)
+    if not isinstance(size, list | tuple):
+        size = (size,)
+    shape = as_ints("randint(): argument 'size'", size)
     check_size("randint", shape)
     return drawn(low, high, shape, generator, dtype, device)
 
@@ -376,7 +380,7 @@ def _randperm_eager(n: int, generator: Any, dtype: Any, device: Any) -> Tensor:
 
 
 define(
-    "randint(int? low=None, object high=None, object size=None, *, Generator? generator=None, "
+    "randint(SymInt? low=None, object high=None, object size=None, *, Generator? generator=None, "
     "dtype? dtype=None, device? device=None)",
     Kind.COMPOSITE,
     decompose=_randint,
@@ -392,7 +396,7 @@ define(
     tags=("factory",),
 )
 define(
-    "randperm(int n, *, Generator? generator=None, dtype? dtype=None, device? device=None)",
+    "randperm(SymInt n, *, Generator? generator=None, dtype? dtype=None, device? device=None)",
     Kind.COMPOSITE,
     decompose=_randperm,
     eager=_randperm_eager,
@@ -517,7 +521,7 @@ def _searched(weights: Any, count: int, generator: Any) -> Any:
 
 
 define(
-    "multinomial(Tensor input, int num_samples, bool replacement=False, *, "
+    "multinomial(Tensor input, SymInt num_samples, bool replacement=False, *, "
     "Generator? generator=None)",
     Kind.COMPOSITE,
     decompose=_multinomial,

@@ -10,7 +10,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import HALVES
-from graphwright.runtime.ops.random import bounds, check_whole, drawn
+from graphwright.runtime.ops.random import bounds, drawn, whole_bounds
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -100,10 +100,9 @@ def _random(input: Any, low: Any, to: Any, generator: Any) -> Any:
         low, to = ..., low
     if low is None or (to is None and low is ...):
         raise TypeError("random_(): a bound must be int, not None, unless it is 'to' after 'from'")
-    check_whole("random_", low, to)
     if to is None or to is ...:
         to = bounds(input.dtype)[1] + 1
-    low = 0 if low is ... else low
+    low, to = whole_bounds("random_", 0 if low is ... else low, to)
     values = drawn(low, to, tuple(input.shape), generator, input.dtype, input.device)
     return ops.copy_(input, values)
 

@@ -108,7 +108,7 @@ def _roll(input: Any, shifts: Any, dims: Any) -> Any:
 
 
 define(
-    "roll(Tensor input, object shifts, object dims=None)", Kind.COMPOSITE, decompose=_roll
+    "roll(Tensor input, Ints shifts, Ints? dims=None)", Kind.COMPOSITE, decompose=_roll
 )
 
 
@@ -138,7 +138,7 @@ def _rot90(input: Any, k: int, dims: Any) -> Any:
 
 
 define(
-    "rot90(Tensor input, int k=1, object dims=(0, 1))", Kind.COMPOSITE, decompose=_rot90
+    "rot90(Tensor input, int k=1, Ints dims=(0, 1))", Kind.COMPOSITE, decompose=_rot90
 )
 
 
@@ -264,8 +264,8 @@ def _repeat_by_tensor(input: Any, repeats: Any, dim: int, output_size: Any) -> A
 
 
 define(
-    "repeat_interleave(Tensor input, object repeats=None, int? dim=None, *, "
-    "int? output_size=None)",
+    "repeat_interleave(Tensor input, SymInt|Tensor? repeats=None, int? dim=None, *, "
+    "SymInt? output_size=None)",
     Kind.COMPOSITE,
     decompose=_repeat_interleave,
 )
@@ -292,13 +292,13 @@ def _triangle(name: str, compare: str) -> Any:
 
 for _name, _compare in (("tril", "le"), ("triu", "ge")):
     define(
-        f"{_name}(Tensor input, int diagonal=0)",
+        f"{_name}(Tensor input, SymInt diagonal=0)",
         Kind.COMPOSITE,
         vjp=lambda ctx, grad, name=_name: getattr(ops, name)(grad, ctx.diagonal),
         decompose=_triangle(_name, _compare),
     )
-define("tril_(Tensor input, int diagonal=0)", Kind.INPLACE, functional="tril", public=False)
-define("triu_(Tensor input, int diagonal=0)", Kind.INPLACE, functional="triu", public=False)
+define("tril_(Tensor input, SymInt diagonal=0)", Kind.INPLACE, functional="tril", public=False)
+define("triu_(Tensor input, SymInt diagonal=0)", Kind.INPLACE, functional="triu", public=False)
 
 
 # -- diagonals of new matrices

@@ -474,7 +474,7 @@ def _gradient(input: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any,
 
 
 define(
-    "gradient(Tensor input, *, object spacing=None, object dim=None, int edge_order=1)",
+    "gradient(Tensor input, *, object spacing=None, Ints? dim=None, int edge_order=1)",
     Kind.COMPOSITE,
     decompose=_gradient,
     method=False,

@@ -12,6 +12,9 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
     Perm Perm*                          sequence of distinct dimensions, order kept
     Size Size* Size?                    sizes; `*`: the method also takes them one by one
     IntPair IntPair?                    one number for both of two dimensions, or one for each
+    int SymInt                          an int; a SymInt is also what has `__index__`
+    SymInt|Tensor                       a SymInt, or a tensor that the kernel looks at
+    Ints Ints?                          an int or a sequence of them, handed through
     object*                             all positional arguments from here on, as a tuple
     anything else                       handed through as it is
 """
@@ -21,6 +24,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from graphwright.runtime.ops.integers import CONVERSIONS
 from graphwright.runtime.records import Record
 
 
@@ -54,6 +58,10 @@ class Param(Record):
     @property
     def is_tensor_list(self) -> bool:
         return self.type in TENSOR_LIST_TYPES
+
+    @property
+    def is_integer(self) -> bool:
+        return self.type.rstrip("?") in CONVERSIONS
 
 
 class Schema(Record):

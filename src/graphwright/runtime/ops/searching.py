@@ -241,7 +241,7 @@ def _static_eager(input: Any, size: int, fill_value: int) -> Tensor:
 
 
 define(
-    "nonzero_static(Tensor input, *, int size, int fill_value=-1)",
+    "nonzero_static(Tensor input, *, SymInt size, int fill_value=-1)",
     Kind.OTHER,
     meta=_static_meta,
     vjp=not_differentiable,

@@ -152,7 +152,7 @@ def _topk(input: Any, k: Any, dim: int, largest: bool, sorted: bool) -> Any:
 
 
 define(
-    "topk(Tensor input, int k, Dim dim=-1, bool largest=True, bool sorted=True)",
+    "topk(Tensor input, SymInt k, Dim dim=-1, bool largest=True, bool sorted=True)",
     Kind.COMPOSITE,
     decompose=_topk,
 )
@@ -205,7 +205,7 @@ define(
     public=False,
 )
 define(
-    "kthvalue(Tensor input, int k, Dim dim=-1, bool keepdim=False)",
+    "kthvalue(Tensor input, SymInt k, Dim dim=-1, bool keepdim=False)",
     Kind.COMPOSITE,
     decompose=lambda input, k, dim, keepdim: _picked(
         return_types.kthvalue, input, dim, ops.kth_position(input.detach(), k, dim), keepdim

@@ -343,7 +343,7 @@ def _bincount_eager(input: Any, weights: Any, minlength: int) -> Tensor:
 
 
 define(
-    "bincount(Tensor input, Tensor? weights=None, int minlength=0)",
+    "bincount(Tensor input, Tensor? weights=None, SymInt minlength=0)",
     Kind.OTHER,
     meta=_bincount_meta,
     vjp=no_derivative("bincount"),

@@ -209,7 +209,7 @@ def _squeeze_meta(input: Any, dim: Any) -> ViewSpec:
 
 
 _define_view(
-    "squeeze(Tensor input, object dim=None)",
+    "squeeze(Tensor input, Ints? dim=None)",
     _squeeze_meta,
     lambda ctx, grad: ops.reshape(grad, ctx.input.shape),
 )
@@ -254,7 +254,7 @@ def _slice_meta(input: Any, dim: int, start: Any, end: Any, step: Any) -> ViewSp
 
 
 _define_view(
-    "slice(Tensor input, Dim dim=0, int? start=None, int? end=None, int? step=1)",
+    "slice(Tensor input, Dim dim=0, SymInt? start=None, SymInt? end=None, SymInt? step=1)",
     _slice_meta,
     lambda ctx, grad: ops.slice_backward(
         grad, ctx.input.shape, ctx.dim, ctx.start, ctx.end, ctx.step
@@ -287,7 +287,7 @@ def _select_meta(input: Any, dim: int, index: Any) -> ViewSpec:
 
 
 _define_view(
-    "select(Tensor input, Dim dim, int index)",
+    "select(Tensor input, Dim dim, SymInt index)",
     _select_meta,
     lambda ctx, grad: ops.select_backward(grad, ctx.input.shape, ctx.dim, ctx.index),
 )
@@ -353,7 +353,7 @@ def view_extent(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
 
 
 _define_view(
-    "as_strided(Tensor input, Size size, Size stride, int? storage_offset=None)",
+    "as_strided(Tensor input, Size size, Size stride, SymInt? storage_offset=None)",
     _as_strided_meta,
     _as_strided_vjp,
 )

@@ -89,10 +89,10 @@ def _define_scatter(name: str, parameters: str, backward: Callable[..., Any]) ->
 
 _define_scatter(
     "slice",
-    "Dim dim=0, int? start=None, int? end=None, int? step=1",
+    "Dim dim=0, SymInt? start=None, SymInt? end=None, SymInt? step=1",
     lambda ctx: (ctx.dim, ctx.start, ctx.end, ctx.step),
 )
-_define_scatter("select", "Dim dim, int index", lambda ctx: (ctx.dim, ctx.index))
+_define_scatter("select", "Dim dim, SymInt index", lambda ctx: (ctx.dim, ctx.index))
 _define_scatter(
     "diagonal",
     "int offset=0, Dim dim1=0, Dim dim2=1",
@@ -139,7 +139,7 @@ def _strided_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
 
 define(
     "as_strided_scatter(Tensor input, Tensor src, Size size, Size stride, "
-    "int? storage_offset=None)",
+    "SymInt? storage_offset=None)",
     Kind.INDEXING,
     meta=lambda input, src, size, stride, offset: _strided_spec(input, src, size, stride),
     vjp=_strided_vjp,

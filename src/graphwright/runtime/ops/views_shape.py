@@ -11,7 +11,6 @@ from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, infer_size, product, view_strides
 from graphwright.runtime.ops.table import Kind, define
-from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
 # -- reshapes
@@ -121,7 +120,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 def _movedim(input: Any, source: Any, destination: Any) -> Any:
     sources, targets = _as_tuple(source), _as_tuple(destination)
-    if isinstance(source, (int, SymInt)) is not isinstance(destination, (int, SymInt)):
+    if isinstance(source, tuple | list) is not isinstance(destination, tuple | list):
         raise TypeError(
             "movedim(): `source` and `destination` must be both ints or both tuples of ints, got "
             f"{source!r} and {destination!r}"
@@ -145,7 +144,7 @@ def _movedim(input: Any, source: Any, destination: Any) -> Any:
 
 
 define(
-    "movedim(Tensor input, object source, object destination)",
+    "movedim(Tensor input, Ints source, Ints destination)",
     Kind.COMPOSITE,
     decompose=_movedim,
 )
@@ -230,7 +229,7 @@ def _narrow(input: Any, dim: int, start: Any, length: Any) -> Any:
 
 
 define(
-    "narrow(Tensor input, Dim dim, object start, int length)",
+    "narrow(Tensor input, Dim dim, SymInt|Tensor start, SymInt length)",
     Kind.COMPOSITE,
     decompose=_narrow,
 )
@@ -240,16 +239,16 @@ define(
 
 _COPIES = {
     "alias": "Tensor input",
-    "as_strided": "Tensor input, Size size, Size stride, int? storage_offset=None",
+    "as_strided": "Tensor input, Size size, Size stride, SymInt? storage_offset=None",
     "detach": "Tensor input",
     "diagonal": "Tensor input, int offset=0, Dim dim1=0, Dim dim2=1",
     "expand": "Tensor input, Size* size",
     "permute": "Tensor input, Perm* dims",
-    "select": "Tensor input, Dim dim, int index",
-    "slice": "Tensor input, Dim dim=0, int? start=None, int? end=None, int? step=1",
-    "split": "Tensor input, object split_size, Dim dim=0",
+    "select": "Tensor input, Dim dim, SymInt index",
+    "slice": "Tensor input, Dim dim=0, SymInt? start=None, SymInt? end=None, SymInt? step=1",
+    "split": "Tensor input, Ints split_size, Dim dim=0",
     "split_with_sizes": "Tensor input, Size split_sizes, Dim dim=0",
-    "squeeze": "Tensor input, object dim=None",
+    "squeeze": "Tensor input, Ints? dim=None",
     "t": "Tensor input",
     "transpose": "Tensor input, Dim dim0, Dim dim1",
     "unbind": "Tensor input, Dim dim=0",
@@ -289,7 +288,7 @@ def _narrow_copy(input: Any, dim: int, start: Any, length: Any) -> Any:
 
 
 define(
-    "narrow_copy(Tensor input, int dim, object start, int length)",
+    "narrow_copy(Tensor input, int dim, SymInt|Tensor start, SymInt length)",
     Kind.COMPOSITE,
     decompose=_narrow_copy,
 )

@@ -80,7 +80,7 @@ def _split(input: Any, split_size: Any, dim: int) -> tuple[Any, ...]:
 
 
 define(
-    "split(Tensor input, object split_size, Dim dim=0)", Kind.COMPOSITE, decompose=_split
+    "split(Tensor input, Ints split_size, Dim dim=0)", Kind.COMPOSITE, decompose=_split
 )
 define(
     "split_with_sizes(Tensor input, Size split_sizes, Dim dim=0)",
@@ -152,8 +152,8 @@ def _tensor_split(
 
 
 define(
-    "tensor_split(Tensor input, object indices_or_sections=None, Dim dim=0, *, "
-    "object sections=None, object indices=None)",
+    "tensor_split(Tensor input, Ints? indices_or_sections=None, Dim dim=0, *, "
+    "Ints? sections=None, Ints? indices=None)",
     Kind.COMPOSITE,
     decompose=_tensor_split,
 )
@@ -186,8 +186,8 @@ def _axis_split(name: str, rank: int, axis: int) -> Any:
 
 for _name, _rank, _axis in (("hsplit", 1, 1), ("vsplit", 2, 0), ("dsplit", 3, 2)):
     define(
-        f"{_name}(Tensor input, object indices_or_sections=None, *, object sections=None, "
-        "object indices=None)",
+        f"{_name}(Tensor input, Ints? indices_or_sections=None, *, Ints? sections=None, "
+        "Ints? indices=None)",
         Kind.COMPOSITE,
         decompose=_axis_split(_name, _rank, _axis),
     )

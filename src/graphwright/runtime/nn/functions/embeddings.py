@@ -8,6 +8,7 @@ from graphwright.runtime.autograd.modes import no_grad
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.integers import as_index
 from graphwright.runtime.tensor import Tensor
 
 
@@ -15,6 +16,7 @@ def _row(padding_idx: int | None, rows: int, name: str) -> int:
     """A row's number, -1 for none. AssertionError out of range."""
     if padding_idx is None:
         return -1
+    padding_idx = as_index("argument 'padding_idx'", padding_idx)
     if not -rows <= padding_idx < rows:
         raise AssertionError(f"Padding_idx must be within {name}")
     return padding_idx % rows
