@@ -227,6 +227,11 @@ INPLACE = [
     Case("fill_", [NORMAL], plain(lambda lib, x: x.fill_(0.5)), ONE),
     Case("copy_ transposed", [_T, normal(TABLE[1], TABLE[0])],
          plain(lambda lib, x, y: x.copy_(y.T)), ONE),
+    *(Case(f"{name}, out=", [POSITIVE, normal(N)],
+           plain(lambda lib, x, out, name=name: getattr(lib, name)(x, out=out)), TWO)
+      for name in words("log exp sqrt")),
+    Case("add, out=", [NORMAL, normal(N), normal(N)],
+         plain(lambda lib, x, y, out: lib.add(x, y, out=out)), THREE),
     Case("leaky_relu_", [NORMAL],
          plain(lambda lib, x: lib.nn.functional.leaky_relu_(x, 0.5)), ONE),
 ]

@@ -225,3 +225,50 @@ def test_linalg_and_fft_write_into_out() -> None:
     assert out.tolist() == x.tolist()
     spectrum = gw.empty(0, dtype=gw.complex64)
     assert gw.fft.fft(x[0], out=spectrum) is spectrum
+
+
+_FILLED: dict[str, Callable[..., gw.Tensor]] = {
+    "log": lambda x, y, out: gw.log(x, out=out),
+    "add": lambda x, y, out: gw.add(x, y, out=out),
+    "add of a number": lambda x, y, out: gw.add(x, 2.0, out=out),
+    "transposed": lambda x, y, out: gw.exp(y, out=out),
+    "broadcast": lambda x, y, out: gw.sub(x, y[0], out=out),
+    "test": lambda x, y, out: gw.lt(x, y, out=out),
+}
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64, gw.float16, gw.bfloat16])
+@pytest.mark.parametrize("name", _FILLED)
+def test_pointwise_results_need_no_memory_but_out(name: str, dtype: gw.dtype) -> None:
+    x = gw.linspace(1, 9, 256 * 999).reshape(256, 999).to(dtype)
+    y = gw.linspace(-3, 9, 256 * 999).reshape(999, 256).to(dtype).T
+    out = gw.empty(256, 999, dtype=gw.bool if name == "test" else dtype)
+    call = _FILLED[name]
+    before, version = gw.memory_stats(), out._version
+    assert call(x, y, out) is out
+    after = gw.memory_stats()
+    assert all(before[key] == after[key] for key in ("hits", "misses"))
+    assert out._version == version + 1
+    expected = call(x, y, gw.empty(0, dtype=out.dtype))
+    assert out.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("n", [1, 5, 67, 1000, 70000])
+def test_out_may_be_what_is_read(n: int) -> None:
+    x = gw.linspace(0.5, 9, n)
+    expected = gw.log(x).tolist()
+    y = x.clone()
+    assert gw.log(y, out=y) is y and y.tolist() == expected
+    y = x.clone()
+    gw.add(x, y, out=y[:])
+    assert y.tolist() == (x + x).tolist()
+    base = gw.zeros(n + 1)
+    base[:n] = x
+    with pytest.raises(RuntimeError, match="single memory location"):
+        gw.log(base[:n], out=base[1:]) if n > 1 else gw.log(base, out=base[:1].expand(2))
+
+
+def test_out_of_a_pointwise_op_that_raises_names_the_op() -> None:
+    x, out = gw.tensor([4, 2]), gw.zeros(2, dtype=gw.int64)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        gw.floor_divide(x, gw.tensor([2, 0]), out=out)

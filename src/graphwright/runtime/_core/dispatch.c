@@ -192,11 +192,17 @@ static void move_into(GwTensor *out, PyObject *result) {
     out->storage->version++;
 }
 
-/* Whether a result can be written there with nothing more to check. */
-static bool takes_results(PyObject *target, PyObject *const *items, Py_ssize_t count) {
+/* Whether a result can be written there with nothing more to check but what is read. */
+static bool is_open_target(PyObject *target) {
     const GwTensor *out = gw_plain_tensor(target);
     return out != NULL && (out->flags & GW_CONTIGUOUS) != 0 && gw_is_open(out->storage)
-           && gw_dispatch_flags(&target, 1) == 0 && !uses_memory(items, count, out->storage);
+           && gw_dispatch_flags(&target, 1) == 0;
+}
+
+/* Whether a result can be copied there with nothing more to check. */
+static bool takes_results(PyObject *target, PyObject *const *items, Py_ssize_t count) {
+    return is_open_target(target)
+           && !uses_memory(items, count, ((GwTensor *)target)->storage);
 }
 
 /* The results' tuple, of whatever class, with `outs` in the place of what was copied into them;
@@ -221,6 +227,19 @@ static PyObject *moved_into_all(PyObject *results, PyObject *outs) {
     return results;
 }
 
+/* What the kernel gives, written into `out` where it does that on its own; NULL without an
+ * exception where nothing has run. */
+static PyObject *run_into(PyObject *run, PyObject *const *items, Py_ssize_t count, PyObject *out) {
+    PyObject *result = NULL;
+    if (is_open_target(out)) {
+        result = gw_pointwise_out(run, items, count, (GwTensor *)out);
+        if (result == NULL && !PyErr_Occurred() && takes_results(out, items, count)) {
+            result = PyObject_Vectorcall(run, items, (size_t)count, NULL);
+        }
+    }
+    return result;
+}
+
 static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
     GW_UNUSED(self);
     if (nargs != 3 || !PyObject_TypeCheck(given[0], &GwOpBase_Type)
@@ -238,19 +257,23 @@ static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t 
     for (Py_ssize_t i = 0; plain && several && i < PyTuple_GET_SIZE(out); i++) {
         plain = takes_results(PyTuple_GET_ITEM(out, i), items, count);
     }
-    if (!plain || (!several && !takes_results(out, items, count))) {
+    if (!plain) {
         Py_RETURN_NONE;
     }
     PyObject *run = Py_NewRef(((GwOpBase *)op)->run);
-    PyObject *result = PyObject_Vectorcall(run, items, (size_t)count, NULL);
+    PyObject *result = several ? PyObject_Vectorcall(run, items, (size_t)count, NULL)
+                               : run_into(run, items, count, out);
     Py_DECREF(run);
+    if (result == NULL && !PyErr_Occurred()) {
+        Py_RETURN_NONE;
+    }
     if (result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
         result = failed(op, args);
     }
     if (result != NULL && several) {
         return moved_into_all(result, out);
     }
-    if (result != NULL && can_move_into((GwTensor *)out, result)) {
+    if (result != NULL && result != out && can_move_into((GwTensor *)out, result)) {
         move_into((GwTensor *)out, result);
         Py_SETREF(result, Py_NewRef(out));
     }
@@ -280,8 +303,9 @@ PyMethodDef gw_dispatch_methods[] = {
     {"compute_out", (PyCFunction)(void (*)(void))compute_out, METH_FASTCALL,
      "compute_out(op, args, out): `out` with the result's elements, where that has its dtype and "
      "layout, and the result where it has not; None, and nothing run, where more than the kernel "
-     "has to run, or `out` is not contiguous or shares memory with an argument. A tuple for "
-     "several results gives one of their class, with all of its tensors or none."},
+     "has to run, or `out` is not contiguous or shares memory with an argument (a pointwise op's may "
+     "be an argument). A tuple for several results gives one of their class, with all of its "
+     "tensors or none."},
     {"set_dispatch_hooks", set_dispatch_hooks, METH_VARARGS,
      "set_dispatch_hooks(modes, failed): modes(op, args, flags) runs what needs more than the "
      "kernel; failed(op, args, error) gives the result after all, or raises."},

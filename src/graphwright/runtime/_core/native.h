@@ -58,6 +58,12 @@ static inline GwTensor *gw_plain_tensor(PyObject *o) {
     return gw_is_tensor(o) && gw_has_elements((GwTensor *)o) ? (GwTensor *)o : NULL;
 }
 
+/* pointwise.c: what the kernel gives for the arguments, in `out`, which is not asked whether it may be
+ * written; NULL without an exception where it is no Pointwise, the call no plain one, or `out` of
+ * another dtype or shape or sharing memory with what is read, other than by the same elements. */
+PyObject *gw_pointwise_out(PyObject *kernel, PyObject *const *args, Py_ssize_t nargs,
+                           GwTensor *out);
+
 /* Whether several places of a tensor are one element. */
 static inline bool gw_repeats_elements(const GwTensor *t) {
     for (int d = 0; d < t->ndim; d++) {

@@ -410,28 +410,26 @@ static GwTensor *compute(Pointwise *p, PyObject *const *args) {
     return out;
 }
 
-/* Writes operand 0. NULL without an exception where the call is not a plain one. */
-static GwTensor *compute_into(Pointwise *p, PyObject *const *args) {
+/* Writes `out`, or operand 0 where that is NULL. NULL without an exception where the call is not a
+ * plain one, or what is written would be another tensor's elements or of another dtype. */
+static GwTensor *compute_into(Pointwise *p, PyObject *const *args, GwTensor *given) {
     GwPlan plan;
     Operands found;
     int computed;
     int64_t sizes[GW_MAX_DIMS];
-    if (!gw_is_tensor(args[0]) || !prepare(p, args, &found, &computed, &plan)) {
+    if ((given == NULL && !gw_is_tensor(args[0])) || !prepare(p, args, &found, &computed, &plan)) {
         return NULL;
     }
-    GwTensor *out = (GwTensor *)args[0];
+    GwTensor *out = given == NULL ? (GwTensor *)args[0] : given;
     int ndim = gw_broadcast(found.count, found.tensors, sizes);
-    if (ndim != out->ndim || out->storage->readonly || (p->to_bool && out->dtype != GW_BOOL)
-        || gw_category(found.dtype) > gw_category(out->dtype)
+    int result = p->to_bool ? GW_BOOL : found.dtype;
+    if (ndim != out->ndim || out->storage->readonly || gw_repeats_elements(out)
+        || (p->to_bool || given != NULL ? result != out->dtype
+                                        : gw_category(result) > gw_category(out->dtype))
         || memcmp(sizes, out->sizes, (size_t)ndim * sizeof(int64_t)) != 0) {
         return NULL;
     }
-    for (int d = 0; d < ndim; d++) {
-        if (out->strides[d] == 0 && out->sizes[d] > 1) {
-            return NULL;
-        }
-    }
-    for (int i = 1; i < found.count; i++) {
+    for (int i = given == NULL; i < found.count; i++) {
         if (gw_may_clobber(out, found.tensors[i])) {
             return NULL;
         }
@@ -444,16 +442,30 @@ static GwTensor *compute_into(Pointwise *p, PyObject *const *args) {
     return (GwTensor *)Py_NewRef(out);
 }
 
-static PyObject *pointwise_call(PyObject *self, PyObject *const *args, size_t nargsf,
-                                PyObject *kwnames) {
-    Pointwise *p = (Pointwise *)self;
-    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), rest = PyTuple_GET_SIZE(p->rest);
-    bool plain = kwnames == NULL && nargs == p->operands + rest;
+/* Whether the arguments after the operands are what they have to be. */
+static bool is_plain(const Pointwise *p, PyObject *const *args, Py_ssize_t nargs) {
+    Py_ssize_t rest = PyTuple_GET_SIZE(p->rest);
+    bool plain = nargs == p->operands + rest;
     for (Py_ssize_t i = 0; plain && i < rest; i++) {
         plain = args[p->operands + i] == PyTuple_GET_ITEM(p->rest, i);
     }
-    if (plain) {
-        GwTensor *out = p->inplace ? compute_into(p, args) : compute(p, args);
+    return plain;
+}
+
+PyObject *gw_pointwise_out(PyObject *kernel, PyObject *const *args, Py_ssize_t nargs,
+                           GwTensor *out) {
+    Pointwise *p = (Pointwise *)kernel;
+    if (Py_TYPE(kernel) != &GwPointwise_Type || p->inplace || !is_plain(p, args, nargs)) {
+        return NULL;
+    }
+    return (PyObject *)compute_into(p, args, out);
+}
+
+static PyObject *pointwise_call(PyObject *self, PyObject *const *args, size_t nargsf,
+                                PyObject *kwnames) {
+    Pointwise *p = (Pointwise *)self;
+    if (kwnames == NULL && is_plain(p, args, PyVectorcall_NARGS(nargsf))) {
+        GwTensor *out = p->inplace ? compute_into(p, args, NULL) : compute(p, args);
         if (out != NULL || PyErr_Occurred()) {
             return (PyObject *)out;
         }
