@@ -360,6 +360,10 @@ HALF_CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "hardswish": lambda x, y: F.hardswish(x), "clamp": lambda x, y: gw.clamp(x, -1.1, math.nan),
     "nan_to_num": lambda x, y: gw.nan_to_num(x, 0.5, 3.0, -3.0),
     "lerp": lambda x, y: gw.lerp(x, y, 0.25), "addcmul": lambda x, y: gw.addcmul(x, y, x),
+    "leaky_relu": lambda x, y: F.leaky_relu(x, 0.3),
+    "hardshrink": lambda x, y: F.hardshrink(x, 0.3),
+    "threshold": lambda x, y: F.threshold(x, 0.3, -7.0),
+    "addcdiv": lambda x, y: gw.addcdiv(x, y, x, value=0.3),
 }
 
 
