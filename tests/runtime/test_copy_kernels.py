@@ -19,7 +19,7 @@ def numbered(dtype: str, *shape: int) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("rows", [3, 4, 8, 33])
+@pytest.mark.parametrize("rows", [3, 4, 8, 33, 130])
 @pytest.mark.parametrize("columns", [4, 7, 16, 71])
 def test_transposed_and_turned(dtype: str, rows: int, columns: int) -> None:
     array = numbered(dtype, rows, columns)
@@ -30,6 +30,19 @@ def test_transposed_and_turned(dtype: str, rows: int, columns: int) -> None:
         np.testing.assert_array_equal(gw.rot90(x, turns).numpy(), np.rot90(array, turns))
     for step in (2, 3, 4, 5):
         np.testing.assert_array_equal(x[:, ::step].contiguous().numpy(), array[:, ::step])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1024, 1024), (1153, 911), (3, 350003), (350003, 5)])
+def test_transposed_out_of_the_caches(dtype: str, shape: tuple[int, int]) -> None:
+    random = np.random.default_rng(0)
+    array = random.integers(0, 251, shape).astype(dtype)
+    x = gw.from_numpy(array)
+    np.testing.assert_array_equal(x.T.contiguous().numpy(), array.T)
+    into = gw.zeros(shape[1] + 2, shape[0] + 3, dtype=x.dtype)
+    into[1:-1, 2:-1] = x.T
+    np.testing.assert_array_equal(into.numpy()[1:-1, 2:-1], array.T)
+    assert not into.numpy()[[0, -1]].any() and not into.numpy()[:, [0, 1, -1]].any()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

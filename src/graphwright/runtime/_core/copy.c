@@ -6,7 +6,8 @@
 #include "native.h"
 #include "pool.h"
 
-enum { TILE = 32, GRAIN_BYTES = 64 << 10 };
+enum { TILE = 32, BYTE_TILE = 64, LINE = 64, GRAIN_BYTES = 64 << 10,
+       FAR_BYTES = 1 << 20 };
 
 typedef struct {
     int ndim, itemsize;
@@ -15,6 +16,7 @@ typedef struct {
     const char *src;
     int across;     /* the dim along which the source is dense, where it is not the last; or -1 */
     int split;      /* the dim that threads share */
+    bool far;       /* more than the nearer caches hold */
 } Copy;
 
 typedef struct { uint64_t low, high; } Pair;
@@ -88,13 +90,35 @@ static void copy_run(char *dst, const char *src, int64_t n, int64_t to, int64_t 
     }
 }
 
-/* Squares of 8 x 8 elements of 2 and of 4 bytes and of 4 x 4 of 8, transposed in registers: rows are
- * interleaved thrice; pairs of elements change places, then pairs of pairs, then halves. */
+/* Squares of 16 x 16 bytes, 8 x 8 elements of 2 and of 4 bytes and 4 x 4 of 8, transposed in
+ * registers: rows are interleaved four times or thrice; pairs of elements change places, then pairs
+ * of pairs, then halves. */
+typedef uint8_t Sixteen __attribute__((vector_size(16), aligned(1), may_alias));
 typedef uint16_t Small __attribute__((vector_size(16), aligned(2), may_alias));
 typedef uint32_t Eight __attribute__((vector_size(32), aligned(4), may_alias));
 typedef uint64_t Four __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define MIXED(V, a, b, ...) __builtin_shuffle(a, b, (V){__VA_ARGS__})
+
+static inline __attribute__((always_inline)) void
+square8(const char *src, int64_t from, uint8_t *to, int64_t step) {
+    Sixteen a[16], b[16];
+    for (int k = 0; k < 16; k++) {
+        a[k] = *(const Sixteen *)(const void *)(src + k * from);
+    }
+    for (int round = 0; round < 4; round++) {
+        for (int k = 0; k < 8; k++) {
+            b[2 * k] = MIXED(Sixteen, a[k], a[k + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6,
+                             22, 7, 23);
+            b[2 * k + 1] = MIXED(Sixteen, a[k], a[k + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
+                                 13, 29, 14, 30, 15, 31);
+        }
+        memcpy(a, b, sizeof a);
+    }
+    for (int k = 0; k < 16; k++) {
+        *(Sixteen *)(to + k * step) = a[k];
+    }
+}
 
 static inline __attribute__((always_inline)) void
 square16(const char *src, int64_t from, uint16_t *to, int64_t step) {
@@ -152,9 +176,23 @@ square64(const char *src, int64_t from, uint64_t *to, int64_t step) {
     }
 }
 
+/* Asks for so many rows of so many bytes: no processor guesses that the next line is a row away. */
+static inline __attribute__((always_inline)) void
+ask_for(const char *at, int64_t rows, int64_t step, int64_t bytes, const int write) {
+    for (int64_t i = 0; i < rows && step >= LINE; i++, at += step) {
+        for (int64_t byte = 0; byte < bytes; byte += LINE) {
+            if (write) {
+                __builtin_prefetch(at + byte, 1);
+            } else {
+                __builtin_prefetch(at + byte);
+            }
+        }
+    }
+}
+
 /* Through a small buffer, so that each line of either side is touched once: rows that lie a power
  * of two apart share their place in the caches. SQUARE fills a part of it of `edge` x `edge`. */
-#define TRANSPOSE(T, edge, SQUARE)                                                          \
+#define TRANSPOSE(T, TILE, edge, SQUARE)                                                    \
     {                                                                                       \
         T block[TILE][TILE + 1];                                                            \
         int64_t columns_done = columns - columns % (edge), rows_done = rows - rows % (edge); \
@@ -177,28 +215,35 @@ square64(const char *src, int64_t from, uint64_t *to, int64_t step) {
 
 /* The same without such squares: none fits into a tile. */
 #define NO_SQUARE(src, from, to, step) ((void)(to))
-#define PLAIN_TRANSPOSE(T) TRANSPOSE(T, TILE + 1, NO_SQUARE)
+#define PLAIN_TRANSPOSE(T) TRANSPOSE(T, TILE, TILE + 1, NO_SQUARE)
 
-/* rows x columns: the destination is dense along columns, the source along rows. */
+/* rows x columns: the destination is dense along columns, the source along rows. `ahead` columns
+ * follow in the next tile; -1 where both are near. */
 GW_VECTORISED static void tile(char *dst, const char *src, int64_t rows, int64_t columns,
-                               int64_t to, int64_t from, int size) {
+                               int64_t ahead, int64_t to, int64_t from, int size) {
+    ask_for(dst, ahead < 0 ? 0 : rows, to, columns * size, 1);
+    ask_for(src + columns * from, ahead, from, rows * size, 0);
     switch (size) {
-    case 1: PLAIN_TRANSPOSE(uint8_t)
-    case 2: TRANSPOSE(uint16_t, 8, square16)
-    case 4: TRANSPOSE(uint32_t, 8, square32)
-    case 8: TRANSPOSE(uint64_t, 4, square64)
+    case 1: TRANSPOSE(uint8_t, BYTE_TILE, 16, square8)
+    case 2: TRANSPOSE(uint16_t, TILE, 8, square16)
+    case 4: TRANSPOSE(uint32_t, TILE, 8, square32)
+    case 8: TRANSPOSE(uint64_t, TILE, 4, square64)
     default: PLAIN_TRANSPOSE(Pair)
     }
 }
 
+static int64_t at_most(int64_t n, int64_t most) { return n < most ? n : most; }
+
 static void copy_plane(const Copy *c, const int64_t *sizes, char *dst, const char *src) {
     int a = c->across, last = c->ndim - 1;
-    for (int64_t i = 0; i < sizes[a]; i += TILE) {
-        int64_t rows = sizes[a] - i < TILE ? sizes[a] - i : TILE;
-        for (int64_t k = 0; k < sizes[last]; k += TILE) {
-            int64_t columns = sizes[last] - k < TILE ? sizes[last] - k : TILE;
+    int64_t edge = c->itemsize == 1 ? BYTE_TILE : TILE;
+    for (int64_t i = 0; i < sizes[a]; i += edge) {
+        int64_t rows = at_most(sizes[a] - i, edge);
+        for (int64_t k = 0; k < sizes[last]; k += edge) {
+            int64_t columns = at_most(sizes[last] - k, edge);
+            int64_t ahead = c->far ? at_most(sizes[last] - k - columns, edge) : -1;
             tile(dst + i * c->to[a] + k * c->to[last], src + i * c->from[a] + k * c->from[last],
-                 rows, columns, c->to[a], c->from[last], c->itemsize);
+                 rows, columns, ahead, c->to[a], c->from[last], c->itemsize);
         }
     }
 }
@@ -307,6 +352,7 @@ static void run(Copy *c, int64_t numel) {
     gw_context(&ctx);
     choose(c, ctx.num_threads);
     int64_t n = c->sizes[c->split], each = numel / n * c->itemsize;
+    c->far = n * each >= FAR_BYTES;
     int64_t grain = each >= GRAIN_BYTES ? 1 : GRAIN_BYTES / each;
     if (n <= grain) {
         copy_part(c, 0, n);
