@@ -28,7 +28,10 @@ def _trigamma(x: np.ndarray) -> np.ndarray:
 # op, the same in float64, range, the greatest error in float32 and float64 ulps
 FUNCTIONS: list[tuple[Callable[..., Any], Callable[..., Any], tuple[float, float], int]] = [
     (gw.erfc, np.vectorize(math.erfc), (-4, 20), 8),
+    (gw.erf, np.vectorize(math.erf), (-7, 7), 2),
+    (gw.erf, np.vectorize(math.erf), (-0.4, 0.4), 2),
     (gw.erfinv, special.erfinv, (-0.999, 0.999), 8),
+    (gw.erfinv, special.erfinv, (-0.5, 0.5), 4),
     (gw.lgamma, special.gammaln, (3, 60), 8),
     (gw.lgamma, special.gammaln, (100, 1e30), 8),
     (lambda x: gw.polygamma(1, x), lambda x: special.polygamma(1, x), (1e-3, 60), 8),
@@ -69,6 +72,24 @@ def test_no_value_has_an_error_function_beyond_one(dtype: Any, form: Any) -> Non
     for found in (gw.erfinv(x), gw.compile(gw.erfinv)(x)):
         assert found[:2].tolist() == [-float("inf"), float("inf")]
         assert found[2:6].isnan().all()
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 17, 1000])
+def test_error_functions_of_special_values(n: int) -> None:
+    """In every lane and behind the last whole vector, at the seams of their pieces too."""
+    seams = np.concatenate([1 - 2.0 ** -np.arange(1, 50), 1 - 0.75 * 2.0 ** -np.arange(50),
+                            np.arange(16) * 0.1953125, np.arange(28.0)])
+    x = np.concatenate([seams, np.nextafter(seams, 0), np.nextafter(seams, np.inf),
+                        [math.inf, math.nan, 5e-324, 1e-310, 1e-200, 1e308]])
+    x = np.concatenate([x, -x])
+    tiled = np.concatenate([x, x[: n % len(x)]])
+    for function, reference in ((gw.erf, special.erf), (gw.erfinv, special.erfinv),
+                                (gw.erfc, np.vectorize(math.erfc))):
+        for values in (tiled, tiled[:n], np.repeat(x, n % 8 + 1)):
+            got, want = function(gw.from_numpy(values.copy())).numpy(), reference(values)
+            normal = ~(np.abs(want) < 1e-300)
+            np.testing.assert_allclose(got[normal], want[normal], 2e-15)
+            np.testing.assert_allclose(got[~normal], want[~normal], 1e-10, 1e-323)
 
 
 @pytest.mark.parametrize("scale", [1e3, 1e6, 1e8, 1e12, 1e15])

@@ -141,6 +141,7 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
 GwRow gw_own_row(const char *name, int dtype) {
     static const GwRowTable none[] = {{NULL, {NULL}}};
     const GwRowTable *const families[] = {gw_has_wide_rows() ? gw_wide_rows : none,
+                                          gw_has_wide_rows() ? gw_piece_rows : none,
                                           gw_has_float16_rows() ? gw_float16_rows : none,
                                           gw_has_bfloat16_rows() ? gw_bfloat16_rows : none,
                                           gw_plain_rows, gw_choice_rows, gw_division_rows,

@@ -14,9 +14,9 @@ typedef struct {
 /* The families; each ends with an entry without a name. */
 extern const GwRowTable gw_plain_rows[], gw_choice_rows[], gw_division_rows[],
     gw_smooth_rows[], gw_special_rows[], gw_analysis_rows[], gw_gamma_rows[], gw_float16_rows[],
-    gw_bfloat16_rows[], gw_wide_rows[];
+    gw_bfloat16_rows[], gw_wide_rows[], gw_piece_rows[];
 
-/* Whether the machine runs the kernels of elements_halves.c and elements_wide.c. */
+/* Whether the machine runs the kernels of elements_halves.c, elements_wide.c and elements_pieces.c. */
 bool gw_has_float16_rows(void);
 bool gw_has_bfloat16_rows(void);
 bool gw_has_wide_rows(void);
