@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device as Device
@@ -18,6 +20,7 @@ from graphwright.runtime.ops.integers import plain_integers
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.refusals import INTERNAL, refusal
+from graphwright.runtime.symbolic.symint import SymInt
 
 GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP, BATCHED, OVERRIDE = (
     1, 2, 4, 8, 16, 32, 64, 128)  # fmt: skip
@@ -222,9 +225,13 @@ def _devices(args: tuple[Any, ...]) -> list[str]:
 _NUMBER = (int, float, complex)
 _CLASSES: dict[str, tuple[type, ...]] = {
     "dtype": (DType,),
-    "dtype?": (DType,),
-    "device?": (Device, str, int),
+    "device": (Device, str, int),
+    "str": (str,),
+    "bool": (bool,),
+    "float": (float, int, SymInt),
+    "Scalar": (*_NUMBER, SymInt),
 }
+"""What arguments have to be, by the parameter's type, `?` at its end aside."""
 
 
 PYTHON_TYPES = {
@@ -261,6 +268,10 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     for index, param in enumerate(op.schema.params):
         if param.type in ("dtype", "dtype?") and type(values[index]) is type:
             values[index] = PYTHON_TYPES.get(values[index], values[index])
+    _, _, bools, numbers = op.kinds
+    for index in (*bools, *numbers):
+        if isinstance(values[index], np.generic):
+            values[index] = values[index].item()
     for index, _ in op.tensor_slots:
         item = values[index]
         if type(item) in (int, float, bool, complex) or isinstance(item, TensorBase):
@@ -277,6 +288,7 @@ _NUMERIC = {
     **dict.fromkeys(("int", "Dim", "NewDim"), "int"),
     **dict.fromkeys(("Size", "Dims", "DimsExact", "IntPair"), "tuple of ints"),
     "float": "float",
+    "Scalar": "Number",
     "bool": "bool",
 }
 """Parameters that are numbers, by what Python calls them."""
@@ -291,7 +303,7 @@ def _stands_for(value: Any, wanted: str) -> bool:
     if wanted == "bool" or value.ndim:
         return False
     inexact = dtype.is_floating_point or dtype.is_complex
-    return wanted == "float" or not (inexact or dtype is dtypes.bool)
+    return wanted in ("float", "Number") or not (inexact or dtype is dtypes.bool)
 
 
 def check_types(op: Op, args: tuple[Any, ...]) -> None:
@@ -300,18 +312,19 @@ def check_types(op: Op, args: tuple[Any, ...]) -> None:
     for param, value in zip(op.schema.params, args, strict=False):
         if value is REQUIRED:
             raise TypeError(f"{op.name}() missing required argument '{param.name}'")
-        classes = _CLASSES.get(param.type)
+        kind = param.type.rstrip("?")
+        classes, wanted = _CLASSES.get(kind), _NUMERIC.get(kind)
         absent = value is param.default or (value is None and param.type.endswith("?"))
-        if classes and not absent and not isinstance(value, classes):
+        if wanted and isinstance(value, TensorBase):
+            if not _stands_for(value, wanted):
+                raise TypeError(
+                    f"{op.name}(): argument '{param.name}' must be {wanted}, "
+                    f"not {type(value).__name__} {describe(value)}"
+                )
+        elif classes and not absent and not isinstance(value, classes):
             raise TypeError(
-                f"{op.name}(): argument '{param.name}' must be {param.type.rstrip('?')}, "
+                f"{op.name}(): argument '{param.name}' must be {wanted or kind}, "
                 f"not {type(value).__name__}"
-            )
-        wanted = _NUMERIC.get(param.type.rstrip("?"))
-        if wanted and isinstance(value, TensorBase) and not _stands_for(value, wanted):
-            raise TypeError(
-                f"{op.name}(): argument '{param.name}' must be {wanted}, "
-                f"not {type(value).__name__} {describe(value)}"
             )
     for index, is_list in op.tensor_slots:
         param, value = op.schema.params[index], args[index]

@@ -102,7 +102,7 @@ static bool holds_no_int(PyObject *list) {
 
 /* Whether an int or a sequence of them has to be looked at: integers.py says what counts. */
 static bool doubts_integers(const GwRecipe *recipe, PyObject *const *items, Py_ssize_t n) {
-    uint32_t left = recipe != NULL ? recipe->integers : 0;
+    uint32_t left = recipe != NULL ? recipe->kinds.integers : 0;
     for (Py_ssize_t i = 0; left != 0 && i < n; i++, left >>= 1) {
         bool list = PyTuple_Check(items[i]) || PyList_Check(items[i]);
         if ((left & 1) != 0 && (list ? holds_no_int(items[i]) : is_no_int(items[i]))) {
@@ -112,15 +112,39 @@ static bool doubts_integers(const GwRecipe *recipe, PyObject *const *items, Py_s
     return false;
 }
 
-/* dispatch_flags of an op's arguments. */
+static bool is_number(PyObject *item) {
+    return PyFloat_CheckExact(item) || PyLong_CheckExact(item) || item == Py_None
+           || PyBool_Check(item) || PyComplex_CheckExact(item);
+}
+
+/* Whether a parameter has something else than its kind names at first sight. */
+static bool doubts_kinds(const GwKinds *kinds, PyObject *const *items, Py_ssize_t n) {
+    uint32_t given = n < 32 ? (UINT32_C(1) << n) - 1 : UINT32_MAX;
+    for (uint32_t left = kinds->tensors & given; left != 0; left &= left - 1) {
+        if (!gw_is_tensor(items[__builtin_ctz(left)])) {
+            return true;
+        }
+    }
+    for (uint32_t left = kinds->bools & given; left != 0; left &= left - 1) {
+        if (!PyBool_Check(items[__builtin_ctz(left)])) {
+            return true;
+        }
+    }
+    for (uint32_t left = kinds->numbers & given; left != 0; left &= left - 1) {
+        if (!is_number(items[__builtin_ctz(left)])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* dispatch_flags of an op's arguments, foreign where one is in doubt. */
 static int flags_of(PyObject *op, PyObject *const *items, Py_ssize_t n) {
     int flags = gw_argument_flags(items, n), asked = flags & (GW_FLAG_LIST | GW_FLAG_NO_INT);
-    if (asked == 0) {
-        return flags;
-    }
     const GwRecipe *recipe = recipe_of(op);
     bool foreign = (asked & GW_FLAG_LIST && !lists_are_values(recipe, items, n))
-                   || (asked & GW_FLAG_NO_INT && doubts_integers(recipe, items, n));
+                   || (asked & GW_FLAG_NO_INT && doubts_integers(recipe, items, n))
+                   || (recipe != NULL && doubts_kinds(&recipe->kinds, items, n));
     return (flags & ~asked) | (foreign ? GW_FLAG_FOREIGN : 0);
 }
 

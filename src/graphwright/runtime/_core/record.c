@@ -44,15 +44,24 @@ static bool read_params(PyObject *slots, PyObject *saved, GwRecipe *r) {
     return true;
 }
 
-static bool read_integers(PyObject *slots, GwRecipe *r) {
+/* `slots`: numbers of parameters. */
+static bool read_mask(PyObject *slots, uint32_t *mask) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(slots); i++) {
         int8_t at;
         if (!read_index(PyTuple_GET_ITEM(slots, i), &at)) {
             return false;
         }
-        r->integers |= UINT32_C(1) << at;
+        *mask |= UINT32_C(1) << at;
     }
     return true;
+}
+
+/* `kinds`: four tuples of such numbers. */
+static bool read_kinds(PyObject *kinds, GwKinds *k) {
+    return read_mask(PyTuple_GET_ITEM(kinds, 0), &k->integers)
+           && read_mask(PyTuple_GET_ITEM(kinds, 1), &k->tensors)
+           && read_mask(PyTuple_GET_ITEM(kinds, 2), &k->bools)
+           && read_mask(PyTuple_GET_ITEM(kinds, 3), &k->numbers);
 }
 
 static bool read_outputs(PyObject *saved, GwRecipe *r) {
@@ -70,8 +79,8 @@ static bool read_outputs(PyObject *saved, GwRecipe *r) {
 bool gw_read_recipe(PyObject *op, GwRecipe *r) {
     static const char *const names[] = {"tensor_slots", "saved_slots", "saved_outputs", "rule",
                                         "is_flat", "names", "functional", "decompose", "vjp",
-                                        "integer_slots"};
-    enum { SLOTS, SAVED, OUTPUTS, RULE, FLAT, NAMES, FUNCTIONAL, PARTS, VJP, INTEGERS, FIELDS };
+                                        "kinds"};
+    enum { SLOTS, SAVED, OUTPUTS, RULE, FLAT, NAMES, FUNCTIONAL, PARTS, VJP, KINDS, FIELDS };
     memset(r, 0, sizeof *r);
     PyObject *field[FIELDS] = {NULL};
     bool ok = true;
@@ -84,7 +93,7 @@ bool gw_read_recipe(PyObject *op, GwRecipe *r) {
         r->params = (int8_t)PyTuple_GET_SIZE(field[NAMES]);
         r->flat = field[FLAT] == Py_True;
         ok = read_params(field[SLOTS], field[SAVED], r) && read_outputs(field[OUTPUTS], r)
-             && read_integers(field[INTEGERS], r);
+             && read_kinds(field[KINDS], &r->kinds);
         r->plain = ok && PyCallable_Check(field[RULE]);
     }
     r->by_parts = ok && field[PARTS] != Py_None && field[VJP] == Py_None

@@ -8,6 +8,14 @@ enum { GW_RECIPE_PARAMS = 24, GW_RECIPE_OUTPUTS = 6 };
 
 enum GwParamKind { GW_PARAM_VALUE, GW_PARAM_TENSOR, GW_PARAM_LIST };
 
+/* Parameters by what they take: a bit for each. */
+typedef struct {
+    uint32_t integers;      /* one int or several */
+    uint32_t tensors;       /* a tensor, and nothing else */
+    uint32_t bools;
+    uint32_t numbers;       /* one that may be left out, too */
+} GwKinds;
+
 /* What is kept of an op's arguments and outputs. */
 typedef struct {
     bool known;             /* read from the op */
@@ -15,7 +23,7 @@ typedef struct {
     bool plain;             /* recorded here; the rest counts only then */
     bool flat;              /* no parameter is a list of tensors */
     int8_t params, outputs; /* how many of the following */
-    uint32_t integers;      /* a bit for each parameter that is one int or several */
+    GwKinds kinds;
     struct {
         uint8_t kind;
         bool saved;

@@ -103,7 +103,7 @@ def plain_integers(op: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     Raises TypeError for what counts as none. An argument that is not given stays as it is.
     """
     values: list[Any] | None = None
-    for slot in op.integer_slots:
+    for slot in op.kinds[0]:
         value, param = args[slot], op.schema.params[slot]
         if value.__class__ is int or value is param.default or value is ...:
             continue

@@ -40,6 +40,7 @@ class _Required:
 REQUIRED: Any = _Required()
 
 TENSOR_TYPES = frozenset({"Tensor", "Tensor?", "Operand", "Operand?"})
+NUMBER_TYPES = frozenset({"float", "float?", "Scalar", "Scalar?"})
 TENSOR_LIST_TYPES = frozenset({"Tensor[]", "Tensor?[]"})
 
 
@@ -74,6 +75,16 @@ class Schema(Record):
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(p.name for p in self.params)
+
+    def kinds(self) -> tuple[tuple[int, ...], ...]:
+        """The places of parameters whose arguments dispatch looks at: ints, and sequences of
+        them; tensors; bools; numbers, which may be optional."""
+        places = [(place, param.type) for place, param in enumerate(self.params)]
+        return (
+            tuple([place for place, param in enumerate(self.params) if param.is_integer]),
+            *[tuple([place for place, type_ in places if type_ in types])
+              for types in (("Tensor",), ("bool",), NUMBER_TYPES)],
+        )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Positional and keyword arguments as one full tuple in schema order, not normalised.

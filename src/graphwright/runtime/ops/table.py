@@ -82,10 +82,10 @@ class Op(OpBase):
         "eager",
         "family",
         "functional",
-        "integer_slots",
         "is_flat",
         "is_view",
         "kind",
+        "kinds",
         "meta",
         "method",
         "name",
@@ -118,7 +118,7 @@ class Op(OpBase):
     is_flat: bool
     names: tuple[str, ...]
     tensor_slots: tuple[tuple[int, bool], ...]
-    integer_slots: tuple[int, ...]
+    kinds: tuple[tuple[int, ...], ...]
     saved_slots: dict[int, int | None]
     saved_outputs: tuple[tuple[int, int | None], ...]
 
@@ -256,7 +256,7 @@ def _fill(
             if p.is_tensor or p.is_tensor_list
         ]
     )
-    entry.integer_slots = tuple([i for i, p in enumerate(parsed.params) if p.is_integer])
+    entry.kinds = parsed.kinds()
     entry.is_flat = not any([is_list for _, is_list in entry.tensor_slots])
     entry.schema = parsed       # last: an entry that has it is complete
 

@@ -1,0 +1,121 @@
+"""Arguments of another kind than their parameter's: TypeError, as in PyTorch, before all else.
+
+Tensors, bools and numbers are told apart by the schema's types; ints are the matter of
+test_integer_arguments.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import graphwright.nn.functional as F
+import numpy as np
+import pytest
+
+import graphwright as gw
+
+X = gw.arange(6.0).reshape(2, 3)
+WHOLE = gw.arange(6).reshape(2, 3)
+NUMBER = gw.tensor(0.5)
+PIVOTS = gw.tensor([1, 2], dtype=gw.int32)
+Call = Callable[[Any], Any]
+
+BOOLS: dict[str, Call] = {
+    "sum, keepdim": lambda v: gw.sum(X, 0, v),
+    "mean, keepdim": lambda v: X.mean(0, keepdim=v),
+    "amax, keepdim": lambda v: X.amax(0, v),
+    "argmax, keepdim": lambda v: X.argmax(0, v),
+    "max, keepdim": lambda v: X.max(0, v),
+    "nanmedian, keepdim": lambda v: gw.nanmedian(X, -1, v),
+    "logsumexp, keepdim": lambda v: gw.logsumexp(X, 0, v),
+    "unique, sorted": lambda v: gw.unique(X, v),
+    "unique_consecutive, return_inverse": lambda v: gw.unique_consecutive(X, v),
+    "sort, descending": lambda v: X.sort(-1, v),
+    "argsort, descending": lambda v: X.argsort(-1, v),
+    "topk, largest": lambda v: X.topk(1, -1, v),
+    "cholesky, upper": lambda v: gw.linalg.cholesky(gw.eye(3), upper=v),
+    "lu_unpack, unpack_data": lambda v: gw.lu_unpack(gw.eye(2), PIVOTS, v),
+    "poisson_nll_loss, log_input": lambda v: F.poisson_nll_loss(X, X, v),
+}
+NUMBERS: dict[str, Call] = {
+    "leaky_relu, negative_slope": lambda v: F.leaky_relu(X, v),
+    "hardshrink, lambd": lambda v: F.hardshrink(X, v),
+    "softplus, beta": lambda v: F.softplus(X, v),
+    "elu_, alpha": lambda v: F.elu_(X.clone(), v),
+    "threshold, value": lambda v: F.threshold(X, 0.5, v),
+    "nan_to_num, posinf": lambda v: X.nan_to_num(0.0, v),
+    "full_like, fill_value": lambda v: gw.full_like(X, v),
+    "addmm, alpha": lambda v: gw.addmm(X, X, gw.eye(3), alpha=v),
+    "addcmul, value": lambda v: gw.addcmul(X, X, X, value=v),
+    "addmm, beta": lambda v: gw.addmm(X, X, gw.eye(3), beta=v),
+    "isclose, rtol": lambda v: gw.isclose(X, X, v),
+    "histc, min": lambda v: X.histc(4, v, 5),
+    "dist, p": lambda v: gw.dist(X, X, v),
+}
+TENSORS: dict[str, Call] = {
+    "addcmul, tensor1": lambda v: gw.addcmul(X, v, X),
+    "inner, other": lambda v: gw.inner(X, v),
+    "lerp, end": lambda v: X.lerp(v, 0.5),
+    "pairwise_distance, x2": lambda v: F.pairwise_distance(X, v),
+    "mm, mat2": lambda v: gw.mm(X, v),
+    "gather, index": lambda v: X.gather(0, v),
+    "relu, input": lambda v: gw.relu(v),
+}
+
+
+def cases(table: dict[str, Call]) -> Any:
+    return pytest.mark.parametrize("call", table.values(), ids=table.keys())
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.5, "mean", [0], X, gw.tensor(True)], ids=repr)
+@cases(BOOLS)
+def test_what_is_no_bool(call: Call, value: Any) -> None:
+    with pytest.raises(TypeError, match="must be bool, not "):
+        call(value)
+
+
+@pytest.mark.parametrize("value", [False, np.bool_(False)], ids=repr)
+@cases(BOOLS)
+def test_what_is_a_bool(call: Call, value: Any) -> None:
+    call(value)
+
+
+@pytest.mark.parametrize("value", ["mean", [1], (1.0, 2.0), X, gw.float32], ids=repr)
+@cases(NUMBERS)
+def test_what_is_no_number(call: Call, value: Any) -> None:
+    with pytest.raises(TypeError, match=r"must be (Number|float), not "):
+        call(value)
+
+
+@pytest.mark.parametrize("value", [1, True, np.float64(0.5), np.int64(1), NUMBER], ids=repr)
+@cases(NUMBERS)
+def test_what_is_a_number(call: Call, value: Any) -> None:
+    call(value)
+
+
+@pytest.mark.parametrize("value", [0, 0.5, True, "mean", None, [0.5]], ids=repr)
+@cases(TENSORS)
+def test_what_is_no_tensor(call: Call, value: Any) -> None:
+    with pytest.raises(TypeError, match="must be Tensor, not "):
+        call(value)
+
+
+def test_the_kind_is_told_before_the_shape_and_the_dtype() -> None:
+    """The first argument does not fit either."""
+    for call in (lambda: gw.isclose(WHOLE, X, ()), lambda: gw.chunk(gw.tensor(1), "sum"),
+                 lambda: F.hardshrink(WHOLE, [1]), lambda: gw.sum(X, 5, 0.5),
+                 lambda: gw.linalg.eigvalsh(gw.ones(3), -2)):
+        with pytest.raises(TypeError, match=r"must be (float|int|Number|bool|str), not "):
+            call()
+
+
+def test_compiled_code_refuses_the_same() -> None:
+    def summed(x: Any, keep: Any) -> Any:
+        return gw.sum(x * 2, 0, keep)
+
+    compiled = gw.compile(summed)
+    assert compiled(X, True).shape == (1, 3)
+    for keep in (1, 0.5, None):
+        with pytest.raises(TypeError, match="'keepdim' must be bool"):
+            compiled(X, keep)
