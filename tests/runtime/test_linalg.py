@@ -75,6 +75,16 @@ def test_the_rank_of_a_hermitian_matrix_reads_its_lower_half() -> None:
     assert gw.linalg.matrix_rank(half, atol=1.0).item() == 1
 
 
+@pytest.mark.parametrize("name", ["tol", "atol"])
+@pytest.mark.parametrize("batch", [(), (2, 1)])
+def test_a_rank_for_each_of_several_tolerances(name: str, batch: tuple[int, ...]) -> None:
+    """They broadcast against the matrices."""
+    matrices = gw.diag_embed(gw.tensor([4.0, 2.0, 1.0])).expand(*batch, 3, 3)
+    ranks = gw.linalg.matrix_rank(matrices, **{name: gw.tensor([0.5, 1.5, 3.0, 5.0])})
+    assert ranks.shape == (*batch[:1], 4)
+    assert ranks.reshape(-1, 4).tolist() == [[3, 2, 1, 0]] * (2 if batch else 1)
+
+
 def test_determinant_of_a_singular_matrix_has_a_gradient() -> None:
     leaf = gw.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=gw.float64).requires_grad_()
     gw.linalg.det(leaf).backward()

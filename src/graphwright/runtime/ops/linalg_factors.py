@@ -471,8 +471,8 @@ def _rank(A: Any, tol: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     values = ops.abs(ops.linalg_eigvalsh(matrix)) if hermitian else ops.linalg_svdvals(matrix)
     if values.shape[-1] == 0:
         return ops.zeros(values.shape[:-1], dtype=dtypes.int64, device=A.device)
-    bound = ops.unsqueeze(_tolerances(values, A.shape, atol, rtol), -1)
-    return ops.sum(ops.gt(values, bound), (values.ndim - 1,))
+    kept = ops.gt(values, ops.unsqueeze(_tolerances(values, A.shape, atol, rtol), -1))
+    return ops.sum(kept, (kept.ndim - 1,))
 
 
 define(
