@@ -7,6 +7,7 @@ test_integer_arguments.py.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any
 
 import graphwright.nn.functional as F
@@ -119,3 +120,17 @@ def test_compiled_code_refuses_the_same() -> None:
     for keep in (1, 0.5, None):
         with pytest.raises(TypeError, match="'keepdim' must be bool"):
             compiled(X, keep)
+
+
+@pytest.mark.parametrize("dtype", [gw.bool, gw.uint8, gw.int32, gw.float16, gw.float64])
+@pytest.mark.parametrize("number", [300, -1, 1.5, True, IntEnum("Level", ["LOW"]).LOW], ids=repr)
+def test_copy_takes_a_number(dtype: gw.dtype, number: Any) -> None:
+    """As a tensor of it, which is cast."""
+    def write(x: Any) -> Any:
+        x[0].copy_(number)
+        return x + 0
+
+    expected = gw.zeros(2, dtype=dtype)
+    expected[0] = gw.tensor(number).to(dtype)
+    for run in (write, gw.compile(write)):
+        assert gw.equal(run(gw.zeros(2, dtype=dtype)), expected)

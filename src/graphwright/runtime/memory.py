@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.dispatch import PYTHON_TYPES
 from graphwright.runtime.errors import DataDependent, require_tensor
 from graphwright.runtime.formats import strides_in_format
 from graphwright.runtime.ops import _face as ops
@@ -52,7 +53,13 @@ class Memory:
     __slots__ = ()
 
     def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
-        """Write `src`, broadcast and cast, into this tensor; `non_blocking` changes nothing."""
+        """Write `src`, broadcast and cast, into this tensor; it may be a number, too.
+
+        `non_blocking` changes nothing.
+        """
+        if isinstance(src, int | float | complex):
+            kind = next(kind for kind in PYTHON_TYPES if isinstance(src, kind))
+            src = ops.scalar_tensor(src, dtype=PYTHON_TYPES[kind])
         return ops.copy_(self, src)
 
     def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Tensor:
