@@ -2,8 +2,9 @@
 
     python tools/environment.py .venv --extras dev,bench [--rebuild]
 
-A stamp in the environment remembers what was installed and built, so that a second call with
-nothing changed returns at once. Needs only the standard library, Python 3.11+ and a C compiler.
+Stamps in the environment remember what was installed and built: a second call with nothing changed
+returns at once, one with other extras compiles nothing again. Needs only the standard library,
+Python 3.11+ and a C compiler.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import hashlib
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
@@ -30,6 +32,13 @@ def digest(extras: str) -> str:
     return sha.hexdigest()
 
 
+def requirements(extras: str) -> list[str]:
+    """What the extras need, as pyproject.toml has it."""
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return [need for extra in extras.split(",") if extra
+            for need in known["optional-dependencies"][extra]]
+
+
 def run(*command: str) -> None:
     """Run a command in the project's root; stop with its exit status where it fails."""
     finished = subprocess.run(command, cwd=ROOT, check=False)
@@ -42,6 +51,7 @@ def ensure(folder: Path, extras: str, rebuild: bool = False) -> Path:
     """The environment's python, after installing graphwright (editable) with `extras`."""
     python = folder / "bin" / "python"
     stamp = folder / f"graphwright-{extras.replace(',', '-')}.stamp"
+    built, sources = folder / "graphwright-built.stamp", digest("")
     wanted = digest(extras)
     if not rebuild and stamp.exists() and stamp.read_text() == wanted:
         return python
@@ -49,9 +59,15 @@ def ensure(folder: Path, extras: str, rebuild: bool = False) -> Path:
         print(f"creating {folder}", flush=True)
         venv.create(folder, with_pip=True)
     pip = (str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q")
-    print("installing the build tools and graphwright with its dependencies", flush=True)
-    run(*pip, *BUILD_TOOLS)
-    run(*pip, "--no-build-isolation", "-e", f".[{extras}]" if extras else ".")
+    if not rebuild and built.exists() and built.read_text() == sources:
+        if extras:
+            print(f"installing what is needed for {extras}", flush=True)
+            run(*pip, *requirements(extras))
+    else:
+        print("installing the build tools and graphwright with its dependencies", flush=True)
+        run(*pip, *BUILD_TOOLS)
+        run(*pip, "--no-build-isolation", "-e", f".[{extras}]" if extras else ".")
+        built.write_text(sources)
     stamp.write_text(wanted)
     return python
 
