@@ -115,7 +115,7 @@ def check_held(name: str, dtype: DType, *numbers: Any) -> None:
     Those that are calculated with are float32 where the dtype is a half type: `calculated(dtype)`.
     """
     for number in numbers:
-        if isinstance(number, (int, float, SymInt)) and number.__class__ is not bool:
+        if isinstance(number, (int, float, complex, SymInt)) and number.__class__ is not bool:
             check_known_fits(name, number, dtype)
 
 
