@@ -242,7 +242,6 @@ def _sum_dtype(name: str, operands: tuple[Any, ...], rule: Rule, alpha: Any) -> 
         raise TypeError(f"{name}(): argument 'alpha' must be a number, not None")
     if isinstance(alpha, Tensor):
         alpha = alpha.item()
-    check_held(name, dtype, -alpha if name == "sub" else alpha)
     if isinstance(alpha, bool) and dtype is not dtypes.bool:
         raise RuntimeError(f"{name}: Boolean alpha only supported for Boolean results.")
     require_integral(name, "alpha", dtype, alpha)
@@ -250,6 +249,7 @@ def _sum_dtype(name: str, operands: tuple[Any, ...], rule: Rule, alpha: Any) -> 
         raise RuntimeError(
             f"{name}: For non-complex input tensors, argument alpha must not be a complex number."
         )
+    check_held(name, dtype, -alpha if name == "sub" else alpha)
     return dtype
 
 
