@@ -305,3 +305,34 @@ def test_autocast_and_grad_mode_are_those_of_the_call() -> None:
     for ours in found[1:]:
         assert ours[0].dtype is gw.bfloat16
         assert_close(ours, found[0])
+
+
+def test_the_default_dtype_is_that_of_the_call() -> None:
+    def forward(x: Any, number: Any) -> tuple[Any, ...]:
+        first = x * 2
+        return first, first * (number / 3 + 1e9 - 1e9)     # 0 in float32
+
+    found = []
+    for run in (forward, gw.compile(forward)):
+        x = gw.ones(3, requires_grad=True)
+        first, second = run(x, gw.arange(3))
+        gw.set_default_dtype(gw.float64)
+        try:
+            first.retain_grad()
+            second.sum().backward()
+            found.append((first.grad, x.grad))
+            assert gw.get_default_dtype() is gw.float64
+        finally:
+            gw.set_default_dtype(gw.float32)
+    assert [grad.dtype for grad in found[1]] == [grad.dtype for grad in found[0]]
+    assert_close(found[1], found[0])
+
+
+def test_hooks_on_what_is_saved_see_nothing_once_it_was_saved() -> None:
+    for run in (chain, gw.compile(chain)):
+        seen: list[Any] = []
+        results = run(gw.ones(2, requires_grad=True), None)
+        with gw.autograd.graph.saved_tensors_hooks(seen.append, lambda packed: packed):
+            results[0].register_hook(lambda grad: None)
+            results[1].sum().backward()
+        assert not seen

@@ -17,9 +17,10 @@ from graphwright.ir.history import History, edge_of, has_saved, reached
 from graphwright.ir.interpreter import Interpreter
 from graphwright.ir.joint import Joint
 from graphwright.ir.lowered import UNRECORDED, OutputSpec
-from graphwright.runtime import _core
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.amp import state as amp
 from graphwright.runtime.autograd.node import Edge, Node, next_sequence
+from graphwright.runtime.autograd.saved import saved_as_it_is
 from graphwright.runtime.ops.strides import same_shape
 from graphwright.runtime.overriding import FUNCTIONS
 from graphwright.runtime.records import Record
@@ -51,7 +52,8 @@ class Apart(Record):
     """What taking a call apart needs to know.
 
     Attributes:
-        captured: the graph as it came; autocast: the thread's state of that at its start.
+        captured: the graph as it came; autocast, default: the thread's state of that at its start
+            and the default dtype.
         ends: one for each of `Lowered.tangents`, then those of `views`.
         views: the results that are made from outputs or inputs outside of the compiled forward,
             and the inputs that it writes: their own nodes lead to its node.
@@ -63,6 +65,7 @@ class Apart(Record):
 
     captured: GraphModule
     autocast: int
+    default: dtypes.dtype
     ends: list[End]
     views: list[End]
     interior: int
@@ -76,7 +79,8 @@ class Apart(Record):
         nodes that led to the inputs and those that the run has recorded.
         """
         begin = next_sequence()
-        results = _core.with_grad_mode(True, self._run, inputs)
+        with saved_as_it_is(), dtypes.default_dtype(self.default):
+            results = _core.with_grad_mode(True, self._run, inputs)
         return [edge_of(end.tensor(inputs, results)) for end in self.ends], begin
 
     def _run(self, inputs: list[Any]) -> Sequence[Any]:
@@ -112,7 +116,7 @@ def apart_of(
         return None
     ways = history.ways(joint, outputs, mutated)
     return Apart(
-        captured, amp.current(), ends, views, interior,
+        captured, amp.current(), dtypes.get_default_dtype(), ends, views, interior,
         [ways.get(node) for node in nodes if has_saved(node)],
         PER_NODE * len(nodes) + len(ends) + len(history.inputs))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import ml_dtypes
@@ -140,3 +142,17 @@ def set_default_dtype(value: dtype) -> None:
         raise TypeError(f"only floating point dtypes can be the default, not {value!r}")
     _default[0] = value
     _core.set_default_dtype(value)
+
+
+@contextmanager
+def default_dtype(value: dtype) -> Iterator[None]:
+    """Within it `value` is the default dtype, in all threads."""
+    before = get_default_dtype()
+    if before is value:
+        yield
+        return
+    set_default_dtype(value)
+    try:
+        yield
+    finally:
+        set_default_dtype(before)

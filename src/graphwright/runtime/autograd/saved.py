@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from graphwright.runtime import _core
@@ -162,6 +163,16 @@ def modified(
 def packing() -> bool:
     """Whether hooks of this thread replace what is saved."""
     return bool(ACTIVE.count and PACKING.stack)
+
+
+@contextmanager
+def saved_as_it_is() -> Iterator[None]:
+    """Within it no hook of this thread replaces what is saved."""
+    stack, PACKING.stack = PACKING.stack, []
+    try:
+        yield
+    finally:
+        PACKING.stack = stack
 
 
 class _Packed:
