@@ -10,7 +10,7 @@ from graphwright.gradient_layouts import GradientLayouts
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.joint import ByResults
 from graphwright.ir.lowered import Lowered, Saved
-from graphwright.runtime import _core
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.autograd.engine import endings
 from graphwright.runtime.autograd.node import Leading, leading_to
 from graphwright.runtime.autograd.saved import FREED, SavedValues, alias_of, packing
@@ -30,6 +30,7 @@ class Training:
     writes: (input, output with its new value, whether that has a history): a leaf may be written
     what has none in any grad mode.
     writes_last: a call that raises has changed no input.
+    default: the default dtype, which the graph is guarded by.
     result_views, input_views: (end, position) of the results with nodes of their own, and of the
     written inputs, where calls may be taken apart.
     """
@@ -42,6 +43,7 @@ class Training:
     ) -> None:
         self.lowered = lowered
         self.forward = forward
+        self.default = dtypes.get_default_dtype()
         self.saved = SavedPlaces(lowered)
         self.watch = Watch(lowered)
         self.passages = Passages(lowered)
@@ -279,7 +281,7 @@ class CompiledBackward(Foldable):
             ways = self.training.passages.again(self.passed, number)
             if ways and edge is not None:
                 values[index] = Rereading(self, ways, edge).attach(alias_of(values[index]))
-        with replaying(self.rng):
+        with replaying(self.rng), dtypes.default_dtype(self.training.default):
             results = without_autocast(joint, *values, *tangents)
         return list(results[len(results) - len(self.edges):])
 

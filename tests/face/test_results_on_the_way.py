@@ -336,3 +336,20 @@ def test_hooks_on_what_is_saved_see_nothing_once_it_was_saved() -> None:
             results[0].register_hook(lambda grad: None)
             results[1].sum().backward()
         assert not seen
+
+
+def test_a_second_backward_under_another_default_dtype() -> None:
+    def squares(x: Any, number: Any) -> Any:
+        return x * x * (number / 3 + 1e9 - 1e9)     # 0 in float32
+
+    found = []
+    for run in (squares, gw.compile(squares)):
+        x = gw.ones(3, requires_grad=True)
+        result = run(x, gw.arange(3))
+        gw.set_default_dtype(gw.float64)
+        try:
+            first, = gw.autograd.grad(result.sum(), x, create_graph=True)
+            found.append((first, *gw.autograd.grad(first.sum(), x)))
+        finally:
+            gw.set_default_dtype(gw.float32)
+    assert_close(found[1], found[0])
