@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -113,6 +115,34 @@ def test_default_device() -> None:
     gw.set_default_device(None)
     assert gw.zeros(1).is_cpu
     assert module.to_empty(device="cpu").weight.is_cpu
+
+
+def test_each_thread_has_its_default_device() -> None:
+    def blocks(entered: Barrier) -> Any:
+        with gw.device("meta"):
+            entered.wait()              # another thread enters its block in this one
+            inner = gw.zeros(1)
+            entered.wait()              # and leaves it first
+            return inner.is_meta, gw.rand(1).is_meta, gw.get_default_device().type
+
+    def others(entered: Barrier) -> Any:
+        entered.wait()
+        with gw.device("cpu"):
+            made = gw.zeros(1), gw.tensor([2.0])
+        entered.wait()
+        return [tensor.is_cpu for tensor in made]
+
+    both = Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.submit(blocks, both), pool.submit(others, both)
+        assert first.result(60) == (True, True, "meta")
+        assert second.result(60) == [True, True]
+    gw.set_default_device("meta")
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(gw.zeros, 1).result(60).is_cpu
+    finally:
+        gw.set_default_device(None)
 
 
 def test_to_the_meta_device_and_back() -> None:

@@ -59,7 +59,6 @@ from graphwright.capture.variables.namespaces import instance_dict
 from graphwright.capture.variables.wrap import wrap_value
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.amp.state import own_casts
-from graphwright.runtime.device import PLACE
 from graphwright.runtime.dispatch import MAPPED
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.tensor import Tensor
@@ -281,7 +280,7 @@ class Frontend:
         state: FrameState,
         restart: RestartTranslation | None,
     ) -> tuple[CompiledFrame, OutputGraph]:
-        if PLACE[0] is not None:
+        if _core.place() is not None:
             raise SkipFrame(None)
         output = OutputGraph(function, state, wrap_value)
         names = code.co_varnames[: n_argument_slots(code)]
@@ -412,7 +411,6 @@ def _guard_state(output: OutputGraph) -> None:
     """Guards on what every graph depends on: defaults of tensors, and relations of sizes."""
     holder = ItemSource(AttrSource(ConstSource(dtypes, "dtypes"), "_default"), 0)
     output.guards.id_match(holder, dtypes.get_default_dtype())
-    output.guards.id_match(ItemSource(ConstSource(PLACE, "default device"), 0), None)
     env = output.shape_env
     for relation in env.guards:
         symbols = {symbol.name: env.symbol_sources[symbol.name] for symbol in relation.symbols()}

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from graphwright.runtime import _core
 
 _CODES = {"cpu": 0, "cuda": 1, "meta": 2}
-PLACE: list[device | None] = [None]
-"""The device of tensors that are made without naming one; None is the CPU."""
-
-_OUTER: list[device | None] = []
 _INTERNED: dict[tuple[str, int | None], device] = {}
+"""All devices, for good: `_core` counts on that."""
+
+
+class _Outer(threading.local):
+    """Where the blocks that a thread is in will have it make tensors again, innermost last."""
+
+    def __init__(self) -> None:
+        self.places: list[device | None] = []
+
+
+_OUTER = _Outer()
 
 
 class device:
@@ -61,13 +69,13 @@ class device:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __enter__(self) -> device:
-        """Make tensors here, unless told otherwise, until the block ends."""
-        _OUTER.append(PLACE[0])
-        PLACE[0] = None if self.type == "cpu" else self
+        """Make this thread's tensors here, unless told otherwise, until the block ends."""
+        _OUTER.places.append(_core.place())
+        _core.set_place(None if self.type == "cpu" else self)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        PLACE[0] = _OUTER.pop()
+        _core.set_place(_OUTER.places.pop())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (self.type, self.index)

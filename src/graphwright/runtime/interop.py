@@ -9,7 +9,6 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import MAKE
-from graphwright.runtime.device import PLACE
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dispatch import dtype_of
 from graphwright.runtime.dtypes import dtype as DType
@@ -35,7 +34,7 @@ def tensor(
     RuntimeError for other data, ValueError for ragged sequences and ints that are too large,
     RuntimeError for ints that the dtype cannot hold.
     """
-    if device is None and PLACE[0] is None and not (pin_memory or requires_grad):
+    if device is None and _core.place() is None and not (pin_memory or requires_grad):
         result = _core.literal(Tensor, data, dtype)
         if result is not None:
             return result
@@ -62,7 +61,7 @@ MAKE.tensor = tensor
 
 def _placed(name: str, device: Device | str | None) -> Device | None:
     """Where the tensor goes; None is the CPU. Raises NotImplementedError for a GPU."""
-    place = PLACE[0] if device is None else Device(device)
+    place = _core.place() if device is None else Device(device)
     if place is None or place.type == "cpu":
         return None
     if place.type != "meta":
@@ -136,7 +135,7 @@ def as_tensor(
     data: Any, dtype: DType | None = None, device: Device | str | None = None
 ) -> Tensor:
     """`data` as a tensor, sharing memory with arrays and tensors where the dtype allows it."""
-    if isinstance(data, Tensor) and dtype is None and device is None and PLACE[0] is None:
+    if isinstance(data, Tensor) and dtype is None and device is None and _core.place() is None:
         return data
     place, dtype = _placed("as_tensor", device), dtype_of("as_tensor", dtype)
     if place is not None or isinstance(data, Tensor):

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import MAKE
-from graphwright.runtime.device import PLACE
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
@@ -104,7 +103,7 @@ def default_tensor(*args: Any) -> Tensor:
 def _empty_or_constructed(dtype: DType, args: tuple[Any, ...]) -> Tensor:
     """`constructed`, with less on the way for no arguments or several ints."""
     if not args or (len(args) > 1 and {*map(type, args)} == _INTS):
-        return dispatch(_EMPTY, (args or (0,), dtype, PLACE[0]))
+        return dispatch(_EMPTY, (args or (0,), dtype, _core.place()))
     return constructed(dtype, args)
 
 

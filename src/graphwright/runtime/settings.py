@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime.device import PLACE, device
+from graphwright.runtime import _core
+from graphwright.runtime.device import device
 
 _PRECISIONS = ("highest", "high", "medium")
 _STATE: dict[str, Any] = {"precision": "highest", "deterministic": False, "warn_only": False}
@@ -85,12 +86,13 @@ def set_num_interop_threads(threads: int) -> None:
 
 def get_default_device() -> device:
     """Where tensors are made unless told otherwise: the CPU at first."""
-    return PLACE[0] or device("cpu")
+    place: device | None = _core.place()
+    return place or device("cpu")
 
 
 def set_default_device(place: device | str | None) -> None:
-    """Make tensors on this device unless told otherwise; None is the CPU.
+    """Make this thread's tensors on this device unless told otherwise; None is the CPU.
 
     `with device("meta"):` does it for a block.
     """
-    PLACE[0] = None if place is None or device(place).type == "cpu" else device(place)
+    _core.set_place(None if place is None or device(place).type == "cpu" else device(place))

@@ -14,8 +14,11 @@ typedef struct {
 
 static _Thread_local State state;
 
+/* Where this thread makes tensors: a device, which lives for ever; NULL for the CPU. */
+static _Thread_local PyObject *default_device;
+
 /* Beside those of GwMode and of autocast, for dispatch alone. */
-enum { MODE_MAPPED = 64, MODE_FUNCTIONS = 128 };
+enum { MODE_MAPPED = 64, MODE_FUNCTIONS = 128, MODE_DEVICE = 256 };
 
 enum { FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8 };
 
@@ -54,7 +57,8 @@ static PyObject *check_may_write(PyObject *self, PyObject *arg) {
 
 uint32_t gw_modes(void) {
     return state.modes | (state.tracer != NULL ? GW_MODE_TRACE : 0)
-           | (state.levels != NULL ? MODE_MAPPED : 0);
+           | (state.levels != NULL ? MODE_MAPPED : 0)
+           | (default_device != NULL ? MODE_DEVICE : 0);
 }
 
 static PyObject *grad_enabled(PyObject *self, PyObject *args) {
@@ -110,8 +114,20 @@ static PyObject *set_modes(PyObject *self, PyObject *arg) {
         return NULL;
     }
     uint32_t old = gw_modes();
-    state.modes = (uint32_t)bits & ~(uint32_t)(GW_MODE_TRACE | MODE_MAPPED);
+    state.modes = (uint32_t)bits & ~(uint32_t)(GW_MODE_TRACE | MODE_MAPPED | MODE_DEVICE);
     return PyLong_FromUnsignedLong(old);
+}
+
+static PyObject *place(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    return Py_NewRef(default_device != NULL ? default_device : Py_None);
+}
+
+static PyObject *set_place(PyObject *self, PyObject *device) {
+    GW_UNUSED(self);
+    default_device = device == Py_None ? NULL : device;
+    Py_RETURN_NONE;
 }
 
 static PyObject *tracer(PyObject *self, PyObject *args) {
@@ -389,11 +405,15 @@ PyMethodDef gw_modes_methods[] = {
     {"check_may_write", check_may_write, METH_O,
      "Raises RuntimeError for tensors of inference mode outside of it."},
     {"modes", modes, METH_NOARGS,
-     "This thread's mode bits; TRACE follows from the tracer, MAPPED from levels."},
+     "This thread's mode bits; TRACE follows from the tracer, MAPPED from levels, DEVICE from the "
+     "place."},
     {"set_modes", set_modes, METH_O, "Returns the previous bits."},
     {"overrides_enabled", overrides_enabled, METH_NOARGS,
      "Whether classes with __torch_function__ are asked what ops do with their instances."},
     {"set_overrides_enabled", set_overrides_enabled, METH_O, "Returns the previous setting."},
+    {"place", place, METH_NOARGS,
+     "The device on which this thread makes tensors; None is the CPU."},
+    {"set_place", set_place, METH_O, "Make tensors there: a device that is never freed, or None."},
     {"tracer", tracer, METH_NOARGS, "This thread's tracer, or None."},
     {"set_tracer", set_tracer, METH_O, "Returns the previous tracer, or None."},
     {"levels", levels, METH_NOARGS, "The calls of vmap that this thread is in, outermost first."},

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwright.runtime.device import PLACE
+from graphwright.runtime._core import place
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import not_bound
 from graphwright.runtime.formats import check_placement, in_format
@@ -1414,7 +1414,7 @@ def arange(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("arange", layout, pin_memory)
     _bound = (start, end, step, dtype, device)
@@ -1790,7 +1790,7 @@ def bartlett_window(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("bartlett_window", layout, pin_memory)
     return _require(
@@ -1948,7 +1948,7 @@ def blackman_window(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("blackman_window", layout, pin_memory)
     return _require(
@@ -2870,7 +2870,7 @@ def empty(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("empty", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), dtype, device)
@@ -2911,7 +2911,7 @@ def empty_permuted(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("empty_permuted", layout, pin_memory)
     return _require(
@@ -2936,7 +2936,7 @@ def empty_strided(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("empty_strided", layout, pin_memory)
     return _require(
@@ -3056,7 +3056,7 @@ def eye(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("eye", layout, pin_memory)
     _bound = (n, m, dtype, device)
@@ -3144,7 +3144,7 @@ def fft_fftfreq(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("fft_fftfreq", layout, pin_memory)
     _bound = (n, d, dtype, device)
@@ -3443,7 +3443,7 @@ def fft_rfftfreq(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("fft_rfftfreq", layout, pin_memory)
     _bound = (n, d, dtype, device)
@@ -3608,7 +3608,7 @@ def full(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("full", layout, pin_memory)
     _bound = (as_size(size), fill_value, dtype, device)
@@ -3862,7 +3862,7 @@ def hamming_window(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("hamming_window", layout, pin_memory)
     return _require(
@@ -3889,7 +3889,7 @@ def hann_window(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("hann_window", layout, pin_memory)
     return _require(
@@ -4458,7 +4458,7 @@ def kaiser_window(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("kaiser_window", layout, pin_memory)
     return _require(
@@ -5048,7 +5048,7 @@ def linspace(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("linspace", layout, pin_memory)
     _bound = (start, end, steps, dtype, device)
@@ -5260,7 +5260,7 @@ def logspace(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("logspace", layout, pin_memory)
     _bound = (start, end, steps, base, dtype, device)
@@ -6075,7 +6075,7 @@ def normal(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("normal", layout, pin_memory)
     _bound = (mean, std, as_size_optional(size), generator, dtype, device)
@@ -6111,7 +6111,7 @@ def ones(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("ones", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), dtype, device)
@@ -6437,7 +6437,7 @@ def rand(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("rand", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), generator, dtype, device)
@@ -6479,7 +6479,7 @@ def randint(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("randint", layout, pin_memory)
     _bound = (low, high, size, generator, dtype, device)
@@ -6520,7 +6520,7 @@ def randn(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("randn", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), generator, dtype, device)
@@ -6587,7 +6587,7 @@ def randperm(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("randperm", layout, pin_memory)
     _bound = (n, generator, dtype, device)
@@ -6609,7 +6609,7 @@ def range(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("range", layout, pin_memory)
     _bound = (start, end, step, dtype, device)
@@ -6978,7 +6978,7 @@ def scalar_tensor(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("scalar_tensor", layout, pin_memory)
     return _require(requires_grad, _dispatch(_scalar_tensor, (s, dtype, device)))
@@ -8494,7 +8494,7 @@ def tril_indices(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("tril_indices", layout, pin_memory)
     return _require(requires_grad, _dispatch(_tril_indices, (row, col, offset, dtype, device)))
@@ -8538,7 +8538,7 @@ def triu_indices(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("triu_indices", layout, pin_memory)
     return _require(requires_grad, _dispatch(_triu_indices, (row, col, offset, dtype, device)))
@@ -8857,7 +8857,7 @@ def zeros(
     requires_grad: bool = False,
 ) -> Any:
     if device is None:
-        device = PLACE[0]
+        device = place()
     if layout is not None or pin_memory:
         check_placement("zeros", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), dtype, device)

@@ -31,8 +31,7 @@ FACE_IMPORTS = """from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwright.runtime._core import TensorBase
-from graphwright.runtime.device import PLACE
+from graphwright.runtime._core import TensorBase, place
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import not_bound
 from graphwright.runtime.formats import check_placement, in_format
@@ -332,7 +331,7 @@ def _number_first(op: Op, values: str, out: str = "") -> str:
 
 def _placed(op: Op) -> str:
     """The statements that take the default device, and refuse places that do not exist."""
-    default = "    if device is None:\n        device = PLACE[0]\n"
+    default = "    if device is None:\n        device = place()\n"
     return (
         f"{default if op.schema.params[0].name != 'input' else ''}"
         "    if layout is not None or pin_memory:\n"
@@ -515,25 +514,29 @@ def where_source() -> str:
     return f"{what}FAMILY = {{\n{lines}}}\n"
 
 
+_SEVERAL = {
+    "graphwright.runtime._core": ("TensorBase", "place"),
+    "graphwright.runtime.formats": ("check_placement", "in_format"),
+}
+"""What is imported together, where the body uses it."""
+
+
 def _trim_imports(source: str) -> str:
     """Drop imported names that the body does not use."""
     head, _, body = source.partition("\n_")
     lines = []
     for line in head.splitlines():
         name = line.split()[-1].rstrip(",") if line.strip() else ""
-        if "formats import" in line:
-            used = [n for n in ("check_placement", "in_format") if f"{n}(" in body]
+        several = next((n for n in _SEVERAL if line.startswith(f"from {n} import")), None)
+        if several is not None:
+            used = [n for n in _SEVERAL[several] if re.search(rf"\b{n}\b[():]", body)]
             if used:
-                lines.append(f"from graphwright.runtime.formats import {', '.join(used)}")
-            continue
-        if "import PLACE" in line and "PLACE[" not in body:
+                lines.append(f"from {several} import {', '.join(used)}")
             continue
         optional = line.endswith(("import with_out", "import not_bound"))
         if (line.endswith(",") or optional) and f"{name}(" not in body:
             continue
         if "import device as Device" in line and "Device" not in body:
-            continue
-        if "import TensorBase" in line and "TensorBase" not in body:
             continue
         if "import TABLE" in line and "TABLE" not in body:
             continue
