@@ -7,6 +7,8 @@ call what they put there, and translate their programs wrongly: such programs ru
 from __future__ import annotations
 
 import builtins
+import types
+from typing import Any
 
 _OTHERS = frozenset(["print", "input", "open", "breakpoint", "exit", "quit", "help", "copyright",
                      "credits", "license", "__import__", "__build_class__"])
@@ -25,3 +27,10 @@ def builtins_are_intact() -> bool:
         if found(name) is not value:
             return False
     return True
+
+
+def builtins_of(function: types.FunctionType) -> dict[str, Any]:
+    """Where a function finds names that its globals do not have."""
+    opaque: Any = function      # whose stub does not always have __builtins__
+    found: dict[str, Any] = opaque.__builtins__
+    return found

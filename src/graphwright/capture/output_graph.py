@@ -17,6 +17,7 @@ from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, un
 from graphwright.capture.fake_mode import FakeMode
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
+from graphwright.capture.intact import builtins_of
 from graphwright.capture.known_values import note_known
 from graphwright.capture.layouts import assume_nesting, holds_tensors
 from graphwright.capture.marks import marks_of
@@ -268,6 +269,17 @@ class OutputGraph:
         """A global, or builtin, of the captured function."""
         return self._global(self.function, GlobalSource(name), name)
 
+    def deletable_global(self, name: str) -> VariableTracker:
+        """What a `del` of a global of the captured function lets go of."""
+        existing = self.function.__globals__
+        if name in builtins_of(self.function):
+            unsupported("GB0005", f"del of global {name!r}, which is a builtin too")
+        if name in existing:
+            self.wrap(existing[name], GlobalSource(name)).realize()
+        else:
+            self.guards.missing(GlobalSource(name))
+        return self.root_global(name)
+
     def foreign_global(
         self, function: types.FunctionType, source: Source, name: str
     ) -> VariableTracker:
@@ -286,8 +298,7 @@ class OutputGraph:
             return written
         if name in function.__globals__:
             return self.wrap(function.__globals__[name], source)
-        opaque: Any = function  # whose stub does not always have __builtins__
-        builtins: dict[str, Any] = opaque.__builtins__
+        builtins = builtins_of(function)
         if name not in builtins:
             self.guards.missing(source)
             self._not_defined(name)

@@ -123,6 +123,15 @@ class SideEffects:
         self.stored.setdefault((None, name), Clock.step)
         self.globals[name] = value
 
+    def delete_global(self, name: str, existed: bool) -> None:
+        """Note that a global of the captured function is gone; existed: before the frame ran."""
+        self.refuse_after_calls()
+        if existed:
+            self.stored.setdefault((None, name), Clock.step)
+            self.globals[name] = None
+        else:
+            del self.globals[name]
+
     def track_new(self, value: VariableTracker) -> None:
         """Note an object that the frame made."""
         self.created[value] = None

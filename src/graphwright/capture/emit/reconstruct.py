@@ -393,12 +393,14 @@ class Reconstructor:
         self._writes.append(write)
 
     def _prepare_global(self, name: str, value: VariableTracker | None) -> None:
-        assert value is not None
-        push_value = self.hold(value)
+        push_value = None if value is None else self.hold(value)
 
         def write() -> None:
-            push_value()
-            self.builder.store_global(name)
+            if push_value is None:
+                self.builder.delete_global(name)
+            else:
+                push_value()
+                self.builder.store_global(name)
 
         self._writes.append(write)
 

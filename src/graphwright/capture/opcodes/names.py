@@ -113,7 +113,10 @@ def store_global(tx: Translator, inst: Instruction) -> None:
 
 @opcode("DELETE_GLOBAL")
 def delete_global(tx: Translator, inst: Instruction) -> None:
-    unsupported("GB0005", f"del of global {inst.value!r}")
+    if not tx.shares_globals_with_root():
+        unsupported("GB0008", f"del of global {inst.value!r} of another module")
+    check_let_go(tx, tx.output.deletable_global(inst.value))
+    tx.side_effects.delete_global(inst.value, inst.value in tx.globals_())
 
 
 @opcode("LOAD_ATTR", only=(PY311,))
