@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import io
+import types
 from collections.abc import Callable, Iterable
 
 from graphwright.capture.record import CaptureRecord
@@ -61,10 +62,16 @@ def bytecode(record: CaptureRecord) -> str:
     parts = []
     for frame in record.frames:
         for title, code in (("original", frame.original), ("translated", frame.translated)):
-            text = io.StringIO()
-            dis.dis(code, file=text, depth=0)
-            parts.append(f"# {title}: {frame.location}\n{text.getvalue()}")
+            parts.append(f"# {title}: {frame.location}\n{_disassembled(code)}")
     return "\n".join(parts)
+
+
+def _disassembled(code: types.CodeType | None) -> str:
+    if code is None:
+        return "no bytecode: the frame hook calls the graph and returns its result\n"
+    text = io.StringIO()
+    dis.dis(code, file=text, depth=0)
+    return text.getvalue()
 
 
 def graph(record: CaptureRecord) -> str:

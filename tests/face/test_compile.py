@@ -306,6 +306,25 @@ def test_the_stages_of_a_training_step() -> None:
     assert "vector" in texts["loops"]
 
 
+def test_bytecode_of_what_runs() -> None:
+    """Where the hook calls the graph there is none; a break needs some."""
+    def broken(x: gw.Tensor) -> gw.Tensor:
+        y = x + 1
+        print("", end="")
+        return y
+
+    texts = []
+    for function in (double_relu, broken):
+        compiled = gw.compile(function, backend="llvm")
+        compiled(gw.ones(4))
+        texts.append(gw.compiler.dump(compiled, ["bytecode"])["bytecode"])
+    plain, resumed = texts
+    assert plain.count("# original") == plain.count("# translated") == 1
+    assert plain.endswith("no bytecode: the frame hook calls the graph and returns its result\n")
+    assert "no bytecode" not in resumed.split("# original")[1]
+    assert "Continued" in resumed.split("# translated")[1]
+
+
 def test_explain_prints_graphs_breaks_and_guards() -> None:
     def f(x: gw.Tensor, k: int) -> gw.Tensor:
         y = x * k

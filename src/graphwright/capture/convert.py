@@ -363,7 +363,7 @@ class Frontend:
                 place(code),
                 tuple(program.guards),
                 code,
-                frame.code if frame.code is not None else code,
+                frame.code,
                 resumed_at(code),
                 graph,
                 broken,

@@ -84,6 +84,7 @@ class RecompileRecord(Record):
 class FrameRecord(Record):
     """One translated frame: its guards, and the code that runs in its place.
 
+    translated: None where the frame hook calls the graph itself, without bytecode.
     resumed: where a resume function goes on, None for a function from its start.
     graph, broken: what the frame ended in. costs: nanoseconds per guard, evaluated alone;
     cost: of all guards together, which share what they load. Both only where they were measured.
@@ -92,7 +93,7 @@ class FrameRecord(Record):
     location: Location
     guards: tuple[Any, ...]
     original: types.CodeType
-    translated: types.CodeType
+    translated: types.CodeType | None
     resumed: Location | None = None
     graph: GraphRecord | None = None
     broken: BreakRecord | None = None
