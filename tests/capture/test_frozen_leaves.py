@@ -272,3 +272,33 @@ def test_what_a_pass_has_computed_again_already() -> None:
         net, x = nn.Linear(3, 2), gw.ones(2, 3, requires_grad=True)
         function(net, x)
         assert x.grad is not None and net.weight.grad is None and net.weight.requires_grad
+
+
+def moved_within(w: Any, h: Any, x: Any) -> Any:
+    loss = (w * 3).sum() + x.sum()
+    w.requires_grad_(False)
+    w.mul_(h)
+    loss.backward()
+    return x.grad
+
+
+def moved_and_made_within(w: Any, h: Any, x: Any) -> Any:
+    return moved_within(w.detach().clone().requires_grad_(), h, x)
+
+
+def moved_after_a_part(w: Any, h: Any, x: Any) -> Any:
+    loss = gw.compile(lambda w, x: (w * 3).sum() + x.sum())(w, x)
+    w.requires_grad_(False)
+    w.copy_(h)
+    loss.backward()
+    return x.grad
+
+
+@pytest.mark.parametrize("program", [moved_within, moved_and_made_within, moved_after_a_part])
+def test_a_frozen_leaf_that_has_got_a_history(program: Any) -> None:
+    """What it was used for before does not lead to where its history goes: that is refused."""
+    for function in (program, gw.compile(program)):
+        w, h, x = (gw.full((3,), value, requires_grad=True) for value in (1.0, 2.0, 3.0))
+        with pytest.raises(RuntimeError, match="moved into the graph interior"):
+            function(w, h, x)
+        assert h.grad is None

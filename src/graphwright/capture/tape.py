@@ -226,6 +226,12 @@ class Tape:
         return known
 
     def _departure(self, value: TensorVariable) -> Departure:
+        for leaf, step in self.made_leaves.values():
+            if not leaf.is_leaf:
+                reason = Unsupported("GB0023", "a leaf that the frame made was frozen, and then "
+                                     "got a history")
+                reason.blame(step)
+                raise reason
         used = self.differentiated or self.made_leaves or self.hooks
         if value.fake.requires_grad and used and is_forbidden(value.fake):
             self._note_history(self.made_leaves)

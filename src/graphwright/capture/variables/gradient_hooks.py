@@ -20,6 +20,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.context import without_gradients
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
+from graphwright.runtime.autograd.engine import MOVED
 from graphwright.runtime.autograd.node import gradient_edge
 from graphwright.runtime.autograd.partial import gradients_until, leaves_reached
 from graphwright.runtime.records import Record
@@ -71,7 +72,11 @@ def is_frozen(leaf: TensorVariable) -> bool:
 
 
 def require_recorded(leaves: Sequence[TensorVariable]) -> None:
-    """A break before a pass to a leaf that was frozen after its use, which gets no gradient."""
+    """A break before a pass to a leaf that was frozen after its use, which gets no gradient, and
+    to one that has got a history then, which is an error.
+    """
+    if not all(leaf.fake.is_leaf for leaf in leaves):
+        unsupported("GB0007", f"RuntimeError: {MOVED}")
     if any(map(is_frozen, leaves)):
         unsupported("GB0004", "backward() to tensors that do not require gradients any more")
 

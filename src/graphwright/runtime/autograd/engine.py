@@ -131,10 +131,18 @@ class _Run:
                 continue
             if node is not None and node.prehooks:
                 (grad,) = _run_prehooks(node, [grad])
+            if leaf.grad_fn is not None:
+                raise RuntimeError(MOVED)
             _accumulate(leaf, grad)
             if node is not None and node.hooks:
                 for hook in tuple(node.hooks.values()):
                     hook((), (grad,))
+
+
+MOVED = (
+    "leaf variable has been moved into the graph interior: it was frozen after its use and then "
+    "written in place by what has a history"
+)
 
 
 def _checked(node: Node, grads: list[Any]) -> Sequence[Any]:
