@@ -179,6 +179,9 @@ class CompiledBackward(Foldable):
         self.closed = self.passed = 0
         self.ending = False
 
+    def hook_order(self, count: int) -> Sequence[int]:
+        return self.training.lowered.latest_first
+
     def watch(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Note the versions of what eager execution would have saved, unless hooks replace it."""
         if self.training.watch.kept and not packing():

@@ -353,3 +353,39 @@ def test_a_second_backward_under_another_default_dtype() -> None:
         finally:
             gw.set_default_dtype(gw.float32)
     assert_close(found[1], found[0])
+
+
+def apart_from_each_other(x: Any, w: Any) -> tuple[Any, ...]:
+    first, second = x * 2, w.sin()
+    return first, second, (x * w).exp()
+
+
+def in_another_order(x: Any, w: Any) -> tuple[Any, ...]:
+    last, first = (x * w).exp(), w * 3
+    return first, last, x.cos()
+
+
+def with_a_view(x: Any, w: Any) -> tuple[Any, ...]:
+    first, second = x * 2, w.sin()
+    return first, second, first[:1]
+
+
+def with_a_written_input(x: Any, w: Any) -> tuple[Any, ...]:
+    second = w.sin()
+    written = (x * 1).mul_(w)
+    return written, second, x.cos()
+
+
+@pytest.mark.parametrize("program", [
+    apart_from_each_other, in_another_order, with_a_view, with_a_written_input, longer])
+def test_hooks_run_in_the_order_of_eager_execution(program: Program) -> None:
+    """The gradients of what was made last come first."""
+    orders = []
+    for run in (program, gw.compile(program)):
+        x, w = (gw.full((3,), value, requires_grad=True) for value in (0.5, 2.0))
+        results, order = run(x, w), []
+        for number, result in enumerate(results):
+            result.register_hook(lambda grad, number=number: order.append(number))
+        all_of(results).backward()
+        orders.append(order)
+    assert orders[1] == orders[0] and sorted(orders[0]) == [0, 1, 2]

@@ -133,6 +133,16 @@ class History:
                 found[bit] = reduce(or_, [behind.get(maker, 0) for maker in makers], found[bit])
         return found
 
+    def latest_first(
+        self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
+    ) -> list[int]:
+        """The positions of the tangents, those first whose tensors were made last."""
+        edges = [[edge for edge in map(edge_of, tensors) if edge is not None]
+                 for tensors in self._roots(joint.tangents, outputs, mutated)]
+        made = [min([edge[0].sequence for edge in found if isinstance(edge[0], Node)], default=0)
+                for found in edges]
+        return sorted(range(len(made)), key=lambda number: -made[number])
+
     def _roots(
         self, tangents: Sequence[int], outputs: Sequence[OutputSpec],
         mutated: Sequence[tuple[int, int]],

@@ -130,6 +130,8 @@ class Lowered(Record, frozen=False):
             they begin with what was saved there.
         arrivals: for each of these, as bits of a number, those of `tangents` whose outputs such
             gradients arrive at.
+        latest_first: the positions of `tangents` in the order in which eager execution gets
+            through with their gradients.
         apart: how a call is taken apart; None where no result is computed from another.
         reusable: whether there are others, on which nothing is saved.
         joint: gives the forward's outputs and then the gradients, by eager ops.
@@ -152,6 +154,7 @@ class Lowered(Record, frozen=False):
     passages: list[tuple[int, int]] = field(default_factory=list)
     rereads: list[int] = field(default_factory=list)
     arrivals: list[int] = field(default_factory=list)
+    latest_first: list[int] = field(default_factory=list)
     apart: Apart | None = None
     reusable: bool = False
     joint: Callable[..., Any] | None = None

@@ -248,6 +248,7 @@ def _lowered(state: State) -> Lowered:
         lowered.passages = state.history.passages(joint, state.outputs, state.mutated)
         lowered.rereads = state.history.rereads(joint, state.outputs, state.mutated)
         lowered.arrivals = state.history.arrivals(joint, state.outputs, state.mutated)
+        lowered.latest_first = state.history.latest_first(joint, state.outputs, state.mutated)
         assert state.captured is not None
         lowered.apart = apart_of(state.captured, state.history, joint, state.outputs,
                                  state.mutated, _shapes(state.module))

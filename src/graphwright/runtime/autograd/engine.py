@@ -201,7 +201,8 @@ def _hooked(hook: Any, grad: Any) -> Any:
 
 def _run_output_hooks(node: Node, grads: list[Any]) -> None:
     assert node.output_hooks is not None
-    for number, grad in enumerate(grads):
+    for number in node.hook_order(len(grads)):
+        grad = grads[number]
         if grad is None:
             continue
         for key in (number, RETAINING - number):

@@ -117,6 +117,10 @@ class Node(_core.NodeBase):
         """Where all that arrives at an output comes together."""
         return self, number
 
+    def hook_order(self, count: int) -> Sequence[int]:
+        """Its outputs, of which there are so many, in the order in which their hooks run."""
+        return range(count)
+
     def hands_hooks_on(self) -> bool:
         """Whether hooks on its outputs run elsewhere: where all that arrives comes together."""
         return False
