@@ -380,12 +380,13 @@ def with_a_written_input(x: Any, w: Any) -> tuple[Any, ...]:
     apart_from_each_other, in_another_order, with_a_view, with_a_written_input, longer])
 def test_hooks_run_in_the_order_of_eager_execution(program: Program) -> None:
     """The gradients of what was made last come first."""
-    orders = []
+    orders: list[list[int]] = []
     for run in (program, gw.compile(program)):
         x, w = (gw.full((3,), value, requires_grad=True) for value in (0.5, 2.0))
-        results, order = run(x, w), []
+        results = run(x, w)
+        orders.append([])
         for number, result in enumerate(results):
-            result.register_hook(lambda grad, number=number: order.append(number))
+            result.register_hook(partial(lambda seen, number, grad: seen.append(number),
+                                         orders[-1], number))
         all_of(results).backward()
-        orders.append(order)
     assert orders[1] == orders[0] and sorted(orders[0]) == [0, 1, 2]
