@@ -270,3 +270,18 @@ def test_what_is_left_where_the_length_changes(begin: Any, then: int, drawn: int
 
     x = gw.ones(2)
     assert gw.compile(function, fullgraph=True)(x)[1:] == function(x)[1:]
+
+
+def hints_of_repetitions(x: Any) -> Any:
+    iterator = itertools.repeat(x, 5)
+    hints = [operator.length_hint(iterator)]
+    for _ in iterator:
+        hints.append(operator.length_hint(iterator, 9))
+    several = itertools.repeat(None, times=2), itertools.repeat(0, -3), itertools.repeat(0)
+    return x + 1, hints, [operator.length_hint(given, 12) for given in several]
+
+
+def test_repetitions_tell_how_many_are_left() -> None:
+    compiled = gw.compile(hints_of_repetitions, fullgraph=True)
+    assert compiled(gw.ones(2))[1:] == hints_of_repetitions(gw.ones(2))[1:]
+    assert compiled(gw.ones(2))[1:] == ([5, 4, 3, 2, 1, 0], [2, 0, 12])

@@ -88,6 +88,15 @@ _ITERATED: dict[str, dict[str, int]] = {
 """Which arguments are iterated, by the names and places of the parameters: else `iterable`."""
 
 
+def _repeat(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    made = _iterator("repeat", itertools.repeat)(tx, args, kwargs)
+    times = args[1] if len(args) > 1 else kwargs.get("times")
+    if times is not None and isinstance(made, GeneratorVariable):
+        count = max(times.realize().as_constant(), 0)
+        made.left = lambda drawn: tx.constant(count - drawn)
+    return made
+
+
 def _count(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     given = dict(zip(("start", "step"), args, strict=False)) | kwargs
     values = {"start": 0, "step": 1}
@@ -124,7 +133,7 @@ def _lru_cache(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _handlers() -> dict[Any, Handler]:
     iterators = [
         "accumulate", "compress", "cycle", "dropwhile", "takewhile", "filterfalse", "islice",
-        "starmap", "repeat", "zip_longest", "groupby", "tee", "batched", "pairwise",
+        "starmap", "zip_longest", "groupby", "tee", "batched", "pairwise",
     ]  # fmt: skip
     table: dict[Any, Handler] = {}
     for name in iterators:
@@ -153,6 +162,7 @@ LIBRARY: dict[Any, Handler] = {
     **_handlers(),
     itertools.chain: _chain,
     itertools.chain.from_iterable: _iterator("chain_from_iterable", itertools.chain.from_iterable),
+    itertools.repeat: _repeat,
     itertools.count: _count,
     operator.itemgetter: by_python(polyfills.itemgetter),
     operator.attrgetter: by_python(polyfills.attrgetter),
