@@ -1,6 +1,9 @@
 """Slices and indices counted from the end, where sizes or the bounds themselves are symbolic."""
 from __future__ import annotations
 
+import contextlib
+from typing import Any
+
 import pytest
 
 import graphwright as gw
@@ -37,3 +40,28 @@ def test_gradient_of_a_slice_from_the_end() -> None:
         compiled(x, place).backward()
         ((y[-place:] * 2).sum() + y[-1] * place).backward()
         assert x.grad.tolist() == y.grad.tolist()
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x - x[1:],
+        lambda x: x[: x.shape[0] // 2] - x,
+        lambda x: x + x[x.shape[0] - 1 :],
+        lambda x: x.reshape(x.shape[0] // 2, -1) * x[:2],
+        lambda x: x[: x.shape[0] % 3] * x,
+        lambda x: x.split(2)[-1] * x,
+        lambda x: x.clone().add_(x[1:]),
+        lambda x: x[2:].expand_as(x) * 1,
+    ],
+)
+def test_a_part_of_one_element_is_broadcast_whatever_its_size_is_made_of(
+    function: Any, dynamic: bool | None
+) -> None:
+    for lengths in ((2,), (3,), (6, 5, 4, 3, 2)):
+        compiled = gw.compile(function, backend="llvm", dynamic=dynamic)
+        for n in lengths:
+            with contextlib.suppress(RuntimeError):
+                want = function(_row(n)).tolist()
+                assert compiled(_row(n)).tolist() == want

@@ -43,6 +43,26 @@ def test_an_equality_unifies_symbols() -> None:
     assert [str(g) for g in env.guards[2:]] == ["s1 == s0"] or str(env.guards[2]) == "s0 == s1"
 
 
+def test_an_equality_gives_a_symbol_its_value() -> None:
+    env = ShapeEnv()
+    n, m = env.create_symbol(5), env.create_symbol(2)
+    assert 2 * n - 4 == 6 and str(n) == "5"
+    k = env.create_symbol(3)
+    assert k - m == 1
+    assert (str(k), str(m)) == ("s1 + 1", "s1"), "both are at least 2 still"
+
+
+def test_an_expression_that_gives_no_symbol_is_the_number_that_it_equals() -> None:
+    env = ShapeEnv()
+    n, m = env.create_symbol(3), env.create_symbol(3)
+    assert n // 2 == 1
+    assert isinstance(n // 2, int) and str(n) == "s0"
+    assert m // 2 == 1 and n == m and isinstance(m // 2, int)
+    k, j = env.create_symbol(7), env.create_symbol(6)
+    assert k // 3 == 2 and k - j == 1 and str(k) == "s3 + 1"
+    assert str((j + 1) // 3 + 5) == "7"
+
+
 def test_comparisons_with_floats_are_those_of_integers() -> None:
     env = ShapeEnv()
     n = env.create_symbol(5)

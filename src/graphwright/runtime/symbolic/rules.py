@@ -108,6 +108,23 @@ def prove_lt(a: ExprLike, b: ExprLike) -> bool:
     return _nonnegative(as_expr(b) - a - 1)
 
 
+def solve(equation: Expr) -> tuple[Sym, Expr] | None:
+    """(symbol, value) where `equation` is 0 exactly where the symbol has that value, the youngest
+    such symbol whose own bounds follow from the value's; None where there is none."""
+    terms = _polynomial(equation)
+    for symbol in sorted(equation.symbols(), key=_key_of, reverse=True):
+        scale = terms.get((symbol,), 0)
+        rest = {m: c for m, c in terms.items() if m != (symbol,)}
+        if not scale or any(c % scale for c in rest.values()):
+            continue
+        value = _from_polynomial({m: -c // scale for m, c in rest.items()})
+        low, high = symbol.range()
+        bounded = (low is None or prove_ge(value, low)) and (high is None or prove_ge(high, value))
+        if symbol not in value.symbols() and bounded:
+            return symbol, value
+    return None
+
+
 def _polynomial(expr: Expr) -> Polynomial:
     """The expression as {product of atoms: coefficient}; not to be changed by the caller."""
     if expr.polynomial is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from graphwright.runtime.symbolic.expr import Add, Expr, ExprLike, Int, Mul, Sym, as_expr
 from graphwright.runtime.symbolic.relation import Relation
+from graphwright.runtime.symbolic.rules import solve
 from graphwright.runtime.symbolic.symint import IntLike, SymInt
 
 LARGEST_INT = 1 << 30
@@ -35,6 +36,7 @@ class ShapeEnv:
         self.symbols: dict[str, Sym] = {}
         self._guards: dict[Relation, None] = {}
         self._known: dict[Sym | str, Expr] = {}
+        self._literals: dict[Expr, Int] = {}
         self._decided: dict[Relation, bool] = {}
         self.fixed = 0
 
@@ -96,7 +98,9 @@ class ShapeEnv:
     def simplify(self, expr: ExprLike) -> Expr:
         """`expr` with the equalities that were assumed put in."""
         result = as_expr(expr)
-        return result.subs(self._known) if self._known and result.symbols() else result
+        if self._known and result.symbols():
+            result = result.subs(self._known)
+        return self._literals.get(result, result)
 
     def evaluate_bool(self, relation: Relation) -> bool:
         """The truth of `relation`: proven from bounds, or taken from the hints and guarded."""
@@ -127,15 +131,28 @@ class ShapeEnv:
         return value
 
     def _learn(self, fact: Relation) -> None:
-        """Replace a symbol by what it equals; the younger symbol by the older one."""
+        """Replace a symbol by what it equals, the younger symbol by the older one; an expression
+        that gives no symbol's value, by the literal that it equals."""
         for symbol, other in ((fact.rhs, fact.lhs), (fact.lhs, fact.rhs)):
             if isinstance(symbol, Sym) and symbol not in other.symbols():
                 if isinstance(other, Sym) and other.sort_key > symbol.sort_key:
                     continue
-                for name, known in self._known.items():
-                    self._known[name] = known.subs({symbol: other})
-                self._known[symbol] = other
+                self._put(symbol, other)
                 return
+        solved = solve(fact.lhs - fact.rhs)
+        if solved is not None:
+            self._put(*solved)
+        elif isinstance(fact.rhs, Int):
+            self._literals[fact.lhs] = fact.rhs
+        elif isinstance(fact.lhs, Int):
+            self._literals[fact.rhs] = fact.lhs
+
+    def _put(self, symbol: Sym, value: Expr) -> None:
+        """Replace `symbol` by `value` from now on, in what is known already as well."""
+        for name, known in self._known.items():
+            self._known[name] = known.subs({symbol: value})
+        self._known[symbol] = value
+        self._literals = {expr.subs({symbol: value}): v for expr, v in self._literals.items()}
 
 
 def _width(expr: Expr) -> int | None:
