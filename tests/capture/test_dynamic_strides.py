@@ -83,6 +83,21 @@ def test_overlapping_rows_are_not_taken_for_apart() -> None:
         assert captured.agrees(gw.randn(200).as_strided((5, 8), (step, 1)))
 
 
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_write_to_repeated_elements_is_refused(backend: str, dynamic: bool | None) -> None:
+    programs = [lambda x: x.add_(1), lambda x: x.clone().expand(3, *x.shape).mul_(2)]
+    refused = "more than one element of the written-to tensor"
+    for program, stride in zip(programs, (0, 1), strict=True):
+        compiled = gw.compile(program, backend=backend, dynamic=dynamic)
+        for size in (6, 7, 8):
+            with pytest.raises(RuntimeError, match=refused):
+                compiled(gw.zeros(9).as_strided((size,), (stride,)))
+    for size in (6, 7, 8):
+        filled = gw.compile(lambda x: x.fill_(3) * 2, backend=backend, dynamic=dynamic)
+        assert filled(gw.zeros(1).expand(size)).tolist() == [6] * size
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_memory_between_is_left_alone(backend: str) -> None:
     compiled = gw.compile(lambda x: x.add_(1).sum(), backend=backend)

@@ -99,16 +99,18 @@ def _checked(op: Op, args: tuple[Any, ...], flags: int) -> tuple[Any, ...]:
         args = _plain_numbers(op, args) or args
         check_types(op, args)
     if flags & OVERLAP and op.is_inplace:
-        _check_overlap(op, args)
+        _check_overlap(op, args, bool(flags & FAKE))
     return args
 
 
-def _check_overlap(op: Op, args: tuple[Any, ...]) -> None:
+def _check_overlap(op: Op, args: tuple[Any, ...], fake: bool) -> None:
     if op.name == "fill_":      # the one element is read before any is written
         return
     target, other = args[0], args[1] if len(args) > 1 else None
     layouts = zip(target.stride(), target.shape, strict=True)
     if not any(stride == 0 and size > 1 for stride, size in layouts):
+        if fake:                # which has no memory that another could share
+            return
         what = SOME
     elif op.name in _REPEATABLE or (op.name == "copy_" and _same_elements(target, other)):
         return

@@ -324,13 +324,28 @@ static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
     return flags;
 }
 
-/* Whether elements of the first argument share memory with one another. */
+/* Whether some stride may be 0. */
+static bool may_repeat(PyObject *strides) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(strides); i++) {
+        PyObject *stride = PyTuple_GET_ITEM(strides, i);
+        if (!PyLong_CheckExact(stride) || !PyObject_IsTrue(stride)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether elements of the first argument share memory with one another, or may, where that is
+   for the expressions of sizes to say. */
 static bool overlaps(PyObject *const *items, Py_ssize_t n) {
     if (n == 0 || !gw_is_tensor(items[0])) {
         return false;
     }
     const GwTensor *t = (GwTensor *)items[0];
-    if (t->flags & (GW_CONTIGUOUS | GW_SYMBOLIC)) {
+    if (t->flags & GW_SYMBOLIC) {
+        return may_repeat(t->strides_obj);
+    }
+    if (t->flags & GW_CONTIGUOUS) {
         return false;
     }
     for (int i = 0; i < t->ndim; i++) {
