@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from graphwright.capture.record import (
     GraphRecord,
     RecompileRecord,
 )
+from graphwright.runtime.standard_error import tell
 
 
 def _guards(record: FrameRecord) -> str:
@@ -61,7 +61,7 @@ def wanted() -> frozenset[str]:
 def log(name: str, text: Callable[[], str]) -> None:
     """Write a text to standard error if GRAPHWRIGHT_LOGS asks for this log."""
     if name in wanted():
-        print(f"[graphwright] {name}: {text()}", file=sys.stderr, flush=True)
+        tell(f"[graphwright] {name}: {text()}")
 
 
 def attach(record: CaptureRecord) -> bool:

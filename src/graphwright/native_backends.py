@@ -8,7 +8,6 @@ one place where `ir` and `codegen` meet `capture`.
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -28,6 +27,7 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.logs import log
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.standard_error import warn
 from graphwright.runtime.tensor import Tensor
 from graphwright.training import Training
 
@@ -80,7 +80,7 @@ def warn_once(message: str) -> None:
     """Warn the first time only."""
     if message not in _warned:
         _warned.add(message)
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        warn(message, RuntimeWarning, 2)
 
 
 def eager(graph: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from graphwright.capture.record import BreakRecord, CaptureRecord
+from graphwright.runtime.standard_error import tell
 
 _enabled = [os.environ.get("GRAPHWRIGHT_NOTICES", "1") != "0"]
 _told: set[tuple[str, str]] = set()
@@ -44,8 +44,8 @@ def _tell(root: Callable[[], str], entry: Any) -> None:
     if key not in _told:
         _told.add(key)
         place = f"{function} ({where.file}:{where.line})"
-        print(f"[graphwright] {place}: {entry.code} {entry.what}, {entry.title}; "
-              "gw.explain tells more", file=sys.stderr)
+        tell(f"[graphwright] {place}: {entry.code} {entry.what}, {entry.title}; "
+             "gw.explain tells more")
 
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep

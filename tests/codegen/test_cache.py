@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import shlex
 import subprocess
 import sys
@@ -15,7 +16,13 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright.codegen.cache import CacheWarning, KernelCache, cache_folder, kernel_cache
+from graphwright.codegen.cache import (
+    _CACHES,
+    CacheWarning,
+    KernelCache,
+    cache_folder,
+    kernel_cache,
+)
 from graphwright.codegen.canonical import canonical
 from graphwright.codegen.emit import llvm_object
 from graphwright.codegen.emit.native import compile_program
@@ -172,6 +179,38 @@ def test_a_name_that_is_too_long_means_memory(tmp_path: Path) -> None:
         cache.put("key", b"payload")
     assert cache.get("key") == b"payload"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_leads_nowhere_means_memory_and_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    cache = KernelCache(tmp_path / "link" / "kernels")
+    with pytest.warns(CacheWarning, match="No such file"):
+        cache.put("key", b"payload")
+    assert cache.get("key") == b"payload"
+
+
+def test_the_warning_is_no_error_of_what_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", "/dev/null")
+    _CACHES.pop(cache_folder(), None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert gw.compile(lambda x: x.sin() + 1)(gw.zeros(7)).tolist() == [1.0] * 7
+    assert "in memory only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("largest", [0, 10])
+def test_no_room_for_the_files_of_the_c_backend_is_no_bug_of_the_compiler(
+    folder: Path, largest: int
+) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, before[1]))
+    try:
+        with pytest.raises(CompilerMissing, match=r"File too large: set TMPDIR.*backend='llvm'"):
+            gw.compile(lambda x: x.sin() + 2, backend="c")(gw.zeros(7))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_the_folders_above_are_private_too(folder: Path) -> None:

@@ -69,6 +69,34 @@ def test_a_relative_cache_folder_is_never_used(tmp_path: Path) -> None:
     assert not Path("relative-cache").exists()
 
 
+BREAKING = """
+import os, sys, warnings
+import graphwright as gw
+{before}
+
+@gw.compile(options={{"recompile_limit": 1}})
+def f(x, k):
+    print(end="")
+    return gw.relu(x + k) * 2
+
+print(*(f(gw.ones(n), k).tolist() for n, k in ((1, "a"[1:] or 1), (2, 2.5))))
+"""
+
+
+@pytest.mark.parametrize("before", [
+    "sys.stderr = None",
+    "os.dup2(os.open('/dev/full', os.O_WRONLY), 2)",
+    "ours, theirs = os.pipe(); os.close(ours); os.dup2(theirs, 2)",
+    "sys.stderr.close()",
+], ids=["none", "full", "unread", "closed"])
+@pytest.mark.parametrize("logs", ["", "graph_breaks,recompiles,guards,graph,joint,loops,cache"])
+def test_what_cannot_be_told_does_not_end_the_program(before: str, logs: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BREAKING.format(before=before)], capture_output=True, text=True,
+        check=False, env={**os.environ, "GRAPHWRIGHT_LOGS": logs})
+    assert (done.returncode, done.stdout) == (0, "[4.0] [7.0, 7.0]\n"), done.stderr
+
+
 def corrupt(path: Path, damage: Callable[[bytes], bytes]) -> None:
     path.chmod(0o600)
     path.write_bytes(damage(path.read_bytes()))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 import types
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +15,7 @@ from graphwright.capture.callers import is_library, users_call
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.record import BreakRecord, Location, RecompileRecord
 from graphwright.capture.resume import is_resume, origin_of
+from graphwright.runtime.standard_error import warn
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
@@ -166,7 +165,8 @@ def warn_of_limit(code: types.CodeType, limit: int, recompile: RecompileRecord |
             "the versions run as plain Python. The last one did not fit because",
             *recompile.reasons,
         ])
-    _warn(f"graphwright: {where.function} ({where.file}:{where.line}) {told}", 3)
+    text = f"graphwright: {where.function} ({where.file}:{where.line}) {told}"
+    warn(text, RuntimeWarning, 3)
 
 
 def warn_of_static_sizes(output: OutputGraph) -> None:
@@ -177,23 +177,12 @@ def warn_of_static_sizes(output: OutputGraph) -> None:
         if relation.op != "==" or len(symbols) != 1 or symbols[0] not in output.marked:
             continue
         source = as_written(str(env.symbol_sources[symbols[0]]))
-        _warn(
+        warn(
             f"graphwright: {source} was marked dynamic, but the program needs it to be "
             f"{env.values[symbols[0]]}; other sizes compile again",
+            RuntimeWarning,
             4,
         )
-
-
-def _warn(text: str, stacklevel: int) -> None:
-    """Warn, of the frame that many calls above the caller.
-
-    Where the program's filters make errors of warnings, the text goes to standard error: an
-    exception in the midst of the program would change what it does.
-    """
-    try:
-        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel + 1)
-    except RuntimeWarning:
-        print(text, file=sys.stderr, flush=True)
 
 
 # what guards cost

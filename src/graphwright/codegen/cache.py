@@ -12,11 +12,11 @@ import contextlib
 import hashlib
 import os
 import stat
-import warnings
 from collections.abc import Iterator
 
 from graphwright.codegen.private_files import new_file
 from graphwright.runtime.records import Record
+from graphwright.runtime.standard_error import warn
 
 _DIGEST = hashlib.sha256().digest_size
 _LARGEST = 1 << 28
@@ -78,10 +78,16 @@ class KernelCache:
         folder = self._usable_folder(create=False)
         if folder is None:
             return
-        with os.scandir(folder) as found:
-            for entry in found:
-                if entry.is_file(follow_symlinks=False) and not entry.name.startswith("."):
-                    yield entry.name, entry.stat().st_size
+        try:
+            found = os.listdir(folder)
+        except OSError as error:
+            self._warn(f"cannot read {folder}: {error.strerror}")
+            return
+        for name in found:
+            with contextlib.suppress(FileNotFoundError):    # another process has dropped it
+                status = os.lstat(os.path.join(folder, name))
+                if stat.S_ISREG(status.st_mode) and not name.startswith("."):
+                    yield name, status.st_size
 
     def clear(self) -> int:
         """Delete all entries; how many there were on disk."""
@@ -122,9 +128,9 @@ class KernelCache:
             if create:
                 _make_folder(folder)
             status = os.lstat(folder)
-        except FileNotFoundError:
-            return None
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and not create:
+                return None
             self._warn(f"cannot use {folder}: {error.strerror}")
             return None
         if not stat.S_ISDIR(status.st_mode):
@@ -140,8 +146,7 @@ class KernelCache:
     def _warn(self, reason: str) -> None:
         if not self._warned:
             self._warned = True
-            warnings.warn(f"graphwright keeps compiled kernels in memory only: {reason}",
-                          CacheWarning, stacklevel=2)
+            warn(f"graphwright keeps compiled kernels in memory only: {reason}", CacheWarning, 2)
 
 
 def _digest(key: str, payload: bytes) -> bytes:

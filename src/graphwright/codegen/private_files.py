@@ -10,6 +10,8 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+from graphwright.codegen.target import CompilerMissing
+
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PLACES = ("/tmp", "/var/tmp", os.curdir)
 
@@ -21,18 +23,24 @@ def new_file(folder: str) -> tuple[int, str]:
 
 
 @contextlib.contextmanager
-def temporary_folder() -> Iterator[str]:
+def compilers_folder() -> Iterator[str]:
     """A folder that goes with the context, in TMPDIR or else where temporary files usually are.
 
-    Raises: OSError if it can be made nowhere.
+    Raises: CompilerMissing if it can be made nowhere, or what is done with its files fails.
     """
-    folder = _new_folder()
     try:
-        yield folder
-    finally:
-        import shutil
+        folder = _new_folder()
+        try:
+            yield folder
+        finally:
+            import shutil
 
-        shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise CompilerMissing(
+            f"the files of the C backend cannot be written or opened: {error}: set TMPDIR to a "
+            "folder with room for programs, or use backend='llvm', which needs none"
+        ) from error
 
 
 def _new_folder() -> str:

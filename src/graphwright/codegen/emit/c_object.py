@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from graphwright.codegen.private_files import temporary_folder
+from graphwright.codegen.private_files import compilers_folder
 from graphwright.codegen.target import Compiler, CompilerMissing, Machine, host
 
 _FLAGS = (
@@ -26,15 +26,17 @@ def flags(machine: Machine) -> tuple[str, ...]:
 def shared_library(text: str, machine: Machine, compiler: Compiler) -> bytes:
     """The bytes of the library that `compiler` makes of `text`.
 
-    Raises: CompilerMissing if the compiler cannot be run or refuses the source.
+    Raises: CompilerMissing if the compiler cannot be run or refuses the source, or there is no
+        room for its files.
     """
-    with temporary_folder() as folder:
+    with compilers_folder() as folder:
         source, result = os.path.join(folder, "program.c"), os.path.join(folder, "program.so")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
         command = [*compiler.command, *flags(machine), "-o", result, source, "-lm"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                                  check=False)
         except OSError as error:
             raise CompilerMissing(f"{compiler.command[0]} cannot be run: {error}") from error
         if done.returncode:

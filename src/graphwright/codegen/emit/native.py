@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 from graphwright.codegen.cache import kernel_cache
 from graphwright.codegen.canonical import Canonical, canonical
-from graphwright.codegen.private_files import temporary_folder
+from graphwright.codegen.private_files import compilers_folder
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import Machine, find_compiler, host
 from graphwright.runtime import _core
@@ -114,7 +114,7 @@ def _build(program: NativeProgram, target: str, machine: Machine, form: Canonica
 
 def _load_library(payload: bytes) -> _core.CodeObject:
     """Open a shared library from memory: the loader needs a name only while it opens it."""
-    with temporary_folder() as folder:
+    with compilers_folder() as folder:
         path = os.path.join(folder, hashlib.sha256(payload).hexdigest() + ".so")
         with open(path, "wb") as file:
             file.write(payload)
