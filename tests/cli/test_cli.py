@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +49,36 @@ def scalar(x, k: int):
 
 
 number = 3
+
+
+def lone(x):
+    return x
+
+
+def lone_inputs():
+    return gw.ones(3)
+
+
+def listed(x):
+    return x
+
+
+listed_inputs = (3,)
+
+
+def growing(x):
+    growing.calls = getattr(growing, "calls", 0) + 1
+    return [x] * growing.calls
+
+
+def talkative(x):
+    for line in range(20_000):
+        print("line", line)
+    return x
+
+
+def cut_off(x):
+    raise BrokenPipeError("of my own socket")
 '''
 
 
@@ -142,6 +174,21 @@ def test_doctor_says_what_will_be_used(capsys: pytest.CaptureFixture[str]) -> No
     (["dump", "{model}:f", "--input", "f32[2]"], "cannot be called: missing", "--input"),
     (["dump", "{model}:f", "--input", "q7[2]", "--input", "1"], "unknown dtype 'q7'", "float32"),
     (["dump", "{model}:f", "--input", "f32(2)"], "is no input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "f32[2 3]"], "is no input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "f32[,3]"], "is no input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "f32[-1]"], "is no input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "{{[]: 1}}"], "is no input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "(" + "-" * 20_000 + "1)"], "is no input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "f32[99999999999999]"], "cannot allocate", "smaller"),
+    (["dump", "{model}:f", "--input", "i64[" + "9" * 30 + "]"], "cannot be made", "smaller"),
+    (["dump", "{model}:f", "--input", "f32[" + "9" * 5000 + "]"], "cannot be made", "smaller"),
+    (["dump", "{model}:lone"], "lone_inputs() gives Tensor, not a tuple", "(argument,)"),
+    (["dump", "{model}:listed"], "listed_inputs is no function", "(argument,)"),
+    (["dump", "x" * 5000 + ".py:f"], "there is no file", "name a Python file"),
+    (["dump", "{model}:f", "--out", "{model}"], "cannot write to", "--out"),
+    (["bench", "{model}:f", "--seconds", "0.01", "--out", "{model}/x"], "cannot write to",
+     "--out"),
+    (["bench", "{model}:growing", "--input", "f32[2]"], "1 tensors ([2]), compiled 2", "report"),
     (["dump", "{model}:f", "--stage", "c", "--stage", "llvm"], "different backends",
      "ask for one"),
 ])
@@ -160,6 +207,86 @@ def test_a_file_with_a_syntax_error(
     path = tmp_path / "bad_syntax.py"
     path.write_text("def f(:\n")
     assert f"{path}:1" in mistake(capsys, "dump", f"{path}:f")
+
+
+def test_the_file_with_the_syntax_error_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    imported = tmp_path / "bad_part.py"
+    imported.write_text("x = 1\ny = (\n")
+    path = tmp_path / "whole.py"
+    path.write_text("import bad_part\n")
+    assert f"{imported}:2" in mistake(capsys, "dump", f"{path}:f")
+    path.write_text("\0")
+    assert f"{path}: " in mistake(capsys, "dump", f"{path}:f").replace(":1: ", ": ")
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])
+def test_times_that_do_not_pass(
+    capsys: pytest.CaptureFixture[str], model: str, seconds: str
+) -> None:
+    assert "no number of seconds above 0" in mistake(
+        capsys, "bench", f"{model}:f", "--seconds", seconds)
+
+
+COMMANDS = [["--help"], ["dump", "--help"], ["doctor"], ["dump", "{model}:f"],
+            ["explain", "{model}:talkative", "--input", "1"]]
+
+
+def started(
+    model: str, command: list[str], stdout: Any, **environment: str
+) -> subprocess.Popen[str]:
+    """The command in a process of its own, which writes as much at once as programs do."""
+    inherited = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "graphwright", *(word.format(model=model) for word in command)],
+        stdout=stdout, stderr=subprocess.PIPE, text=True, env={**inherited, **environment})
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_reader_that_goes_ends_the_command_quietly(model: str, command: list[str]) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    process = started(model, command, theirs, GRAPHWRIGHT_NOTICES="0")
+    os.close(theirs)
+    assert (process.communicate()[1], process.returncode) == ("", 0)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize("command", COMMANDS[2:4], ids=" ".join)
+def test_output_that_cannot_be_written_is_told(model: str, command: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        process = started(model, command, full)
+        error = process.communicate()[1]
+    assert process.returncode == 2
+    assert error.startswith("graphwright: cannot write to standard output: No space left")
+    assert "Traceback" not in error and "Exception ignored" not in error
+
+
+def test_a_broken_pipe_of_the_users_own_is_an_error(
+    capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    with pytest.raises(BrokenPipeError, match="of my own socket"):
+        main(["explain", f"{model}:cut_off", "--input", "1"])
+
+
+def test_what_the_encoding_does_not_have_is_escaped(model: str) -> None:
+    process = started(model, ["explain", "{model}:f"], subprocess.PIPE, LC_ALL="C", PYTHONUTF8="0",
+                      PYTHONCOERCECLOCALE="0")
+    output, error = process.communicate()
+    assert (process.returncode, error) == (0, "")
+    assert "\\u2514\\u2500 frame, from the start" in output
+
+
+def test_doctor_counts_entries_alone(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir(0o700)
+    (folder / "dangling").symlink_to(tmp_path / "nowhere")
+    (folder / "entry").write_bytes(b"12")
+    monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", str(tmp_path))
+    assert f"{folder}: 1 entries" in run(capsys, "doctor")
 
 
 def test_a_stage_whose_library_is_missing(

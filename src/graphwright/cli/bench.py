@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import graphwright as gw
 from graphwright.cli.errors import UserError
 from graphwright.cli.loading import load_target, make_inputs
 from graphwright.cli.options import add_backend, add_target
+from graphwright.cli.output import folder_for_output, say
 from graphwright.report.measure import Timing, format_seconds, in_turns
 from graphwright.report.page import Page
 
@@ -25,9 +27,21 @@ def add_parser(commands: Any) -> None:
                     "turns. With --out also write JSON, Markdown and an HTML page.")
     add_target(parser)
     add_backend(parser)
-    parser.add_argument("--seconds", type=float, default=1.0, help="time spent on each (1.0)")
+    parser.add_argument("--seconds", type=some_seconds, default=1.0,
+                        help="time spent on each (1.0)")
     parser.add_argument("--out", type=Path, help="a folder for results.json, .md and report.html")
     parser.set_defaults(run=run)
+
+
+def some_seconds(text: str) -> float:
+    """A time that passes. Raises: ArgumentTypeError of any other text."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds above 0")
+    return seconds
 
 
 def tensors_in(value: Any) -> list[gw.Tensor]:
@@ -47,11 +61,23 @@ def check(expected: Any, got: Any) -> None:
     Raises:
         UserError: they do; nothing is timed then.
     """
-    for a, b in zip(tensors_in(expected), tensors_in(got), strict=True):
-        if not gw.allclose(a.float(), b.float(), rtol=1e-3, atol=1e-5, equal_nan=True):
-            worst = (a.float() - b.float()).abs().max().item()
+    eagerly, compiled = tensors_in(expected), tensors_in(got)
+    if [t.shape for t in eagerly] != [t.shape for t in compiled]:
+        raise UserError(f"eager results are {shapes_of(eagerly)}, compiled {shapes_of(compiled)}",
+                        "does the function go on from call to call? Otherwise please report "
+                        "this as a bug")
+    for a, b in zip(eagerly, compiled, strict=True):
+        dtype = gw.complex128 if a.is_complex() or b.is_complex() else gw.float64
+        x, y = a.to(dtype), b.to(dtype)
+        if not gw.allclose(x, y, rtol=1e-3, atol=1e-5, equal_nan=True):
+            worst = (x - y).abs().max().item()
             raise UserError(f"compiled and eager results differ by {worst:.2e}",
                             "is the function random? Otherwise please report this as a bug")
+
+
+def shapes_of(tensors: list[gw.Tensor]) -> str:
+    """Their number, and the shape of each."""
+    return f"{len(tensors)} tensors ({', '.join(str(list(t.shape)) for t in tensors)})"
 
 
 def seeded(call: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
@@ -94,13 +120,14 @@ HEADERS = ["case", "median", "quartiles", "times eager's speed"]
 def write(folder: Path, name: str, rows: list[list[str]], summary: str, data: dict[str, Any]
           ) -> None:
     """Write the three reports into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "results.json").write_text(json.dumps(data, indent=1) + "\n")
     table = ["| " + " | ".join(cells) + " |" for cells in (HEADERS, ["---"] * 4, *rows)]
-    (folder / "results.md").write_text("\n".join([f"# {name}", "", *table, "", summary, ""]))
+    texts = {"results.json": json.dumps(data, indent=1) + "\n",
+             "results.md": "\n".join([f"# {name}", "", *table, "", summary, ""])}
     page = Page(f"graphwright bench: {name}")
     page.paragraph(summary)
     page.table(HEADERS, rows)
+    for file, text in texts.items():
+        (folder / file).write_text(text, encoding="utf-8", errors="backslashreplace")
     page.write(folder / "report.html")
 
 
@@ -110,10 +137,11 @@ def run(arguments: argparse.Namespace) -> None:
     rows = rows_of(timings)
     summary = f"first compiled call {format_seconds(first)}; {compiled}"
     for cells in (HEADERS, *rows):
-        print("  ".join(f"{cell:<24}" for cell in cells).rstrip())
-    print(summary)
+        say("  ".join(f"{cell:<24}" for cell in cells).rstrip())
+    say(summary)
     if arguments.out:
         data = {"target": arguments.target, "first_call_s": first,
                 "median_s": {name: t.median for name, t in timings.items()}}
-        write(arguments.out, arguments.target, rows, summary, data)
-        print(f"written to {arguments.out}")
+        with folder_for_output(arguments.out) as folder:
+            write(folder, arguments.target, rows, summary, data)
+        say(f"written to {arguments.out}")

@@ -8,12 +8,12 @@ import platform
 import shlex
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import graphwright as gw
 from graphwright import native_backends
 from graphwright.capture.support import hook_problem
+from graphwright.cli.output import say
 from graphwright.codegen import cache, target
 from graphwright.runtime import blas
 
@@ -48,7 +48,7 @@ def kernels() -> str:
     folder = cache.cache_folder()
     if folder is None:
         return "in memory only: GRAPHWRIGHT_CACHE_DIR is no absolute path"
-    sizes = [entry.stat().st_size for entry in Path(folder).glob("*")]
+    sizes = [size for _, size in cache.kernel_cache().entries()]
     return f"{folder}: {len(sizes)} entries, {sum(sizes) / 2**20:.1f} MiB"
 
 
@@ -74,4 +74,4 @@ def run(arguments: argparse.Namespace) -> None:
     found = list(lines())
     width = max(len(name) for name, _ in found)
     for name, text in found:
-        print(f"{name:<{width}}  {text}")
+        say(f"{name:<{width}}  {text}")

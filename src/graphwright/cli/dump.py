@@ -11,6 +11,7 @@ from graphwright.artifacts import STAGES
 from graphwright.cli.errors import UserError
 from graphwright.cli.loading import load_target, make_inputs
 from graphwright.cli.options import add_backend, add_target
+from graphwright.cli.output import folder_for_output, say
 
 
 def add_parser(commands: Any) -> None:
@@ -68,14 +69,21 @@ def run(arguments: argparse.Namespace) -> None:
     if not texts:
         raise UserError("no graph was captured",
                         f"graphwright explain {arguments.target} says why")
-    for stage, text in texts.items():
-        if arguments.out:
-            arguments.out.mkdir(parents=True, exist_ok=True)
-            path = arguments.out / f"{stage}.txt"
-            path.write_text(text, encoding="utf-8")
-            print(path)
-        else:
-            print(f"==== {stage} ====\n{text.rstrip()}\n")
+    if arguments.out:
+        write(arguments.out, texts)
+    else:
+        for stage, text in texts.items():
+            say(f"==== {stage} ====\n{text.rstrip()}\n")
+
+
+def write(out: Path, texts: dict[str, str]) -> None:
+    """Write a file for each stage, and tell its path."""
+    paths = {stage: out / f"{stage}.txt" for stage in texts}
+    with folder_for_output(out):
+        for stage, path in paths.items():
+            path.write_text(texts[stage], encoding="utf-8", errors="backslashreplace")
+    for path in paths.values():
+        say(str(path))
 
 
 def requiring_grad(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import graphwright as gw
 from graphwright.cli.loading import load_target, make_inputs
 from graphwright.cli.options import add_target
+from graphwright.cli.output import say
 
 
 def add_parser(commands: Any) -> None:
@@ -23,4 +24,4 @@ def run(arguments: argparse.Namespace) -> None:
     """Call the function compiled, and print the explanation."""
     module, function = load_target(arguments.target)
     inputs = make_inputs(module, function, arguments.inputs)
-    print(gw.explain(function)(*inputs))
+    say(str(gw.explain(function)(*inputs)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from typing import Any
 import graphwright as gw
 from graphwright.cli.errors import UserError
 
-SPEC = re.compile(r"(?P<dtype>[a-z]+[0-9]*)\[(?P<shape>[0-9, ]*)\]")
+SPEC = re.compile(r"(?P<dtype>[a-z]+[0-9]*)\[(?P<shape>(?: *[0-9]+ *(?:, *[0-9]+ *)*,?)? *)\]")
 SHORT = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i64": "int64",
          "i32": "int32", "i16": "int16", "i8": "int8", "u8": "uint8"}
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
@@ -33,7 +34,7 @@ def load_module(path: Path) -> ModuleType:
     Raises:
         UserError: the file does not exist, is no Python file, or fails to import.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise UserError(f"there is no file {path}", f"name a Python file, as in: {EXAMPLE}")
     if path.suffix != ".py":
         raise UserError(f"{path} is not a .py file", f"name a Python file, as in: {EXAMPLE}")
@@ -45,7 +46,9 @@ def load_module(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
-        raise UserError(f"{path}:{error.lineno}: {error.msg}", "mend the file's syntax") from None
+        line = "" if error.lineno is None else f":{error.lineno}"
+        raise UserError(f"{error.filename or path}{line}: {error.msg}", "mend the file's syntax"
+                        ) from None
     except ImportError as error:
         raise UserError(f"{path} cannot be imported: {error}", "install what it imports") from None
     return module
@@ -92,10 +95,14 @@ def tensor_of(spec: re.Match[str]) -> gw.Tensor:
     if name not in DTYPES:
         raise UserError(f"unknown dtype '{spec['dtype']}'", f"use one of {', '.join(DTYPES)}")
     dtype = getattr(gw, name)
-    shape = tuple(int(part) for part in spec["shape"].split(",") if part.strip())
-    if dtype.is_floating_point:
-        return gw.randn(*shape).to(dtype)
-    return gw.randint(0, 2, shape).to(dtype)
+    try:
+        shape = tuple(int(part) for part in spec["shape"].split(",") if part.strip())
+        if dtype.is_floating_point:
+            return gw.randn(*shape).to(dtype)
+        return gw.randint(0, 2, shape).to(dtype)
+    except (RuntimeError, ValueError) as error:
+        raise UserError(f"'{spec.group()}' cannot be made: {error}", "give a smaller shape"
+                        ) from None
 
 
 def parse_input(text: str) -> Any:
@@ -109,9 +116,28 @@ def parse_input(text: str) -> Any:
         return tensor_of(spec)
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         raise UserError(f"'{text}' is no input",
                         "give a dtype and shape like 'float32[4,8]', or a literal") from None
+
+
+def example_inputs(module: ModuleType, name: str) -> tuple[Any, ...]:
+    """What the file's function for the inputs of `name` gives; nothing where it has none.
+
+    Raises:
+        UserError: it is no function, or gives no tuple.
+    """
+    known = [maker for maker in (f"{name}_inputs", "example_inputs") if hasattr(module, maker)]
+    if not known:
+        return ()
+    maker = getattr(module, known[0])
+    way_out = f"for one argument: def {known[0]}(): return (argument,)"
+    if not callable(maker):
+        raise UserError(f"{known[0]} is no function", way_out)
+    inputs = maker()
+    if not isinstance(inputs, tuple | list):
+        raise UserError(f"{known[0]}() gives {type(inputs).__name__}, not a tuple", way_out)
+    return tuple(inputs)
 
 
 def make_inputs(module: ModuleType, target: Callable[..., Any], specs: Sequence[str]
@@ -122,16 +148,17 @@ def make_inputs(module: ModuleType, target: Callable[..., Any], specs: Sequence[
         UserError: nothing says what they are, or they do not fit the signature.
     """
     name = getattr(target, "__name__", type(target).__name__)
-    if specs:
-        inputs = tuple(parse_input(spec) for spec in specs)
-    else:
-        maker = getattr(module, f"{name}_inputs", None) or getattr(module, "example_inputs", None)
-        inputs = tuple(maker()) if maker else ()
+    given = tuple(parse_input(spec) for spec in specs)
+    inputs = given or example_inputs(module, name)
     called = target.forward if isinstance(target, gw.nn.Module) else target
     try:
-        inspect.signature(called).bind(*inputs)
+        signature = inspect.signature(called)
+    except ValueError:  # of a builtin that does not tell it
+        return inputs
+    try:
+        signature.bind(*inputs)
     except TypeError as error:
-        raise UserError(f"{name}{inspect.signature(called)} cannot be called: {error}",
+        raise UserError(f"{name}{signature} cannot be called: {error}",
                         "give each argument by --input 'float32[4,8]', or define "
                         "example_inputs() in the file") from None
     return inputs

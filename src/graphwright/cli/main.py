@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from graphwright.cli import bench, doctor, dump, explain
 from graphwright.cli.errors import UserError
+from graphwright.cli.output import finished
+from graphwright.runtime.standard_error import tell
 
 DESCRIPTION = """\
 See what graphwright makes of a Python function: every stage from bytecode to machine code, why
@@ -41,11 +42,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exit status 2 after a user's mistake."""
-    parsed = parser().parse_args(arguments)
     try:
-        parsed.run(parsed)
+        with finished():
+            parsed = parser().parse_args(arguments)
+            parsed.run(parsed)
     except UserError as error:
-        print(f"graphwright: {error}", file=sys.stderr)
+        tell(f"graphwright: {error}")
         raise SystemExit(2) from None
-    except BrokenPipeError:
-        sys.stderr.close()
