@@ -59,6 +59,13 @@ def test_parameter_list() -> None:
     assert "(0): Parameter containing:" in repr(values)
     with pytest.raises(IndexError):
         values[9]
+    with pytest.raises(RuntimeError, match="ParameterList should not be called"):
+        values(1)
+
+    class Shared(nn.ParameterList):
+        pass
+
+    assert type(Shared(values)[1:]) is Shared
 
 
 def test_parameter_dict() -> None:
@@ -73,3 +80,18 @@ def test_parameter_dict() -> None:
     assert list(values.state_dict()) == ["b"]
     values.clear()
     assert len(values) == 0
+    with pytest.raises(AttributeError, match="no attribute 'z'"):
+        values["z"]
+    with pytest.raises(RuntimeError, match="ParameterDict should not be called"):
+        values(1)
+
+
+def test_a_parameter_dict_sorts_plain_dicts_which_decides_the_order_of_parameters() -> None:
+    left, right = gw.ones(1), gw.zeros(2)
+    assert list(nn.ParameterDict({"right": right, "left": left})) == ["left", "right"]
+    ordered = nn.ParameterDict(OrderedDict(right=right, left=left))
+    assert list(ordered) == list(ordered.copy()) == ["right", "left"]
+    assert list(nn.ParameterDict([("right", right), ("left", left)])) == ["right", "left"]
+    assert list(nn.ParameterDict(ordered)) == ["right", "left"]
+    ordered.update({"b": right, "a": left})
+    assert [name for name, _ in ordered.named_parameters()] == ["right", "left", "a", "b"]

@@ -69,6 +69,19 @@ def test_a_backward_hook_where_no_input_requires_grad() -> None:
 
 
 @pytest.mark.oracle
+def test_a_backward_hook_is_not_called_where_the_output_is_no_tensor() -> None:
+    class Named(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return {"twice": x * 2}
+
+    module, seen = Named(), []
+    module.register_full_backward_hook(lambda *told: seen.append(told))
+    x = gw.ones(2, requires_grad=True)
+    with pytest.warns(UserWarning, match="module output should be a Tensor or a tuple"):
+        module(x)["twice"].sum().backward()
+    assert not seen and x.grad.tolist() == [2, 2]
+
+
 def test_backward_hooks_against_torch() -> None:
     torch = pytest.importorskip("torch")
 

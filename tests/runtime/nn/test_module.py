@@ -99,6 +99,16 @@ def test_state_dict_round_trip_and_messages() -> None:
         two.load_state_dict(bad)
 
 
+def test_state_dict_takes_its_arguments_by_position_with_a_warning() -> None:
+    net = nn.Linear(2, 1, bias=False)
+    own: dict[str, gw.Tensor] = {}
+    with pytest.warns(FutureWarning, match="Positional args are being deprecated"):
+        assert net.state_dict(own, "a.", True) is own
+    assert own["a.weight"] is net.weight
+    with pytest.warns(FutureWarning):
+        assert list(net.state_dict({}, prefix="b.")) == ["b.weight"]
+
+
 def test_train_eval_apply_requires_grad_zero_grad() -> None:
     net = Net()
     assert not net.eval().norm.training and net.train().norm.training

@@ -153,6 +153,28 @@ def test_bad_states_and_arguments() -> None:
         gw.lstm_cell(x, (h,), *cell.parameters())
 
 
+def test_a_state_of_the_wrong_kind_is_told_as_such() -> None:
+    x, h = gw.zeros(5, 2, 3), gw.zeros(1, 2, 4)
+    packed = sequences.pack_padded_sequence(x, [3, 5], enforce_sorted=False)
+    for given in (x, packed):
+        with pytest.raises(AttributeError, match="'tuple' object has no attribute"):
+            nn.GRU(3, 4)(given, (h, h))
+        with pytest.raises(IndexError):
+            nn.LSTM(3, 4)(given, h)
+        with pytest.raises(RuntimeError, match="lstm expects two hidden states"):
+            nn.LSTM(3, 4)(given, (h, h, h))
+        assert nn.LSTM(3, 4)(given, [h, h])[1][0].shape == (1, 2, 4)
+
+
+def test_unpadded_sequences_have_memory_of_their_own() -> None:
+    padded = gw.zeros(2, 3)
+    parts = sequences.unpad_sequence(padded, gw.tensor([2, 1]), batch_first=True)
+    parts[0].fill_(1)
+    assert padded.sum() == 0 and [len(part) for part in parts] == [2, 1]
+    steps = sequences.unpad_sequence(gw.zeros(3, 2, 4), gw.tensor([2, 1]))
+    assert all(part.is_contiguous() for part in steps)
+
+
 def test_packing_and_padding() -> None:
     parts = [gw.arange(n, dtype=gw.float32) for n in (2, 4, 3)]
     padded = sequences.pad_sequence(parts, batch_first=True, padding_value=-1)

@@ -328,7 +328,7 @@ class BackwardWatch:
         self.input_places: list[int] = []
         self.output_places: list[int] = []
         self.n_inputs = self.n_outputs = 0
-        self.grad_outputs: tuple[Any, ...] = ()
+        self.grad_outputs: tuple[Any, ...] | None = None
 
     def inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """`args` with the tensors that require gradients led through a boundary."""
@@ -375,12 +375,14 @@ class BackwardWatch:
         return tuple(full[i] for i in self.output_places)
 
     def _seen_inputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.grad_outputs is None:  # the gradient did not come through the module's output
+            return grads
         full = _placed(grads, self.input_places, self.n_inputs)
         for hook in self.hooks:
             changed = hook(self.module, full, self.grad_outputs)
             if changed is not None:
                 full = _same_length("Backward hook", "grad_input", changed, full)
-        self.grad_outputs = ()
+        self.grad_outputs = None
         return tuple(full[i] for i in self.input_places)
 
 

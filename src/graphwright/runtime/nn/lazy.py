@@ -256,6 +256,24 @@ class _LazyFeatures(_FromInput):
         return int(input.shape[1])
 
 
+class _LazyInstances(_LazyFeatures):
+    """A lazy instance norm: it has weights and running statistics unless told otherwise."""
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            eps, momentum, affine, track_running_stats, device=device, dtype=dtype, **kwargs
+        )
+
+
 class LazyConv1d(_LazyChannels, Conv1d):
     """`Conv1d(in_channels, ...)` whose `in_channels` is found in the input."""
 
@@ -316,19 +334,19 @@ class LazyBatchNorm3d(_LazyFeatures, BatchNorm3d):
     cls_to_become = BatchNorm3d
 
 
-class LazyInstanceNorm1d(_LazyFeatures, InstanceNorm1d):
+class LazyInstanceNorm1d(_LazyInstances, InstanceNorm1d):
     """`InstanceNorm1d(num_features, ...)` whose `num_features` is the input's dim 1."""
 
     cls_to_become = InstanceNorm1d
 
 
-class LazyInstanceNorm2d(_LazyFeatures, InstanceNorm2d):
+class LazyInstanceNorm2d(_LazyInstances, InstanceNorm2d):
     """`InstanceNorm2d(num_features, ...)` whose `num_features` is the input's dim 1."""
 
     cls_to_become = InstanceNorm2d
 
 
-class LazyInstanceNorm3d(_LazyFeatures, InstanceNorm3d):
+class LazyInstanceNorm3d(_LazyInstances, InstanceNorm3d):
     """`InstanceNorm3d(num_features, ...)` whose `num_features` is the input's dim 1."""
 
     cls_to_become = InstanceNorm3d

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -49,7 +50,7 @@ class ParameterList(Module):
 
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
-            return ParameterList(self[i] for i in range(*index.indices(self._size)))
+            return type(self)().extend(self[i] for i in range(*index.indices(self._size)))
         return getattr(self, self._name(index))
 
     def __setitem__(self, index: int, value: Any) -> None:
@@ -75,6 +76,9 @@ class ParameterList(Module):
             self.append(value)
         return self
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterList should not be called.")
+
     def extra_repr(self) -> str:
         return "\n".join(_describe(i, value) for i, value in enumerate(self))
 
@@ -89,8 +93,6 @@ class ParameterDict(Module):
             self.update(parameters)
 
     def __getitem__(self, key: str) -> Any:
-        if key not in self._keys:
-            raise KeyError(key)
         return getattr(self, key)
 
     def __setitem__(self, key: str, value: Any) -> None:
@@ -131,7 +133,7 @@ class ParameterDict(Module):
 
     def copy(self) -> ParameterDict:
         """Another dict of the same values."""
-        return ParameterDict(dict(self.items()))
+        return ParameterDict(OrderedDict(self.items()))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The value of `key`, which is set to `default` where it is missing."""
@@ -166,8 +168,15 @@ class ParameterDict(Module):
             del self[key]
 
     def update(self, parameters: Any) -> None:
-        """Add or replace values, from a dict or from pairs. TypeError for anything else."""
-        for key, value in _pairs("ParameterDict", parameters):
+        """Add or replace values, from a dict or from pairs. TypeError for anything else.
+
+        A plain dict is taken in the order of its sorted keys, an OrderedDict in its own.
+        """
+        pairs = _pairs("ParameterDict", parameters)
+        ordered = isinstance(parameters, OrderedDict | ParameterDict)
+        if isinstance(parameters, Mapping) and not ordered:
+            pairs.sort(key=operator.itemgetter(0))
+        for key, value in pairs:
             self[key] = value
 
     def keys(self) -> Iterable[str]:
@@ -181,6 +190,9 @@ class ParameterDict(Module):
     def items(self) -> Iterable[tuple[str, Any]]:
         """(name, value) pairs."""
         return [(key, self[key]) for key in self._keys]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterDict should not be called.")
 
     def extra_repr(self) -> str:
         return "\n".join(_describe(key, value) for key, value in self.items())

@@ -162,9 +162,12 @@ class RNNBase(Module):
     def _forward_packed(self, sequence: PackedSequence, hx: Any) -> Any:
         sizes = sequence.batch_sizes.tolist()
         self._check_input(sequence.data, True)
-        given = None if hx is None else hx if isinstance(hx, tuple) else (hx,)
-        if given is not None and sequence.sorted_indices is not None:
-            given = tuple(ops.index_select(t, 1, sequence.sorted_indices) for t in given)
+        given = hx
+        if hx is not None and sequence.sorted_indices is not None:
+            permuted = (
+                t.index_select(1, sequence.sorted_indices) for t in self._parts(hx)
+            )
+            given = tuple(permuted) if self.mode == "LSTM" else next(permuted)
         state = self._initial(given, sequence.data, sizes[0], True)
         output, final = self._layers(sequence.data, sizes, state)
         if sequence.unsorted_indices is not None:
@@ -212,10 +215,10 @@ class RNNBase(Module):
             if self.mode != "LSTM":
                 return (hidden,)
             return hidden, like.new_zeros((count, batch, self.hidden_size))
-        state = hx if isinstance(hx, tuple) else tuple(hx) if isinstance(hx, list) else (hx,)
+        state = self._parts(hx)
         rank = 3 if batched else 2
         for tensor in state:
-            if tensor.ndim != rank:
+            if tensor.dim() != rank:
                 kind = "batched 3-D" if batched else "unbatched 2-D"
                 ranks = ", ".join(f"{t.ndim}-D" for t in state)
                 found = f"({ranks}) tensors" if self.mode == "LSTM" else f"{ranks} tensor"
@@ -226,6 +229,15 @@ class RNNBase(Module):
         if not batched:
             state = tuple(ops.unsqueeze(t, 1) for t in state)
         self._check_state(state, batch)
+        return state
+
+    def _parts(self, hx: Any) -> State:
+        """The tensors of a state: an LSTM's is a pair, the others' one tensor."""
+        if self.mode != "LSTM":
+            return (hx,)
+        state = (hx[0], hx[1])
+        if len(hx) > 2:
+            raise RuntimeError("lstm expects two hidden states")
         return state
 
     def _layers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -60,12 +61,22 @@ class ModuleState:
     _load_state_dict_post_hooks: dict[int, Any]
 
     def state_dict(
-        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
         """Parameters and persistent buffers by dotted name, detached unless `keep_vars`.
 
         They share memory with the module's own. `destination`, a dict, is filled where given.
+        The three may be positional, in this order, with a FutureWarning.
         """
+        if args:
+            warnings.warn(
+                "Positional args are being deprecated, use kwargs instead.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            destination = args[0] if destination is None else destination
+            prefix = args[1] if prefix == "" and len(args) > 1 else prefix
+            keep_vars = args[2] if keep_vars is False and len(args) > 2 else keep_vars
         if destination is None:
             destination = StateDict()
             destination._metadata = OrderedDict()

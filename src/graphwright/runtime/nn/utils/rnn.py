@@ -275,7 +275,7 @@ def unpad_sequence(
 ) -> list[Tensor]:
     """The sequences of a padded batch, each of its own length."""
     rows = padded_sequences if batch_first else ops.transpose(padded_sequences, 0, 1)
-    return [rows[i, :n] for i, n in enumerate(lengths.tolist())]
+    return [ops.clone(rows[i, :n]).contiguous() for i, n in enumerate(lengths.tolist())]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
