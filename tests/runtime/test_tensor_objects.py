@@ -240,6 +240,31 @@ def test_the_meta_device_takes_the_shape_alone() -> None:
         there.to("cpu")
 
 
+def test_detach_forgets_the_history_on_the_meta_device() -> None:
+    x = gw.ones(2, device="meta", requires_grad=True)
+    assert not x.detach().requires_grad and not (x * 2).detach().requires_grad
+    norm = gw.nn.BatchNorm1d(3, device="meta")
+    norm(gw.ones(2, 3, device="meta"))
+    assert norm.running_mean.is_leaf and not norm.running_mean.requires_grad
+
+
+def test_a_tensor_of_the_meta_device_is_copied_pickled_and_written_to() -> None:
+    there = gw.empty(2, 3, device="meta").t().requires_grad_()
+    for twin in (copy.copy(there), copy.deepcopy(there), pickle.loads(pickle.dumps(there))):
+        assert twin.is_meta and twin.shape == (3, 2) and twin.stride() == (1, 3)
+        assert twin is not there and twin.requires_grad
+    both = copy.deepcopy([there, there])
+    assert both[0] is both[1] and both[0] is not there
+    target = gw.empty(3, device="meta")
+    assert target.copy_(gw.ones(3)) is target and target._version == 1
+    target[0] = gw.tensor(1.0)
+    with pytest.raises(RuntimeError, match="do not match"):
+        target.copy_(gw.ones(4))
+    for read, error in ((gw.Tensor.numpy, TypeError), (gw.Tensor.tolist, NotImplementedError)):
+        with pytest.raises(error, match="meta"):
+            read(target)
+
+
 def test_lists_of_tensors_and_numbers_on_meta() -> None:
     there = gw.empty(2, 3, device="meta")
     joined = gw.cat([there, there])

@@ -92,6 +92,16 @@ def test_masks() -> None:
     assert tensor[0, 0].sum().item() == 0
 
 
+def test_true_as_index_is_everything_and_false_nothing() -> None:
+    x = gw.zeros(2, 3)
+    x[True] = gw.tensor(3)
+    x[False] = gw.tensor(4)
+    assert x.tolist() == [[3, 3, 3]] * 2 and x.dtype is gw.float32
+    x[True] = gw.arange(6).reshape(2, 3)
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert x[True].shape == (1, 2, 3) and x[False].shape == (0, 2, 3)
+
+
 def test_index_errors() -> None:
     _, tensor = _pair()
     for key in (2, (0, 3), (0, 0, -5), [0, 2], (slice(None), [3])):

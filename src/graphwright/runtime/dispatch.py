@@ -203,7 +203,8 @@ def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         return HOOKS.fake_kernel(op, args)
     if flags & OTHER_DEVICE:
         devices = _devices(args)
-        if devices == ["meta"]:
+        into_meta = op.name == "copy_" and args[0].device.type == "meta"
+        if devices == ["meta"] or into_meta:
             assert HOOKS.meta_kernel is not None
             return HOOKS.meta_kernel(op, args)
         raise NotImplementedError(f"{op.name}: no kernel for {', '.join(devices)}")

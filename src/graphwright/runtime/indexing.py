@@ -293,6 +293,8 @@ class Indexing:
             return
         if plain and key.dtype is dtypes.int64 and key.ndim and self.ndim:
             view, indices = self, [key]
+        elif key is True:
+            view, indices = ops.unsqueeze(self, 0), []
         else:
             view, indices = (self[key], []) if _is_view(key) else _parse(self, key)
         if number and not indices:

@@ -26,7 +26,8 @@ def meta_kernel(op: Op, args: tuple[Any, ...]) -> Any:
     if type(spec) is ViewSpec:
         read_as = () if spec.dtype is None else (spec.dtype,)
         offset = args[0].storage_offset() + spec.offset
-        return _core.as_view(Tensor, args[0], spec.shape, spec.strides, offset, *read_as)
+        view = _core.as_view(Tensor, args[0], spec.shape, spec.strides, offset, *read_as)
+        return view if op.differentiable else _core.detach(Tensor, view)
     if type(spec) is TensorSpec:
         return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, spec.device)
     return tuple(_core.meta(Tensor, s.shape, s.strides, s.dtype, s.device) for s in spec)

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import Conversions
+from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.elementwise import Elementwise
 from graphwright.runtime.exchange import Exchange
@@ -69,6 +70,20 @@ def _rebuild(
 ) -> Tensor:
     """A copied or unpickled tensor, of a subclass if given, over `array`, which it takes over."""
     tensor: Tensor = _core.from_ndarray(Tensor, array, dtype)
+    if cls is not None:
+        tensor = as_class(cls, tensor)
+    tensor.requires_grad = requires_grad
+    return tensor
+
+
+def _rebuild_meta(
+    layout: tuple[tuple[int, ...], tuple[int, ...]],
+    dtype: DType,
+    requires_grad: bool,
+    cls: Any = None,
+) -> Tensor:
+    """A copied or unpickled tensor of the meta device, of a subclass if given."""
+    tensor: Tensor = _core.meta(Tensor, *layout, dtype, Device("meta"))
     if cls is not None:
         tensor = as_class(cls, tensor)
     tensor.requires_grad = requires_grad
@@ -215,15 +230,23 @@ class Tensor(
         return float(value) if self.dtype.is_floating_point else value
 
     def tolist(self) -> Any:
-        """Nested lists of Python numbers."""
+        """Nested lists of Python numbers. NotImplementedError for the meta device."""
+        if self.device.type == "meta":
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         nd = self._nd
         return (nd.astype(np.float32) if self.dtype is dtypes.bfloat16 else nd).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """An array over the same memory.
 
-        Raises RuntimeError where grad is required and recorded, unless `force`.
+        Raises RuntimeError where grad is required and recorded, unless `force`, TypeError for the
+        meta device.
         """
+        if self.device.type == "meta":
+            raise TypeError(
+                "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the "
+                "tensor to host memory first."
+            )
         if self.requires_grad and not force and _core.grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
@@ -313,6 +336,8 @@ class Tensor(
 
     def _with_memory_of_its_own(self, memo: dict[int, Any]) -> Tensor:
         """This layout over the copy of the whole memory, which `memo` knows once made."""
+        if self.device.type == "meta":
+            return _rebuild_meta((tuple(self.shape), self.stride()), self.dtype, False)
         if self._storage.nbytes == 0:
             return _rebuild(self._nd.copy("K"), self.dtype, False)
         cls, source = type(self), self.detach()
@@ -327,6 +352,10 @@ class Tensor(
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         kind = type(self) if has_say(type(self)) else None
+        if self.device.type == "meta":
+            layout = tuple(self.shape), self.stride()
+            parts = (layout, self.dtype, self.requires_grad, kind)
+            return _rebuild_meta, parts, self.__dict__ or None
         return _rebuild, (self._nd, self.dtype, self.requires_grad, kind), self.__dict__ or None
 
     def __repr__(self) -> str:

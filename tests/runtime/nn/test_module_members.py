@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from importlib import import_module
 from typing import Any
 
@@ -53,6 +54,20 @@ def test_members_without_values() -> None:
     assert model.weight.is_meta and isinstance(model.weight, nn.Parameter)
     assert nn.Linear(2, 1).to_empty(device="meta").bias.is_meta
     assert not model.to_empty(device="cpu").weight.is_meta
+
+
+def test_state_goes_into_a_model_of_the_meta_device_by_assignment_only() -> None:
+    model, known = nn.Linear(2, 1, device="meta"), nn.Linear(2, 1)
+    with pytest.warns(UserWarning, match="which is a no-op"):
+        model.load_state_dict(known.state_dict())
+    assert model.weight.is_meta
+    with pytest.raises(RuntimeError, match="Cannot copy out of meta tensor"):
+        nn.Linear(2, 1).load_state_dict(model.state_dict())
+    frozen = copy.deepcopy(model).requires_grad_(False)
+    frozen.load_state_dict(dict(known.named_parameters()), assign=True)
+    assert frozen.weight is known.weight and not known.weight.requires_grad
+    model.load_state_dict(known.state_dict(), assign=True)
+    assert model.weight.requires_grad and gw.equal(model.weight, known.weight)
 
 
 def test_batches_that_older_states_did_not_count() -> None:

@@ -170,11 +170,13 @@ class ModuleState:
                 missing_keys.append(key)
                 continue
             value = _as_scalar(state_dict[key], members[name])
+            assign = local_metadata.get("assign_to_params_buffers", False)
             problem = _mismatch(key, members[name], value)
+            if not problem and not assign:
+                problem = _check_devices(key, members[name], value)
             if problem:
                 error_msgs.append(problem)
             else:
-                assign = local_metadata.get("assign_to_params_buffers", False)
                 _load_one(members, name, value, assign)
         if type(self).set_extra_state is not ModuleState.set_extra_state:
             if prefix + EXTRA_STATE in state_dict:
@@ -254,6 +256,25 @@ def _mismatch(name: str, current: Tensor, value: Any) -> str | None:
     return None
 
 
+def _check_devices(name: str, current: Tensor, value: Tensor) -> str | None:
+    """What forbids a copy; a warning where it has no effect."""
+    if value.is_meta and not current.is_meta:
+        return (
+            f'While copying the parameter named "{name}", whose dimensions in the model are '
+            f"{current.shape} and whose dimensions in the checkpoint are {value.shape}, an "
+            "exception occurred : ('Cannot copy out of meta tensor; no data!',)."
+        )
+    if current.is_meta and not value.is_meta:
+        warnings.warn(
+            f"for {name}: copying from a non-meta parameter in the checkpoint to a meta parameter "
+            "in the current model, which is a no-op. (Did you mean to pass `assign=True` to "
+            "assign items in the state dictionary to their corresponding key in the module "
+            "instead of copying them in place?)",
+            stacklevel=6,
+        )
+    return None
+
+
 def _load_one(members: dict[str, Any], key: str, value: Tensor, assign: bool) -> None:
     current = members[key]
     if getattr(current, "uninitialised", False):
@@ -261,8 +282,9 @@ def _load_one(members: dict[str, Any], key: str, value: Tensor, assign: bool) ->
     if not assign:
         with no_grad():
             current.copy_(value)
-    elif isinstance(current, Parameter) and not isinstance(value, Parameter):
-        members[key] = Parameter(value, current.requires_grad)
+    elif isinstance(current, Parameter):
+        given = value if isinstance(value, Parameter) else Parameter(value, False)
+        members[key] = given.requires_grad_(current.requires_grad)
     else:
         members[key] = value
 
