@@ -56,6 +56,16 @@ def test_mixed_precision_for_gpus_is_deprecated_and_off() -> None:
     assert issubclass(GradScaler, gw.amp.GradScaler) and issubclass(autocast, gw.autocast)
 
 
+def test_mixed_precision_of_the_cpu_has_its_older_names() -> None:
+    from graphwright.cpu.amp import GradScaler, autocast
+
+    with pytest.warns(FutureWarning, match="cpu.amp.autocast"), autocast():
+        assert (gw.ones(2, 2) @ gw.ones(2, 2)).dtype == gw.bfloat16
+    with pytest.warns(FutureWarning, match="cpu.amp.GradScaler"):
+        scaler = GradScaler(init_scale=4.0)
+    assert scaler.scale(gw.ones(1)).item() == 4.0
+
+
 def test_debug_mode_of_deterministic_algorithms() -> None:
     for mode in (1, 2, 0):
         gw.set_deterministic_debug_mode(mode)

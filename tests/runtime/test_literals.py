@@ -33,6 +33,15 @@ import graphwright as gw
         ([gw.tensor(1), True], gw.int64),
         ([gw.tensor(1j), gw.tensor(2j)], gw.complex64),
         (range(3), gw.int64),
+        ([np.ones(2), np.zeros(2)], gw.float64),
+        ([[np.ones(2)], [np.ones(2, np.int32)]], gw.float64),
+        ((np.ones(2), [1, 2]), gw.float64),
+        ([np.ones(2, np.float32), [1.5, 2]], gw.float32),
+        ([np.ones(2, np.int32), [1.5, 2]], gw.float32),
+        ([np.ones(1, np.float32), np.ones(1, np.int64)], gw.float32),
+        ([1, np.ones(())], gw.float64),
+        ([np.zeros(0, np.int16)], gw.int16),
+        ([gw.tensor(1.0), np.float64(1)], gw.float64),
     ],
 )
 def test_inferred_dtypes(data: Any, dtype: gw.dtype) -> None:

@@ -70,11 +70,13 @@ def _leaves(data: Any) -> list[Any]:
 
 
 def promoted(leaves: Iterable[Any]) -> DType | None:
-    """The dtype of a tensor of these tensors and numbers; None where one is neither."""
+    """The dtype of a tensor of these tensors, arrays and numbers; None where one is neither."""
     found: DType | None = None
     for leaf in leaves:
         own = leaf.dtype if isinstance(leaf, Tensor) else _OF_NUMBERS.get(type(leaf))
         own = dtypes.get_default_dtype() if type(leaf) is float else own
+        if isinstance(leaf, np.ndarray | np.generic):
+            own = dtypes.from_numpy_dtype(leaf.dtype)
         if own is None:
             return None
         found = own if found is None else promote_types(found, own)
@@ -121,7 +123,7 @@ def _ragged(data: Any) -> Exception:
     """What to raise for sequences that are no array."""
     level, dim = [data], 0
     while level:
-        parts = [item for item in level if isinstance(item, list | tuple)]
+        parts = [item for item in level if isinstance(item, list | tuple) or np.ndim(item)]
         if len(parts) != len(level):
             return TypeError(
                 f"tensor(): not a sequence, at dim {dim}, where there are sequences and numbers"
@@ -138,6 +140,9 @@ def _ragged(data: Any) -> Exception:
 
 def _inferred(data: Any, kinds: set[type]) -> Array:
     array = _read(data, kinds)
+    if any(issubclass(kind, np.ndarray) for kind in kinds):
+        known = promoted(_leaves(data))
+        return array if known is None else array.astype(known.numpy, copy=False)
     default = dtypes.get_default_dtype()
     if array.size == 0 or (array.dtype == np.float64 and np.float64 not in kinds):
         return array.astype(default.numpy)

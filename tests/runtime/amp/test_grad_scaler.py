@@ -51,7 +51,7 @@ def test_gradients_are_unscaled_once_for_clipping() -> None:
 def test_a_step_with_infinite_gradients_is_left_out(bad: float) -> None:
     scaler = GradScaler("cpu", init_scale=4.0)
     weight, optimizer = made()
-    weight.grad = gw.tensor([bad, 1.0])
+    scaler.scale(weight * gw.tensor([bad, 1.0])).sum().backward()
     assert scaler.step(optimizer) is None
     scaler.update()
     assert weight.tolist() == [1.0, 2.0]
@@ -63,7 +63,8 @@ def test_the_scale_grows_after_good_steps_in_a_row() -> None:
     weight, optimizer = made()
     scales = []
     for grad in (1.0, math.inf, 1.0, 1.0, 1.0):
-        weight.grad = gw.full((2,), grad)
+        optimizer.zero_grad()
+        scaler.scale(weight * grad).sum().backward()
         scaler.step(optimizer)
         scaler.update()
         scales.append(scaler.get_scale())
@@ -73,7 +74,7 @@ def test_the_scale_grows_after_good_steps_in_a_row() -> None:
 def test_one_bad_optimizer_of_two() -> None:
     scaler = GradScaler("cpu", init_scale=4.0)
     (first, one), (second, two) = made(), made()
-    first.grad, second.grad = gw.tensor([4.0, 4.0]), gw.tensor([math.nan, 1.0])
+    scaler.scale(first + second * gw.tensor([math.nan, 1.0])).sum().backward()
     scaler.step(one)
     scaler.step(two)
     scaler.update()
@@ -85,6 +86,11 @@ def test_one_bad_optimizer_of_two() -> None:
 def test_what_is_refused() -> None:
     scaler = GradScaler("cpu")
     weight, optimizer = made()
+    for early, given in ((scaler.update, ()), (scaler.step, (optimizer,)),
+                         (scaler.unscale_, (optimizer,))):  # fmt: skip
+        with pytest.raises(AssertionError, match=r"did not use scaler\.scale"):
+            early(*given)
+    scaler.scale(gw.ones(1))
     with pytest.raises(AssertionError, match="No inf checks"):
         scaler.update()
     with pytest.raises(RuntimeError, match="Closure"):
@@ -127,7 +133,7 @@ def test_switched_off() -> None:
 def test_state_is_taken_over() -> None:
     scaler = GradScaler("cpu", init_scale=4.0, growth_interval=2)
     weight, optimizer = made()
-    weight.grad = gw.ones(2)
+    scaler.scale(weight.sum()).backward()
     scaler.step(optimizer)
     scaler.update()
     other = GradScaler("cpu")
@@ -162,6 +168,7 @@ def test_scales_as_in_torch() -> None:
 def test_a_step_without_gradients_is_refused() -> None:
     scaler = GradScaler("cpu")
     optimizer = gw.optim.SGD([gw.nn.Parameter(gw.ones(2))], lr=0.1)
+    scaler.scale(gw.ones(1))
     with pytest.raises(AssertionError, match="No inf checks"):
         scaler.step(optimizer)
     with pytest.raises(AssertionError, match="one element"):

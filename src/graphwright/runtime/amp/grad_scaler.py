@@ -68,6 +68,7 @@ class GradScaler:
         self._backoff_factor = backoff_factor
         self._growth_interval = growth_interval
         self._good_steps = 0
+        self._has_scaled = False
         self._progress: dict[Optimizer, _Progress] = {}
 
     def scale(self, outputs: Any) -> Any:
@@ -77,6 +78,7 @@ class GradScaler:
         """
         if not self._enabled:
             return outputs
+        self._has_scaled = True
         if isinstance(outputs, Tensor):
             factor = ops.full((), self._scale, dtype=dtypes.float32, device=outputs.device)
             return ops.mul(outputs, factor)
@@ -88,10 +90,11 @@ class GradScaler:
         """Divide the optimiser's gradients by the scale, in place; to clip them, for example.
 
         RuntimeError where that was done since the last `update`, or after `step`; ValueError
-        where a gradient is float16.
+        where a gradient is float16; AssertionError where nothing was ever scaled.
         """
         if not self._enabled:
             return
+        self._check_scaled("unscale_")
         progress = self._of(optimizer)
         if progress.stage == _UNSCALED:
             raise RuntimeError(
@@ -122,12 +125,13 @@ class GradScaler:
         """`optimizer.step(*args, **kwargs)` on unscaled gradients; None where one is not finite.
 
         RuntimeError where it was called since the last `update`, or a closure is given;
-        AssertionError where no parameter has a gradient.
+        AssertionError where no parameter has a gradient, or nothing was ever scaled.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        self._check_scaled("step")
         progress = self._of(optimizer)
         if progress.stage == _STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
@@ -141,10 +145,12 @@ class GradScaler:
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """Adapt the scale to what `step` found, or set it to `new_scale`.
 
-        AssertionError where no gradients were looked at since the last call.
+        AssertionError where no gradients were looked at since the last call, or nothing was ever
+        scaled.
         """
         if not self._enabled:
             return
+        self._check_scaled("update")
         if new_scale is not None:
             if isinstance(new_scale, Tensor) and new_scale.numel() != 1:
                 raise AssertionError(
@@ -169,6 +175,13 @@ class GradScaler:
             grown = self._scale * self._growth_factor
             self._scale = grown if grown <= finfo(dtypes.float32).max else self._scale
             self._good_steps = 0
+
+    def _check_scaled(self, what: str) -> None:
+        if not self._has_scaled:
+            raise AssertionError(
+                f"Attempted {what} but _scale is None.  This may indicate your script did not use "
+                "scaler.scale(loss or outputs) earlier in the iteration."
+            )
 
     def _of(self, optimizer: Optimizer) -> _Progress:
         return self._progress.setdefault(optimizer, _Progress())

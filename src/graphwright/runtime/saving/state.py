@@ -45,7 +45,13 @@ _VERSION = 1
 _MAX_DEPTH = 100
 
 
-def save(obj: Any, f: Path | BinaryIO) -> None:
+def save(
+    obj: Any,
+    f: Path | BinaryIO,
+    pickle_module: Any = None,
+    pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True,
+) -> None:
     """Write a nested state, such as {"model": .., "optimizer": .., "step": 3}, to one file.
 
     `obj`: dicts (also OrderedDict, what `state_dict` gives, and Counter), lists, tuples, sets,
@@ -54,6 +60,7 @@ def save(obj: Any, f: Path | BinaryIO) -> None:
     loading; `requires_grad` and Parameters are kept, gradients and history are not. Subclasses
     of numbers, NumPy's scalars too, are saved as plain numbers.
     `f`: a path, where the file appears whole or not at all, or a binary file object.
+    The other arguments are PyTorch's, without effect: there is no pickle in the file.
 
     Raises:
         TypeError: for any other object; the message names where it is in `obj`.
@@ -76,16 +83,17 @@ def save(obj: Any, f: Path | BinaryIO) -> None:
 def load(
     f: Path | BinaryIO,
     map_location: Any = None,
+    pickle_module: Any = None,
     *,
-    mmap: bool = True,
-    weights_only: bool = True,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
 ) -> Any:
     """What `save` wrote; of any other safetensors file the tensors by name.
 
-    With `mmap` (paths only) the tensors' memory is the file's, read when first touched; what is
-    written to them stays in this process. The file may be replaced meanwhile, by `save` too, but
-    not truncated. Nothing in a file is ever executed, so that `weights_only=False` has no meaning
-    (ValueError).
+    Unless `mmap` is false (paths only) the tensors' memory is the file's, read when first touched;
+    what is written to them stays in this process. The file may be replaced meanwhile, by `save`
+    too, but not truncated. Nothing in a file is ever executed: `pickle_module` and
+    `weights_only` are PyTorch's, without effect.
 
     `map_location`: where tensors go, all of which were saved from the CPU: None or a device
     ("cpu", "meta"), a dict of such by where they were ("cpu"), or a function of a tensor's
@@ -98,9 +106,7 @@ def load(
         OSError: where the file cannot be read.
     """
     place = _placing(map_location)
-    if not weights_only:
-        raise ValueError("weights_only=False: no pickle is ever loaded")
-    reader = Reader(f, mmap and isinstance(f, str | os.PathLike))
+    reader = Reader(f, mmap is not False and isinstance(f, str | os.PathLike))
     if _KEY not in reader.metadata:
         return {name: place(tensor) for name, tensor in reader.tensors().items()}
     return _Decoder(reader, place).decode_file(reader.metadata[_KEY])

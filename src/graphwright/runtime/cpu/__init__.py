@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from graphwright.runtime.cpu import amp as amp
+
 
 def is_available() -> bool:
     """Whether tensors can be on the CPU: True."""
