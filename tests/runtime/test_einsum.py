@@ -46,10 +46,40 @@ def test_sublists() -> None:
     np.testing.assert_allclose(got.numpy(), np.diagonal(a @ b[:, :2]))
 
 
+def test_a_sublist_has_52_subscripts() -> None:
+    with pytest.raises(ValueError, match=r"lie in \[0, 52\), got 52"):
+        gw.einsum(gw.ones(2), [52])
+
+
 def test_sizes_of_one_broadcast() -> None:
     a, b = _arrays((2, 1), (3, 4))
     got = gw.einsum("ij,jk->ik", gw.tensor(a), gw.tensor(b))
     np.testing.assert_allclose(got.numpy(), a @ b.sum(0, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("ij,ij", [(3, 4), (1, 4)]),
+        ("ij,ij->i", [(1, 4), (3, 4)]),
+        ("ij,jk", [(3, 1), (4, 5)]),
+        ("bij,bjk->bik", [(1, 2, 3), (4, 3, 2)]),
+        ("i,i,i", [(1,), (3,), (1,)]),
+        ("ij,ij->ij", [(1, 1), (3, 4)]),
+        ("ij,k->k", [(1, 3), (1,)]),
+    ],
+)
+def test_the_gradient_of_what_was_expanded_is_summed(equation: str, shapes: Any) -> None:
+    arrays = _arrays(*shapes)
+    operands = [gw.tensor(a, requires_grad=True) for a in arrays]
+    gw.einsum(equation, *operands).sum().backward()
+    for i, operand in enumerate(operands):
+        others = list(operands)
+        step = gw.tensor(_arrays(operand.shape)[0])
+        others[i] = step
+        want = gw.einsum(equation, *others).sum()
+        assert (operand.grad * step).sum().item() == pytest.approx(want.item())
+        assert operand.grad.shape == operand.shape
 
 
 def test_the_cheap_product_comes_first() -> None:

@@ -73,7 +73,7 @@ def _letter(number: Any) -> str:
     if number is Ellipsis:
         return _ELLIPSIS
     if not 0 <= number < 52:
-        raise RuntimeError(
+        raise ValueError(
             f"einsum(): subscripts of the sublist format lie in [0, 52), got {number}"
         )
     return chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
@@ -490,17 +490,21 @@ def _nest_vjp(ctx: Any, grad: Any) -> tuple[list[Any]]:
 def _toward(
     index: int, inputs: Sequence[Labels], result: Labels, operands: Sequence[Any], grad: Any
 ) -> Any:
-    """The gradient of one operand; labels that it alone has were summed over."""
+    """The gradient of one operand.
+
+    Labels that it alone has were summed over; along those in which it has size 1 it was expanded.
+    """
     own, shape = inputs[index], operands[index].shape
     rest = [i for i in range(len(inputs)) if i != index]
     known = {*result, *(x for i in rest for x in inputs[i])}
     letters = {x: _letter(n) for n, x in enumerate(sorted(known))}
     parts = (result, *(inputs[i] for i in rest))
     terms = ",".join("".join(letters[x] for x in labels) for labels in parts)
-    kept = "".join(letters[x] for x in own if x in known)
-    found = ops.einsum(f"{terms}->{kept}", grad, *(operands[i] for i in rest))
+    kept = [x for x, size in zip(own, shape, strict=True) if x in known and size != 1]
+    order = "".join(letters[x] for x in kept)
+    found = ops.einsum(f"{terms}->{order}", grad, *(operands[i] for i in rest))
     for dim, label in enumerate(own):
-        found = found if label in known else ops.unsqueeze(found, dim)
+        found = found if label in kept else ops.unsqueeze(found, dim)
     pairs = zip(found.shape, shape, strict=True)
     return ops.expand(found, tuple(size if n == 1 else n for n, size in pairs))
 
