@@ -6,6 +6,9 @@ the same numbers in every run: no switch trades precision or repeatability for s
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -29,19 +32,110 @@ class Switches:
     is_built = is_available
 
 
-cudnn = Switches(
-    False, enabled=True, benchmark=False, deterministic=False, allow_tf32=True, benchmark_limit=10
-)
-cuda = Switches(
+class Library(Switches):
+    """Switches that `flags` sets for a while, each to what it has at the start unless given."""
+
+    _while: dict[str, Any]
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(False, **values)
+        self.__dict__["_while"] = {**values, "enabled": False}
+
+    @contextmanager
+    def flags(self, enabled: bool = False, **values: Any) -> Iterator[None]:
+        """`with cudnn.flags(benchmark=True):`. TypeError for what is no switch."""
+        unknown = [name for name in values if name not in self._while]
+        if unknown:
+            raise TypeError(f"flags() got an unexpected keyword argument {unknown[0]!r}")
+        before = {name: getattr(self, name) for name in self._while}
+        self.__dict__.update({**self._while, **values, "enabled": enabled})
+        try:
+            yield
+        finally:
+            self.__dict__.update(before)
+
+    def version(self) -> int | None:
+        """The version of the library: None, there is none."""
+        return None
+
+
+class Cuda(Switches):
+    """What is chosen for GPUs; of attention too, which here has one implementation."""
+
+    def flash_sdp_enabled(self) -> bool:
+        """Whether `enable_flash_sdp` left that implementation of attention on."""
+        return bool(self._flash)
+
+    def enable_flash_sdp(self, enabled: bool) -> None:
+        """Without effect but on `flash_sdp_enabled`, as are the next three on theirs."""
+        self._flash = enabled
+
+    def mem_efficient_sdp_enabled(self) -> bool:
+        """Whether `enable_mem_efficient_sdp` left that implementation on."""
+        return bool(self._mem_efficient)
+
+    def enable_mem_efficient_sdp(self, enabled: bool) -> None:
+        """Without effect but on `mem_efficient_sdp_enabled`."""
+        self._mem_efficient = enabled
+
+    def math_sdp_enabled(self) -> bool:
+        """Whether `enable_math_sdp` left that implementation on."""
+        return bool(self._math)
+
+    def enable_math_sdp(self, enabled: bool) -> None:
+        """Without effect but on `math_sdp_enabled`."""
+        self._math = enabled
+
+    def cudnn_sdp_enabled(self) -> bool:
+        """Whether `enable_cudnn_sdp` left that implementation on."""
+        return bool(self._cudnn)
+
+    def enable_cudnn_sdp(self, enabled: bool) -> None:
+        """Without effect but on `cudnn_sdp_enabled`."""
+        self._cudnn = enabled
+
+    @contextmanager
+    def sdp_kernel(
+        self,
+        enable_flash: bool = True,
+        enable_math: bool = True,
+        enable_mem_efficient: bool = True,
+        enable_cudnn: bool = True,
+    ) -> Iterator[None]:
+        """The four for a while; deprecated, as in PyTorch, for `nn.attention.sdpa_kernel`."""
+        warnings.warn(
+            "backends.cuda.sdp_kernel() is deprecated. Please see nn.attention.sdpa_kernel().",
+            FutureWarning,
+            stacklevel=3,
+        )
+        before = {name: self.__dict__[name] for name in _ATTENTION}
+        chosen = (enable_flash, enable_math, enable_mem_efficient, enable_cudnn)
+        self.__dict__.update(zip(_ATTENTION, chosen, strict=True))
+        try:
+            yield
+        finally:
+            self.__dict__.update(before)
+
+
+_ATTENTION = ("_flash", "_math", "_mem_efficient", "_cudnn")
+
+cudnn = Library(
+    enabled=True, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True,
+    fp32_precision="none",
+)  # fmt: skip
+cuda = Cuda(
     False,
     matmul=Switches(
         False,
         allow_tf32=False,
         allow_fp16_reduced_precision_reduction=True,
         allow_bf16_reduced_precision_reduction=True,
+        fp32_precision="none",
     ),
+    **dict.fromkeys(_ATTENTION, True),
 )
 mps = Switches(False)
 mkl = Switches(False)
-mkldnn = Switches(False, enabled=True, deterministic=False, allow_tf32=True)
+mkldnn = Library(enabled=True, deterministic=False, allow_tf32=True, fp32_precision="none")
 openmp = Switches(False)
+opt_einsum = Switches(False, enabled=True, strategy="auto")
