@@ -310,7 +310,7 @@ def record_with_metadata(x: Any) -> Any:
     return x + 1, dataclasses.fields(Point)[0].metadata["unit"]
 
 
-@broken_program
+@whole_program
 def class_with_a_metaclass(x: Any) -> Any:
     class Item(metaclass=abc.ABCMeta):  # noqa: B024
         value = 3

@@ -15,6 +15,7 @@ from graphwright.capture.exc import Unsupported
 from graphwright.capture.source import (
     TEMPLATES,
     ClassSource,
+    ConstSource,
     DerivedSource,
     ForeignGlobalSource,
     LoadWriter,
@@ -22,7 +23,7 @@ from graphwright.capture.source import (
     Reloader,
     Source,
 )
-from graphwright.capture.variables.namespaces import mro_of, namespace_of
+from graphwright.capture.variables.namespaces import may_change, mro_of, namespace_of
 from graphwright.runtime.records import replace
 
 
@@ -54,10 +55,20 @@ def refuse(source: TemplateSource) -> NoReturn:
 
 
 def refuse_template(value: object) -> None:
-    """The same, if a constant of the code is such a class."""
-    source = TEMPLATES.get(value) if TEMPLATES and isinstance(value, type) else None
+    """The same, if a constant of the code is such a class, or holds a member of one."""
+    if not TEMPLATES:
+        return
+    if type(value) in (tuple, frozenset):
+        for item in value:  # type: ignore[attr-defined]
+            refuse_template(item)
+    source = TEMPLATES.get(value if isinstance(value, type) else type(value))
     if isinstance(source, TemplateSource):
         refuse(source)
+
+
+def is_of_template(value: object) -> bool:
+    """Whether a constant is a member of an enumeration that the frame makes."""
+    return type(value) in TEMPLATES
 
 
 def settled(sources: tuple[Source, ...]) -> tuple[Source, ...] | None:
@@ -70,7 +81,10 @@ def settled(sources: tuple[Source, ...]) -> tuple[Source, ...] | None:
 
 
 def _settled(source: Source) -> Source | None:
-    if not isinstance(source.root, TemplateSource):
+    root = source.root
+    if isinstance(root, ConstSource) and is_of_template(root.value):
+        return None
+    if not isinstance(root, TemplateSource):
         return source
     if isinstance(source, MroSource) and isinstance(source.base, TemplateSource):
         return _inherited(source, source.base)
@@ -82,15 +96,22 @@ def _settled(source: Source) -> Source | None:
 
 
 def _inherited(source: MroSource, owner: TemplateSource) -> Source | None:
-    """The attribute of the first base that is no template, unless a template defines it."""
+    """The attribute of the first base that may change, unless one before it defines it."""
     template = owner.value()  # type: ignore[operator]
     mro = mro_of(template)
+    first = next((cls for cls in mro if _changes(cls)), None)
+    if first is None:
+        return None
     start = mro.index(source.after) + 1 if source.after is not None else 0
     for cls in mro[start:]:
-        if cls not in TEMPLATES:
+        if _changes(cls):
             break
         if source.attr in namespace_of(cls):
             return None
-    base = next(cls for cls in mro if cls not in TEMPLATES)
-    after = source.after if source.after not in TEMPLATES else None
-    return MroSource(ClassSource.of(base), source.attr, after)
+    after = source.after if source.after is not None and _changes(source.after) else None
+    return MroSource(ClassSource.of(first), source.attr, after)
+
+
+def _changes(cls: type) -> bool:
+    """Whether a guard has to look at the class."""
+    return cls not in TEMPLATES and may_change(cls)

@@ -263,14 +263,16 @@ class Translator(Values):
             return made
         return callee.run()
 
-    def run_class_body(self, function: FunctionVariable) -> dict[str, VariableTracker]:
-        """The names that a class statement defines."""
+    def run_class_body(
+        self, function: FunctionVariable, names: dict[str, VariableTracker]
+    ) -> dict[str, VariableTracker]:
+        """The names that a class statement defines: those given, filled."""
         self._check_inline(function)
         cells = zip(function.code.co_freevars, function.cells(self), strict=True)
         body = InlineTranslator(self, function, dict(cells))
-        body.names = {}
+        body.names = names
         body.run()
-        return body.names
+        return names
 
     def _check_inline(self, function: FunctionVariable) -> None:
         code = function.code

@@ -23,7 +23,7 @@ from graphwright.capture.variables import differentiation
 from graphwright.capture.variables.arrays import to_numpy
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
-from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
+from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.containers import unwrapped
 from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
@@ -31,6 +31,7 @@ from graphwright.capture.variables.instance_dicts import InstanceDictVariable
 from graphwright.capture.variables.iterators import SequenceIterator
 from graphwright.capture.variables.mappings import DictVariable, pairs_of
 from graphwright.capture.variables.namespaces import lookup, mro_of, namespace_of
+from graphwright.capture.variables.object_methods import ObjectMethodVariable
 from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute
 from graphwright.capture.variables.operators import check_reflexive, equals, is_same, operate
 from graphwright.capture.variables.parts import run_parts

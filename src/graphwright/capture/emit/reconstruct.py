@@ -18,6 +18,7 @@ from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.side_effects import CachedCall, DeferredCall
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.tape import with_spent_leaf
+from graphwright.capture.templates import TemplateSource
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
@@ -30,7 +31,7 @@ from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.operators import BINARY
 from graphwright.capture.variables.outside_iterators import OutsideRangeIterator
-from graphwright.capture.variables.sequences import ListVariable
+from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
@@ -534,10 +535,15 @@ _BINARY = {
 
 
 def settled(value: VariableTracker) -> VariableTracker:
-    """The real tracker of a lazy one that somebody has looked at."""
+    """The real tracker of a lazy one that somebody has looked at, or could look at nowhere."""
     if isinstance(value, LazyVariable):
-        return value.realized() or value
+        return value.realize() if _is_of_template(value) else value.realized() or value
     return value
+
+
+def _is_of_template(value: VariableTracker) -> bool:
+    """Whether a class that the frame makes holds the value."""
+    return value.source is not None and isinstance(value.source.root, TemplateSource)
 
 
 def _whole(value: VariableTracker) -> VariableTracker:
@@ -550,5 +556,7 @@ def _whole(value: VariableTracker) -> VariableTracker:
 
 def _reads_source(value: VariableTracker) -> bool:
     if value.source is None:
+        return False
+    if type(value) is TupleVariable and _is_of_template(value):
         return False
     return not isinstance(value, ConstantVariable) or value.prefers_source()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_statements import build_class
 from graphwright.capture.variables.classes import BuiltinVariable
-from graphwright.capture.variables.made_classes import build_class
 from graphwright.capture.variables.mappings import DictVariable
 
 if TYPE_CHECKING:

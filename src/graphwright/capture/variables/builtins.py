@@ -16,6 +16,7 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.kept_sources import PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
+from graphwright.capture.variables.class_statements import MADE_CLASSES, make_class
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -42,7 +43,6 @@ from graphwright.capture.variables.iterators import (
     stop_iteration,
 )
 from graphwright.capture.variables.library import LIBRARY, by_python
-from graphwright.capture.variables.made_classes import MADE_CLASSES
 from graphwright.capture.variables.mappings import DictVariable, DictView, factory_of, hashed
 from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.namespaces import ABSENT, lookup
@@ -311,7 +311,7 @@ def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) != 1:
-        unsupported("GB0004", "creation of a class")
+        return make_class(tx, args, kwargs)
     value = args[0].realize()
     if isinstance(value, ClassVariable):
         return tx.constant_class(type(value.value))

@@ -6,7 +6,7 @@ import abc
 import enum
 import functools
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.allowed import may_inline
@@ -262,6 +262,8 @@ class ClassVariable(VariableTracker):
         made = find_member(tx, self.value, args) if not kwargs else None
         if made is not None:
             return made
+        if is_enumeration(self.value) and (len(args) == 2 or "names" in kwargs):
+            return self._enumeration(tx, args, kwargs)
         meta = lookup(type(self.value), "__call__")
         if isinstance(meta, types.FunctionType) and not is_enumeration(self.value):
             return tx.class_function(type(self.value), "__call__").call(
@@ -272,6 +274,14 @@ class ClassVariable(VariableTracker):
         if meta not in _PLAIN_CALLS:
             unsupported("GB0004", f"creation of {self.describe()}")
         return self.instantiate(tx, args, kwargs)
+
+    def _enumeration(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        """`Enum(name, names)`."""
+        guard_members(tx, self.value)
+        if members_of(tx, self.value):
+            unsupported("GB0004", f"call of {self.describe()} with several values")
+        create: Any = enum.EnumType.__dict__["_create_"]
+        return tx.output.wrap(create, ConstSource(create)).call(tx, [self, *args], kwargs)
 
     def new_instance(self, tx: Translator) -> VariableTracker:
         """`object.__new__(cls)`."""
@@ -291,6 +301,8 @@ class ClassVariable(VariableTracker):
         kind = made.python_type()
         if kind is self.value and lookup(kind, "__init__") is object.__init__:
             tx.guards.id_match(MroSource(self.source, "__init__"), object.__init__)
+        elif issubclass(kind, type):
+            self._init_class(tx, made, args, kwargs)
         elif issubclass(kind, self.value):
             _require_none(made.getattr(tx, "__init__").call(tx, args, kwargs))
         return made
@@ -300,6 +312,8 @@ class ClassVariable(VariableTracker):
         if self.value is Tensor and not kwargs:
             return tx.output.wrap(default_tensor, ConstSource(default_tensor)).call(tx, args, {})
         new = lookup(self.value, "__new__")
+        if new is type.__new__:
+            return self._new_class(tx, args, kwargs)
         own = isinstance(new, staticmethod) and isinstance(new.__func__, types.FunctionType)
         if own and not _generated_new(self.value):
             if not may_inline(new.__func__.__code__.co_filename):
@@ -324,6 +338,19 @@ class ClassVariable(VariableTracker):
         elif args or kwargs:
             unsupported("GB0007", f"TypeError: {self.value.__name__}() takes no arguments")
         return instance
+
+    def _new_class(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        """A class of a metaclass that leaves the making to `type`."""
+        maker = tx.output.wrap(type.__new__, ConstSource(type.__new__))
+        made = maker.call(tx, [self, *args], kwargs)
+        self._init_class(tx, made, args, kwargs)
+        return made
+
+    def _init_class(
+        self, tx: Translator, made: VariableTracker, args: Args, kwargs: Kwargs
+    ) -> None:
+        init = tx.class_function(made.python_type(), "__init__")
+        _require_none(init.call(tx, [made, *args], kwargs))
 
     def _is_plain(self) -> bool:
         """Whether `object.__new__` followed by a Python `__init__` is all that a call does."""
@@ -405,40 +432,6 @@ def _generated_new(cls: Any) -> bool:
     """Whether the class creates its instances as `namedtuple` made it."""
     code = getattr(cls.__new__, "__code__", None)
     return code is not None and code.co_filename.startswith(("<string>", "<namedtuple"))
-
-
-class ObjectMethodVariable(VariableTracker):
-    """A method of `object` itself, bound: `super().__init__`, `object.__setattr__`."""
-
-    def __init__(self, name: str, owner: VariableTracker | None) -> None:
-        self.method = name
-        self.owner = owner
-
-    def python_type(self) -> type:
-        return types.MethodWrapperType
-
-    def describe(self) -> str:
-        return f"object.{self.method}"
-
-    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        owner, *rest = [self.owner, *args] if self.owner is not None else args
-        owner = owner.realize()
-        if not isinstance(owner, ObjectVariable) or kwargs:
-            unsupported("GB0004", f"object.{self.method}")
-        if self.method == "__init__" and not rest:
-            return tx.constant(None)
-        if self.method == "__getattribute__" and len(rest) == 1:
-            return owner.find(tx, rest[0].as_constant())
-        if self.method == "__delattr__" and len(rest) == 1:
-            owner.remove(tx, rest[0].as_constant())
-            return tx.constant(None)
-        if self.method == "__setattr__" and len(rest) == 2:
-            owner.store(tx, rest[0].as_constant(), rest[1])
-            return tx.constant(None)
-        unsupported("GB0004", f"call of object.{self.method}")
-
-    def parts(self) -> Iterable[VariableTracker]:
-        return [self.owner] if self.owner is not None else []
 
 
 class OpaqueVariable(VariableTracker):

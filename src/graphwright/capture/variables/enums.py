@@ -35,6 +35,8 @@ def guard_operations(guards: GuardBuilder, cls: type) -> None:
 
 _DATA = ("name", "value", "_name_", "_value_", "_sort_order_")
 
+_PLAIN: dict[type, Any] = {int: int.__pos__, float: float.__pos__, str: str.__str__}
+
 
 class EnumVariable(ConstantVariable):
     """A member, guarded by identity."""
@@ -44,6 +46,12 @@ class EnumVariable(ConstantVariable):
     def describe(self) -> str:
         name = instance_dict(self.value).get("_name_", "a member that is being made")
         return f"{class_name(type(self.value))}.{name}"
+
+    def _in_graph(self) -> Any:
+        """A number or text that is a member is in the graph what it is besides."""
+        value = super()._in_graph()
+        plain = next((of for kind, of in _PLAIN.items() if isinstance(value, kind)), None)
+        return plain(value) if plain is not None else value
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         cls = type(self.value)

@@ -1,8 +1,7 @@
-"""Class statements in the frame: their bodies are interpreted, their classes do not leave it."""
+"""Classes that the frame makes, and what lies in their templates in place of its values."""
 
 from __future__ import annotations
 
-import abc
 import functools
 import sys
 import types
@@ -12,21 +11,16 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.templates import TemplateSource, register
 from graphwright.capture.variables.base import Clock, VariableTracker
-from graphwright.capture.variables.class_guards import guard_bases, guard_member
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
-    Handler,
     OpaqueVariable,
     ReferenceVariable,
 )
 from graphwright.capture.variables.functions import (
-    CellVariable,
     NestedFunctionVariable,
-    PartialVariable,
     UserFunctionVariable,
 )
-from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.namespaces import ABSENT, lookup
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.python_modules import PythonModuleVariable
@@ -48,9 +42,10 @@ class MadeClassVariable(ClassVariable):
         super().__init__(value, source)
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
-        if name.startswith("__") or type(self.value) is not type:
+        own = lookup(type(self.value), "__setattr__")
+        if name.startswith("__") or own is not type.__setattr__:
             super().setattr(tx, name, value)
-        setattr(self.value, name, _standing(tx, value))
+        type.__setattr__(self.value, name, standing(tx, value))
         tx.output.read_anew(name)
 
 
@@ -98,9 +93,9 @@ class WrappedVariable(VariableTracker):
 
     def standing(self, tx: Translator) -> Any:
         """The same, made of what stands for the parts."""
-        keywords = {name: _standing(tx, value) for name, value in self.kwargs.items()}
+        keywords = {name: standing(tx, value) for name, value in self.kwargs.items()}
         try:
-            return self.maker(*[_standing(tx, value) for value in self.args], **keywords)
+            return self.maker(*[standing(tx, value) for value in self.args], **keywords)
         except (TypeError, ValueError) as error:
             unsupported("GB0007", f"{type(error).__name__}: {error}")
 
@@ -115,49 +110,11 @@ _PARTS = ("fget", "fset", "fdel", "doc")
 _ACCESSORS = {"getter": 0, "setter": 1, "deleter": 2}
 
 
-class _Stand:
+class Stand:
     """Lies in a template in place of a value that is only known to the translator."""
 
 
-def build_class(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`__build_class__(body, name, *bases)`, of at most one base."""
-    body, title, *bases = [arg.realize() for arg in args]
-    name = title.as_constant()
-    if kwargs or len(bases) > 1 or not isinstance(body, NestedFunctionVariable):
-        unsupported("GB0004", f"class {name} with keywords or several bases")
-    base = _base(tx, name, bases[0]) if bases else object
-    members = tx.run_class_body(body)
-    cell = members.pop("__classcell__", None)
-    namespace = {key: _standing(tx, value) for key, value in members.items()}
-    noted = members.get("__annotations__")
-    if isinstance(noted, DictVariable):
-        entries = noted.entries.items()
-        namespace["__annotations__"] = {key: _standing(tx, entry[1]) for key, entry in entries}
-    try:
-        template = type(base)(name, (base,) if bases else (), namespace)
-    except (TypeError, ValueError) as error:
-        unsupported("GB0007", f"{type(error).__name__}: {error}")
-    made = MadeClassVariable(template, register(template, Clock.step))
-    tx.output.stands_for(template, made)
-    if isinstance(cell, CellVariable):
-        cell.contents = made
-    return made
-
-
-def _base(tx: Translator, name: str, value: VariableTracker) -> type:
-    """A base whose metaclass runs no code of the user's."""
-    base = value.value if isinstance(value, (ClassVariable, BuiltinVariable)) else None
-    if not isinstance(base, type) or type(base) not in (type, abc.ABCMeta):
-        unsupported("GB0004", f"class {name} of {value.describe()}")
-    if lookup(base, "__init_subclass__") is not vars(object)["__init_subclass__"]:
-        unsupported("GB0004", f"class {name} of {base.__qualname__}, which has __init_subclass__")
-    if not isinstance(value, MadeClassVariable):
-        guard_bases(tx, base)
-        guard_member(tx, base, "__init_subclass__")
-    return base
-
-
-def _standing(tx: Translator, value: VariableTracker) -> Any:
+def standing(tx: Translator, value: VariableTracker) -> Any:
     """What lies in a template for a value; looked up there, it is the value again."""
     value = value.realize()
     if isinstance(value, TupleVariable) and all(item.is_constant() for item in value.items):
@@ -170,7 +127,7 @@ def _standing(tx: Translator, value: VariableTracker) -> Any:
         return value.standing(tx)
     if isinstance(value, OpaqueVariable):
         unsupported("GB0010", f"{value.describe()} in a class statement")
-    stand: Any = _Stand()
+    stand: Any = Stand()
     if isinstance(value, UserFunctionVariable):
         stand = value.function
     elif isinstance(value, NestedFunctionVariable):
@@ -199,65 +156,8 @@ def _refuse_descriptor(value: ObjectVariable) -> None:
             unsupported("GB0010", f"descriptor {value.describe()} in a class statement")
 
 
-def _wrapped(maker: Callable[..., Any]) -> Handler:
-    return lambda tx, args, kwargs: WrappedVariable(maker, args, kwargs)
-
-
-def _abstract(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`abc.abstractmethod(function)`, of a function that the frame makes."""
-    function = args[0].realize()
-    if not isinstance(function, NestedFunctionVariable):
-        unsupported("GB0004", f"abstractmethod() of {function.describe()}")
-    function.attributes["__isabstractmethod__"] = tx.constant(True)
-    return function
-
-
-def _dataclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`dataclasses.dataclass` of a class that the frame makes."""
-    dataclass = sys.modules["dataclasses"].dataclass
-    if not args:
-        return PartialVariable(BuiltinVariable(dataclass, _dataclass), [], kwargs)
-    cls = args[0].realize()
-    if not isinstance(cls, MadeClassVariable):
-        unsupported("GB0004", f"dataclass() of {cls.describe()}")
-    _require_real(cls.value)
-    options = {name: value.realize().as_constant() for name, value in kwargs.items()}
-    try:
-        made: type = dataclass(**options)(cls.value)
-    except (TypeError, ValueError) as error:
-        unsupported("GB0007", f"{type(error).__name__}: {error}")
-    if made is not cls.value:
-        unsupported("GB0004", "dataclass(slots=True), which makes another class")
-    return cls
-
-
-def _require_real(template: type) -> None:
-    """A break where `dataclass` would look at values that only the translator knows."""
-    members = vars(template)
-    seen = [*members.values(), *members.get("__annotations__", {}).values()]
-    fields = sys.modules["dataclasses"].Field
-    options = [name for name in fields.__slots__ if name != "metadata"]
-    made = [value for value in seen if isinstance(value, fields)]
-    seen += [getattr(value, name) for value in made for name in options]
-    if any(isinstance(value, _Stand) for value in seen):
-        unsupported("GB0004", f"dataclass() of {template.__qualname__}, made in the frame")
-
-
-MADE_CLASSES: dict[Any, Handler] = {
-    __build_class__: build_class,
-    abc.abstractmethod: _abstract,
-    **{
-        maker: _wrapped(maker)
-        for maker in (property, staticmethod, classmethod, functools.cached_property)
-    },
-}
-
-
-def handler_of_dataclasses(function: types.FunctionType) -> Handler | None:
-    """That of `dataclass` and `field`, whose module is not imported for them."""
-    name = function.__name__
-    if function.__module__ != "dataclasses" or name not in ("dataclass", "field"):
-        return None
-    if getattr(sys.modules["dataclasses"], name) is not function:
-        return None
-    return _dataclass if name == "dataclass" else _wrapped(function)
+def made_class(tx: Translator, template: type) -> MadeClassVariable:
+    """The tracker of a class that the frame makes, for which the template stands."""
+    made = MadeClassVariable(template, register(template, Clock.step))
+    tx.output.stands_for(template, made)
+    return made

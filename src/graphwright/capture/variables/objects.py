@@ -563,6 +563,8 @@ def bind_class_attribute(
         refuse_wrapped_descriptor(static, name)
         function = tx.output.wrap(static.__func__, AttrSource(source, "__func__"))
         return BoundMethodVariable(function, tx.class_of(owner))
+    if static is vars(object)["__init_subclass__"]:
+        return BoundMethodVariable(tx.output.wrap(static, source), tx.class_of(owner))
     if lookup(type(static), "__get__") is not ABSENT and not isinstance(static, type):
         special = tx.object_method(static, owner)
         if special is not None:

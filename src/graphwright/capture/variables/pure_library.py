@@ -29,15 +29,15 @@ _PURE: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def _plain(value: VariableTracker) -> Any:
+def plain_value(value: VariableTracker) -> Any:
     """A constant, or plain containers of such."""
     value = value.realize()
     if type(value) is ListVariable or type(value) is TupleVariable:
-        items = [_plain(item) for item in value.items]
+        items = [plain_value(item) for item in value.items]
         return items if type(value) is ListVariable else tuple(items)
     if isinstance(value, DictVariable) and value.kind in (dict, collections.OrderedDict):
         pairs = value.entries.values()
-        return value.kind((_plain(key), _plain(item)) for key, item in pairs)
+        return value.kind((plain_value(key), plain_value(item)) for key, item in pairs)
     return value.as_constant()
 
 
@@ -52,8 +52,8 @@ def pure_library_function(
         return None
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        values = [_plain(arg) for arg in args]
-        keywords = {key: _plain(value) for key, value in kwargs.items()}
+        values = [plain_value(arg) for arg in args]
+        keywords = {key: plain_value(value) for key, value in kwargs.items()}
         flags = [value for value in (*values, *keywords.values()) if type(value) is re.RegexFlag]
         if any(re.DEBUG in value for value in flags):
             unsupported("GB0003", f"{function.__name__}() that prints its pattern")

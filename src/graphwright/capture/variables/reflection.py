@@ -21,7 +21,6 @@ from graphwright.capture.variables.class_guards import (
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
-    ObjectMethodVariable,
 )
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.enums import EnumVariable
@@ -32,6 +31,7 @@ from graphwright.capture.variables.exceptions import (
 )
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.object_methods import ObjectMethodVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import ListVariable, exactly
 

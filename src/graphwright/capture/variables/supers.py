@@ -46,7 +46,7 @@ class SuperVariable(VariableTracker):
         if static is ABSENT:
             tx.guards.missing(source)
             raise AttributeMissing("GB0007", f"'super' object has no attribute {name!r}")
-        if static is type.__dict__["__call__"]:
+        if static in (type.__dict__["__call__"], type.__dict__["__init__"]):
             return tx.bound_method(tx.output.wrap(static, source), owner)
         if of_class and isinstance(static, (types.FunctionType, property)):
             return tx.output.wrap(static, source)

@@ -16,6 +16,7 @@ from graphwright.capture.variables.builtins import HANDLERS
 from graphwright.capture.variables.caches import CachedFunctionVariable
 from graphwright.capture.variables.changing import bound_random
 from graphwright.capture.variables.checkpointing import handler_of_checkpoint
+from graphwright.capture.variables.class_statements import handler_of_dataclasses
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -35,7 +36,6 @@ from graphwright.capture.variables.functions import (
     UserFunctionVariable,
 )
 from graphwright.capture.variables.held_methods import held_method
-from graphwright.capture.variables.made_classes import handler_of_dataclasses
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.numpy_values import NUMPY_SCALARS
 from graphwright.capture.variables.pure_library import pure_library_function
