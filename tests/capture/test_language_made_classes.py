@@ -450,6 +450,18 @@ def named_tuple_leaves_the_frame(x: Any) -> Any:
 
 
 @broken_program
+def metaclass_that_orders_the_bases(x: Any) -> Any:
+    class Kind(type):
+        def mro(cls) -> Any:
+            return [*super().mro()[:1], Slotted, object]
+
+    class Item(Slotted, metaclass=Kind):
+        pass
+
+    return x + 1, Item.__mro__[1] is Slotted
+
+
+@broken_program
 def keywords_that_nobody_takes(x: Any) -> Any:
     try:
 

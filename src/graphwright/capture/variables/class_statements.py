@@ -114,6 +114,10 @@ def new_class(
     keywords: Kwargs,
 ) -> VariableTracker:
     """`type.__new__(kind, name, bases, members, **keywords)`."""
+    if lookup(kind, "mro") is not type.mro:
+        unsupported("GB0004", f"class {name} of a metaclass with mro()")
+    if kind not in _OF_LIBRARY:
+        guard_member(tx, kind, "mro")
     real = tuple([_base(tx, name, base) for base in bases])
     members = dict(members)
     cell = members.pop("__classcell__", None)
@@ -156,7 +160,7 @@ def _namespace(
 def _base(tx: Translator, name: str, value: VariableTracker) -> type:
     """A base that stays what it is."""
     base = value.value if isinstance(value, (ClassVariable, BuiltinVariable)) else None
-    if not isinstance(base, type) or lookup(type(base), "mro") is not type.mro:
+    if not isinstance(base, type):
         unsupported("GB0004", f"class {name} of {value.describe()}")
     if not isinstance(value, MadeClassVariable):
         guard_bases(tx, base)

@@ -10,7 +10,7 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, ClassSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
-from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup, mro_of
 from graphwright.capture.variables.objects import bind_class_attribute
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ class SuperVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         owner = self.owner
         kind = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
-        if self.cls not in kind.__mro__ and isinstance(owner, ClassVariable):
+        if not self._is_base(kind) and isinstance(owner, ClassVariable):
             kind = owner.python_type()
-        if self.cls not in kind.__mro__:
+        if not self._is_base(kind):
             unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
         of_class = isinstance(owner, ClassVariable) and kind is owner.value
         if tx.written_in_class(kind, name, self.cls) is not None:
@@ -54,6 +54,9 @@ class SuperVariable(VariableTracker):
             getter = tx.output.wrap(static.fget, AttrSource(source, "fget"))
             return getter.call(tx, [owner], {})
         return bind_class_attribute(tx, static, source, owner, name)
+
+    def _is_base(self, kind: type) -> bool:
+        return self.cls in (mro_of(kind) or ())    # None while the class is being made
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.begin_call(super)
