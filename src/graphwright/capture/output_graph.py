@@ -58,6 +58,7 @@ from graphwright.capture.variables.random_streams import with_drawings
 from graphwright.capture.variables.sequences import SliceVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.capture.variables.warning_filters import run_in_block
 from graphwright.ir.graph import Graph
 from graphwright.ir.node import RECOMPUTED, Node
 from graphwright.runtime import _core
@@ -489,7 +490,8 @@ class OutputGraph:
             note_reread(self, (*args, *kwargs.values()))
         drew, self.fake_mode.random = self.fake_mode.random, False
         fixed = self.shape_env.fixed
-        result = self._run_fake(kind, target, examples, keywords)
+        run = run_in_block(self._run_fake) if self.side_effects.blocks else self._run_fake
+        result = run(kind, target, examples, keywords)
         if self.shape_env.fixed > fixed:
             reconsider_as_parts(self.state, target, [*args, *kwargs.values()])
         for drawing in drawings:

@@ -23,7 +23,7 @@ class DeferredCall(Record):
 
     tensors: whether it reads and writes tensors, as a step of an optimiser does. step: when the
     frame made it. versions: of the tensors that must not be written between the call and the end
-    of the graph.
+    of the graph. told: whether somebody may be told of something, who sees what is written.
     """
 
     owner: VariableTracker
@@ -34,6 +34,7 @@ class DeferredCall(Record):
     line: int
     step: int
     versions: tuple[tuple[Any, int], ...] = ()
+    told: bool = True
 
     def describe(self) -> str:
         """The call as messages name it."""
@@ -74,6 +75,7 @@ class SideEffects:
     classes: the trackers under which `attributes` has those written in classes.
     functions: those whose attributes were written, by their id.
     contexts: what context variables were set to, and not reset.
+    blocks: those of `warnings.catch_warnings` that the frame is in.
     earlier: those before a part of the frame whose writes are told apart; it cannot read them.
     """
 
@@ -93,6 +95,7 @@ class SideEffects:
         self.caches: dict[VariableTracker, CacheUse] = {}
         self.functions: dict[int, VariableTracker] = {}
         self.contexts: dict[VariableTracker, VariableTracker] = {}
+        self.blocks: list[Any] = earlier.blocks if earlier is not None else []
 
     def __bool__(self) -> bool:
         existing = any(owner not in self.created for owner in self.attributes)
@@ -105,6 +108,10 @@ class SideEffects:
         """What the frame did so far with the cache of a function."""
         return self.caches.setdefault(function, CacheUse())
 
+    def entered(self) -> int | None:
+        """The step before which the frame is in none of the blocks."""
+        return min((block.step for block in self.blocks), default=None)
+
     def check_finished(self) -> None:
         """A break if Python would run `finally` blocks of generators that are dropped."""
         for made in self.generators:
@@ -114,7 +121,7 @@ class SideEffects:
     def refuse_after_calls(self, tensors: bool = False) -> None:
         """A break before the first deferred call (that sees tensors), if there is one."""
         for call in self.calls:
-            if call.tensors or not tensors:
+            if call.tensors or (call.told and not tensors):
                 call.refuse()
 
     def store_global(self, name: str, value: VariableTracker) -> None:

@@ -366,6 +366,7 @@ class RootTranslator(Translator):
         while self.returned is None:
             inst = self.instructions[self.ip]
             if self.stop is not None and self.steps == self.stop.step:
+                self._check_blocks(self.stop.reason)
                 self.ip += 1
                 self.stop.reason.note_location(self.place())
                 self.ip -= 1
@@ -377,6 +378,7 @@ class RootTranslator(Translator):
                 cut = self._cut_before()
                 if reason.cut_at is not None:
                     cut = min(cut, reason.cut_at)
+                self._check_blocks(reason, cut)
                 raise RestartTranslation(cut, reason) from reason
             except Raised as raised:
                 unhandled = Unsupported("GB0006", f"{raised.value.cls.__name__} is raised")
@@ -385,7 +387,14 @@ class RootTranslator(Translator):
             if inst.opname in NATIVE:
                 self.last_native = self.steps
             self.steps += 1
+        self._check_blocks(Unsupported("GB0004", "catch_warnings that is not left"))
         return None
+
+    def _check_blocks(self, reason: Unsupported, cut: int | None = None) -> None:
+        """A break before the blocks that the frame is in, which are no more than known here."""
+        entered = self.side_effects.entered()
+        if entered is not None and (cut is None or entered < cut):
+            raise RestartTranslation(entered, reason)
 
     def _step_and_let_go(self, inst: Instruction) -> None:
         """Run one instruction; what it takes from the stack may end with it."""

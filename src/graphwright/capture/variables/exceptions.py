@@ -177,7 +177,10 @@ def _init_is_plain(cls: type) -> bool:
 _PLAIN_INITS = frozenset(
     ["BaseException", "Exception", "ValueError", "TypeError", "RuntimeError", "LookupError",
      "KeyError", "IndexError", "ArithmeticError", "ZeroDivisionError", "AssertionError",
-     "NotImplementedError", "OverflowError", "StopIteration", "GeneratorExit"]
+     "NotImplementedError", "OverflowError", "StopIteration", "GeneratorExit", "Warning",
+     "UserWarning", "DeprecationWarning", "PendingDeprecationWarning", "FutureWarning",
+     "RuntimeWarning", "ImportWarning", "UnicodeWarning", "BytesWarning", "ResourceWarning",
+     "SyntaxWarning"]
 )  # fmt: skip
 
 

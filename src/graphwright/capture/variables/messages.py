@@ -20,10 +20,12 @@ from graphwright.capture.variables.base import Clock, VariableTracker
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deferred import refuse_handlers
+from graphwright.capture.variables.exceptions import ExceptionVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.capture.variables.warning_filters import WARNING_FILTERS, warn_in_block
 from graphwright.runtime import _core
 
 if TYPE_CHECKING:
@@ -156,9 +158,11 @@ def warn(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     given = {**dict(zip(_WARN, args, strict=False)), **kwargs}
     if len(args) > len(_WARN) or not given.keys() <= set(_WARN) or "message" not in given:
         unsupported("GB0004", "call of warnings.warn with more than text, category and stacklevel")
-    message = given["message"].realize().as_constant()
     level = given["stacklevel"].realize().as_constant() if "stacklevel" in given else 1
     category = _category(given.get("category"))
+    if tx.side_effects.blocks:
+        return _warn_in_block(tx, given["message"].realize(), level, category)
+    message = given["message"].realize().as_constant()
     if type(message) is not str or type(level) is not int or level < 1 or category is None:
         unsupported("GB0004", "call of warnings.warn with other than a text")
     refuse_handlers(tx, "warnings.warn")
@@ -173,6 +177,24 @@ def warn(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     while root.parent is not None:
         root = root.parent
     return _defer(tx, BuiltinVariable(function, None), None, values, root.current.line)
+
+
+def _warn_in_block(
+    tx: Translator, message: VariableTracker, level: Any, category: type[Warning] | None
+) -> VariableTracker:
+    if isinstance(message, ExceptionVariable) and issubclass(message.cls, Warning):
+        category = message.cls
+    if type(level) is not int or category is None:
+        unsupported("GB0004", "call of warnings.warn with other than a text")
+
+    def place() -> tuple[str, int, str]:
+        frame, remaining = _frame_at(tx, max(level, 1))
+        if remaining > 1:
+            unsupported("GB0004", "warnings.warn of the caller of the captured function")
+        module = frame.globals_().get("__name__") or "<string>"
+        return frame.code.co_filename, frame.current.line, module
+
+    return warn_in_block(tx, message, category, place)
 
 
 def _category(value: VariableTracker | None) -> type[Warning] | None:
@@ -201,6 +223,7 @@ def _written_in_python(frame: Translator) -> Translator:
 
 MESSAGES: dict[Any, Any] = {
     warnings.warn: warn,
+    **WARNING_FILTERS,
     logging.getLogger: get_logger,
     logging.Logger.isEnabledFor: is_enabled_for,
     **{getattr(logging.Logger, name): logging_method(name) for name in (*_LEVELS, "log")},

@@ -11,6 +11,7 @@ from graphwright.capture.source import AttrSource, ConstSource, InstanceAttrSour
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.warning_filters import refuse_reads
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -37,6 +38,7 @@ class PythonModuleVariable(VariableTracker):
         if type(self.value) is not types.ModuleType:
             return self._of_subclass(tx, type(self.value), name)
         source = AttrSource(self.source, name)
+        refuse_reads(self.value, name, tx.side_effects.blocks)
         if name in self.value.__dict__:
             return tx.output.wrap(self.value.__dict__[name], source)
         if "__getattr__" in self.value.__dict__:
