@@ -310,6 +310,21 @@ class InstanceAttrSource(DerivedSource):
         return program.chain("instance_attr", self.base, self.attr)
 
 
+class InstanceDictSource(DerivedSource):
+    """The instance's own `__dict__`, whatever its class defines."""
+
+    def name(self) -> str:
+        return f"{self.base.name()}.__dict__"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.instance_dict)
+        self.base.emit(cg)
+        cg.end_call(1)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("instance_dict", self.base)
+
+
 class ClassAttrSource(DerivedSource):
     """What the MRO of `type(base)` holds under a name, unbound: functions, descriptors, values."""
 

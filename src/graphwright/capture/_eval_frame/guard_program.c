@@ -54,6 +54,7 @@ static const struct {
     [EF_PLAIN] = {"plain", SHAPE_BASE},
     [EF_SUBCLASSES] = {"subclasses", SHAPE_BASE},
     [EF_CONTENTS] = {"contents", SHAPE_BASE},
+    [EF_INSTANCE_DICT] = {"instance_dict", SHAPE_BASE},
     [EF_NEXT_NUMBER] = {"next_number", SHAPE_BASE},
     [EF_CHECK_TYPE] = {"check type", CHECK_REF},
     [EF_CHECK_IS] = {"check is", CHECK_REF},

@@ -280,6 +280,7 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_SUBCLASSES: return keep(regs, subclasses(base));
     case EF_NEXT_NUMBER: return keep(regs, ef_next_number(base));
     case EF_CONTENTS: return keep(regs, ef_contents(base));
+    case EF_INSTANCE_DICT: return keep(regs, PyObject_GenericGetDict(base, NULL));
     case EF_PLAIN: return keep(regs, plain_value(base));
     case EF_CONTEXT: return keep(regs, context_value(base, in->n != 0));
     default: break;

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import collections
 import copy
-import copyreg
 import types
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.data_aliases import memory_source
 from graphwright.capture.exc import unsupported
-from graphwright.capture.source import AttrSource, ConstSource, Source
-from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.source import AttrSource, Source
+from graphwright.capture.variables.base import IdVariable, VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.containers import ContainerObjectVariable
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.differentiation import detached_as
 from graphwright.capture.variables.functions import FunctionVariable
 from graphwright.capture.variables.instance_dicts import InstanceDictVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_hidden_fields
-from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup
 from graphwright.capture.variables.nn_modules import NNModuleVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.ranges import RangeVariable
+from graphwright.capture.variables.reducing import Copying, asked, copy_object
 from graphwright.capture.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable, set_of
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
-from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.symbolic.symint import SymInt
@@ -43,10 +40,6 @@ if TYPE_CHECKING:
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 _ATOMS = (ConstantVariable, BuiltinVariable, ClassVariable, FunctionVariable, RangeVariable)
-_HOOKS = (
-    *("__copy__", "__deepcopy__", "__getstate__", "__setstate__"),
-    *("__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__new__"),
-)
 
 
 def copy_handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -66,23 +59,38 @@ def copy_handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     hook = _own_hook(tx, value, "__copy__")
     if hook is not None:
         return hook.call(tx, [], {})
-    return _new_object(tx, value, Memo(), deep=False)
+    return copy_object(tx, value, Copying(_as_it_is, _as_it_is, None))
+
+
+def _as_it_is(value: VariableTracker) -> VariableTracker:
+    return value
 
 
 def deepcopy_handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`copy.deepcopy(value)`."""
-    if len(args) != 1 or kwargs:
-        unsupported("GB0004", "copy.deepcopy with a memo")
-    return _deep(tx, tx.realized(args[0]), Memo())
+    """`copy.deepcopy(value, memo)`."""
+    value, *given = [*args, *kwargs.values()]
+    memo = given[0].realize() if given else tx.constant(None)
+    if len(given) > 1 or kwargs.keys() - {"memo"}:
+        unsupported("GB0004", "copy.deepcopy with other arguments")
+    if not isinstance(memo, MemoVariable) and not memo.is_none():
+        unsupported("GB0004", "copy.deepcopy with a memo of the program's")
+    known = memo.memo if isinstance(memo, MemoVariable) else Memo()
+    return _deep(tx, tx.realized(value), known)
 
 
 def _own_hook(tx: Translator, value: VariableTracker, name: str) -> VariableTracker | None:
+    """A method of the class for copies: of `deepcopy` the object itself is asked."""
     if not isinstance(value, ObjectVariable):
         return None
     guard_member(tx, value.cls, name)
-    if not isinstance(lookup(value.cls, name), types.FunctionType):
+    static = lookup(value.cls, name)
+    if name == "__deepcopy__" and not isinstance(value, NNModuleVariable):
+        return asked(tx, value, name)
+    if static is ABSENT:
         return None
-    return value.getattr(tx, name)
+    if not isinstance(static, types.FunctionType):
+        unsupported("GB0004", f"a copy of {value.describe()}, whose {name} is no function")
+    return tx.bound_method(tx.class_function(value.cls, name), value)
 
 
 def _deep(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTracker:
@@ -114,9 +122,15 @@ def _copied(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTrack
         return DequeVariable([_deep(tx, item, memo) for item in value.items], value.maxlen)
     if isinstance(value, SequenceVariable):
         return _deep_tuple(tx, value, memo)
-    if _own_hook(tx, value, "__deepcopy__") is not None:
-        unsupported("GB0004", f"{value.describe()}.__deepcopy__")
-    return _new_object(tx, value, memo, deep=True)
+    hook = _own_hook(tx, value, "__deepcopy__")
+    if hook is not None:
+        return hook.call(tx, [MemoVariable(memo)], {}).realize()
+    how = Copying(
+        lambda made: memo.setdefault(value, made),
+        lambda part: _deep(tx, part, memo),
+        lambda owner: _deep_attributes(tx, InstanceDictVariable(owner), memo),
+    )
+    return copy_object(tx, value, how)
 
 
 def _fill(tx: Translator, made: DictVariable, held: DictVariable, memo: Memo) -> DictVariable:
@@ -261,6 +275,49 @@ class Memo(dict[VariableTracker, VariableTracker]):
         """The copies of objects' `__dict__`, by the object."""
 
 
+class MemoVariable(VariableTracker):
+    """The memo that `__deepcopy__` is given: good for ids, and for being handed on."""
+
+    mutable = True
+
+    def __init__(self, memo: Memo) -> None:
+        self.memo = memo
+
+    def python_type(self) -> type:
+        return dict
+
+    def describe(self) -> str:
+        return "the memo of a copy"
+
+    def has_tensor(self) -> bool:
+        return False
+
+    def _owner(self, key: VariableTracker) -> VariableTracker:
+        known = key.realize()
+        if not isinstance(known, IdVariable):
+            unsupported("GB0004", f"{known.describe()} as a key of the memo of a copy")
+        return known.owner
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        return self._owner(item) in self.memo
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        found = self.memo.get(self._owner(key))
+        return found or unsupported("GB0006", "KeyError: of the memo of a copy")
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        self.memo[self._owner(key)] = value.realize()
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name != "get":
+            return super().getattr(tx, name)
+        return BuiltinVariable(dict.get, self._get)
+
+    def _get(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        key, *default = args
+        return self.memo.get(self._owner(key), default[0] if default else tx.constant(None))
+
+
 def _is_something(value: VariableTracker) -> bool:
     value = value.realize()
     return not isinstance(value, ConstantVariable) or value.value is not None
@@ -276,66 +333,3 @@ def _deep_tuple(tx: Translator, value: SequenceVariable, memo: Memo) -> Variable
         unsupported("GB0004", f"copy.deepcopy of {value.describe()}")
     unchanged = all(a is b.realize() for a, b in zip(items, value.items, strict=True))
     return value if unchanged else TupleVariable(items)
-
-
-def _new_object(
-    tx: Translator, value: VariableTracker, memo: Memo, deep: bool
-) -> VariableTracker:
-    if type(value) not in (ObjectVariable, NNModuleVariable, ContainerObjectVariable):
-        unsupported("GB0004", f"a copy of {value.describe()}")
-    assert isinstance(value, ObjectVariable)
-    _check_copied_plainly(tx, value)
-    made = _empty_like(tx, value)
-    tx.side_effects.track_new(made)
-    memo[value] = made
-    stored = tx.side_effects.attributes.get(value, {})
-    before = instance_dict(value.value) if value.value is not None else {}
-    tx.guard_attribute_names(value)
-    for name in dict.fromkeys([*before, *stored]):
-        if tx.side_effects.is_deleted(value, name) or name == _COMPILED:
-            continue
-        item = value.getattr(tx, name)
-        tx.side_effects.store_attribute(made, name, _deep(tx, item, memo) if deep else item)
-    if isinstance(made, ContainerObjectVariable):
-        assert isinstance(value, ContainerObjectVariable)
-        for key, (own, item) in value.payload.entries.items():
-            pair = (_deep(tx, own, memo), _deep(tx, item, memo)) if deep else (own, item)
-            made.payload.entries[key] = pair
-    return made
-
-
-def _check_copied_plainly(tx: Translator, value: ObjectVariable) -> None:
-    """A break where the class says how its instances are copied."""
-    names: tuple[str, ...] = (*_HOOKS, "__slots__", "__del__")
-    base: type = object
-    if isinstance(value, ContainerObjectVariable):
-        base = value.base
-        names = (*names, *_FILLING)
-        if base is not collections.OrderedDict:
-            unsupported("GB0004", f"a copy of {value.describe()}")
-    for name in names:
-        guard_member(tx, value.cls, name)
-    own = {name: lookup(value.cls, name) for name in names}
-    if own["__getstate__"] is Module.__getstate__:
-        del own["__getstate__"]
-    if own.pop("__slots__") is not ABSENT or own.pop("__del__") is not ABSENT:
-        unsupported("GB0004", f"a copy of {value.describe()}, which has slots")
-    if any(found is not lookup(base, name) for name, found in own.items()):
-        unsupported("GB0004", f"a copy of {value.describe()}, which has its own way to be copied")
-    if value.cls in copyreg.dispatch_table:
-        unsupported("GB0004", f"a copy of {value.describe()}, which copyreg knows of")
-    registered = ConstSource(copyreg.dispatch_table, "copyreg.dispatch_table")
-    tx.guards.length(registered, len(copyreg.dispatch_table))
-
-
-def _empty_like(tx: Translator, value: ObjectVariable) -> ObjectVariable:
-    """An object of the class without anything in it."""
-    cls = tx.class_of(value)
-    if isinstance(value, ContainerObjectVariable):
-        entries = DictVariable({}, value.base)
-        return ContainerObjectVariable(value.cls, entries, None, None, cls.source)
-    return ObjectVariable(value.cls, None, None, cls.source)
-
-
-_FILLING = ("__init__", "__iter__", "__setitem__", "items")
-_COMPILED = "_compiled_call_impl"

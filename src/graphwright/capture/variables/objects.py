@@ -19,6 +19,7 @@ from graphwright.capture.source import (
     AttrSource,
     ClassSource,
     InstanceAttrSource,
+    InstanceDictSource,
     MroSource,
     Source,
 )
@@ -231,10 +232,11 @@ class ObjectVariable(VariableTracker):
     def attribute_names(self, tx: Translator) -> list[str]:
         """The names in the instance's `__dict__`, in order."""
         names = dict.fromkeys(instance_dict(self.value) if self.value is not None else ())
-        if self.value is not None and self.source is not None:
-            if isinstance(lookup(self.cls, "__getattribute__"), types.FunctionType):
-                unsupported("GB0010", f"all names of a {self.cls.__name__}: own __getattribute__")
-            tx.guards.dict_keys(AttrSource(self.source, "__dict__"), names)
+        if self.value is not None and self.source is not None and self.cls.__dictoffset__:
+            source, read = self.source, lookup(self.cls, "__getattribute__")
+            plain = read is object.__getattribute__
+            table = AttrSource(source, "__dict__") if plain else InstanceDictSource(source)
+            tx.guards.dict_keys(table, names)
         for name, value in tx.side_effects.attributes.get(self, {}).items():
             if isinstance(lookup(self.cls, name), types.MemberDescriptorType):
                 continue
