@@ -139,7 +139,8 @@ def _made_up(op: Op, dtype: Any) -> tuple[list[Any], dict[str, Any]] | None:
     index = gw.zeros(2, 2, dtype=gw.int64)
     by_type = {
         "Tensor": square, "Operand": square, "Tensor[]": (square, square), "Dim": 0, "int": 1,
-        "NewDim": 0, "Dims": (0,), "Size": (2, 2), "Size*": (2, 2), "float": 0.5, "Scalar": 1,
+        "NewDim": 0, "Dims": (0,), "DimsGiven": (0,), "LoneDim": 0, "Size": (2, 2),
+        "Size*": (2, 2), "float": 0.5, "Scalar": 1,
         "Perm": (1, 0), "IntPair": (1, 1), "SymInt": 1,
     }
     args: list[Any] = []

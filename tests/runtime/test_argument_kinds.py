@@ -63,6 +63,29 @@ TENSORS: dict[str, Call] = {
     "gather, index": lambda v: X.gather(0, v),
     "relu, input": lambda v: gw.relu(v),
 }
+LEFT_OUT: dict[str, Call] = {
+    "prod, dim": lambda v: gw.prod(X, v),
+    "Tensor.prod, dim": lambda v: X.prod(dim=v),
+    "max, dim": lambda v: X.max(v),
+    "min, dim": lambda v: gw.min(X, v),
+    "median, dim": lambda v: X.median(v),
+    "nanmedian, dim": lambda v: gw.nanmedian(X, dim=v),
+    "squeeze, dim": lambda v: X.squeeze(v),
+    "logsumexp, dim": lambda v: X.logsumexp(v),
+    "cat, dim": lambda v: gw.cat((X, X), v),
+    "std, unbiased": lambda v: X.std(0, v),
+    "var_mean, unbiased": lambda v: gw.var_mean(X, 0, v),
+    "full_like, fill_value": lambda v: gw.full_like(X, v),
+    "dist, p": lambda v: X.dist(X, v),
+    "pinverse, rcond": lambda v: gw.pinverse(X, v),
+    "vector_norm, ord": lambda v: gw.linalg.vector_norm(X, v),
+    "pairwise_distance, p": lambda v: F.pairwise_distance(X, X, v),
+    "max_pool1d, kernel_size": lambda v: F.max_pool1d(X, v),
+    "conv1d, stride": lambda v: F.conv1d(X, gw.ones(1, 2, 1), None, v),
+    "adaptive_avg_pool1d, output_size": lambda v: F.adaptive_avg_pool1d(X, v),
+    "unsqueeze, behind dim": lambda v: gw.unsqueeze(X, 0, v),
+    "cumsum, behind dim": lambda v: X.cumsum(1, v),
+}
 
 
 def cases(table: dict[str, Call]) -> Any:
@@ -102,12 +125,49 @@ def test_what_is_no_tensor(call: Call, value: Any) -> None:
         call(value)
 
 
+@cases(LEFT_OUT)
+def test_none_is_not_the_same_as_nothing(call: Call) -> None:
+    """Where PyTorch has overloads with and without a parameter, or no default."""
+    for run in (call, gw.compile(call)):
+        with pytest.raises(TypeError):
+            run(None)
+
+
+def test_left_out_or_a_value() -> None:
+    for name in ("prod", "max", "min", "median", "nanmedian", "squeeze", "std", "var"):
+        method = getattr(X, name)
+        getattr(gw, name)(X)
+        method()
+        method(0)
+        method(dim=1)
+        method(axis=1)
+
+
+@pytest.mark.parametrize("name", ["std", "var", "std_mean", "var_mean"])
+def test_moments_take_a_bool_and_nothing_else_for_unbiased(name: str) -> None:
+    moment = getattr(gw, name)
+    for args in ((0, 1), (0, 0.5), (0, X), (True, 0), (True, True), (0, True, None)):
+        with pytest.raises(TypeError):
+            moment(X, *args)
+    moment(X, None, True), moment(X, False), moment(X, (0, 1), False, True)
+
+
+def test_a_product_is_along_one_dim() -> None:
+    for dim in ([0], (0, 1), ()):
+        with pytest.raises(TypeError):
+            gw.prod(X, dim)
+
+
 def test_the_kind_is_told_before_the_shape_and_the_dtype() -> None:
     """The first argument does not fit either."""
     for call in (lambda: gw.isclose(WHOLE, X, ()), lambda: gw.chunk(gw.tensor(1), "sum"),
                  lambda: F.hardshrink(WHOLE, [1]), lambda: gw.sum(X, 5, 0.5),
-                 lambda: gw.linalg.eigvalsh(gw.ones(3), -2)):
-        with pytest.raises(TypeError, match=r"must be (float|int|Number|bool|str), not "):
+                 lambda: gw.linalg.eigvalsh(gw.ones(3), -2), lambda: X.chunk(False, -3),
+                 lambda: X.split_with_sizes(3, 5), lambda: X.topk(2.0, 5),
+                 lambda: F.max_pool2d(gw.ones(3), "a"), lambda: F.conv2d(X, X, None, 1.5)):
+        with pytest.raises(
+            TypeError, match=r"must be (float|int|Number|bool|str|.*tuple of ints), not "
+        ):
             call()
 
 

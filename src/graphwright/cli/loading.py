@@ -98,7 +98,7 @@ def tensor_of(spec: re.Match[str]) -> gw.Tensor:
     try:
         shape = tuple(int(part) for part in spec["shape"].split(",") if part.strip())
         if dtype.is_floating_point:
-            return gw.randn(*shape).to(dtype)
+            return gw.randn(shape).to(dtype)
         return gw.randint(0, 2, shape).to(dtype)
     except (RuntimeError, ValueError) as error:
         raise UserError(f"'{spec.group()}' cannot be made: {error}", "give a smaller shape"

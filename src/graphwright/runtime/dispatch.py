@@ -85,6 +85,7 @@ def not_bound(op: Op, args: tuple[Any, ...], error: Exception) -> Any:
         answer = HOOKS.overridden(op, args)
         if answer is not NotImplemented:
             return answer
+    plain_integers(op, args)
     check_types(op, args)
     raise refusal(op, args, error) from None
 
@@ -271,7 +272,7 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     for index, param in enumerate(op.schema.params):
         if param.type in ("dtype", "dtype?") and type(values[index]) is type:
             values[index] = PYTHON_TYPES.get(values[index], values[index])
-    _, _, bools, numbers = op.kinds
+    _, _, bools, numbers, _ = op.kinds
     for index in (*bools, *numbers):
         if isinstance(values[index], np.generic):
             values[index] = values[index].item()
@@ -288,8 +289,8 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 _NUMERIC = {
-    **dict.fromkeys(("int", "Dim", "NewDim"), "int"),
-    **dict.fromkeys(("Size", "Dims", "DimsExact", "IntPair"), "tuple of ints"),
+    **dict.fromkeys(("int", "Dim", "NewDim", "LoneDim"), "int"),
+    **dict.fromkeys(("Size", "Dims", "DimsExact", "DimsGiven", "IntPair"), "tuple of ints"),
     "float": "float",
     "Scalar": "Number",
     "bool": "bool",

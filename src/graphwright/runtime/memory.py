@@ -72,8 +72,6 @@ class Memory:
         """
         _refuse_fake("resize_", self)
         _check_memory("resize_", self)
-        if not sizes:
-            raise TypeError('resize_() missing 1 required positional arguments: "size"')
         shape = as_ints("resize_(): argument 'size'", varargs(sizes))
         if any(n < 0 for n in shape):
             raise RuntimeError(f"resize_: negative size in {list(shape)}")

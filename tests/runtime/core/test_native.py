@@ -149,7 +149,7 @@ def test_copies_in_the_layout_of_another_tensor(
 ) -> None:
     like = {
         "contiguous": gw.zeros(shape),
-        "reversed": gw.zeros(shape[::-1]).permute(*reversed(range(len(shape)))),
+        "reversed": gw.zeros(shape[::-1]).permute(tuple(reversed(range(len(shape))))),
         "expanded": gw.zeros(()).expand(shape),
     }[layout]
     sources = [gw.arange(like.numel()).reshape(shape).to(dtype), gw.ones((), dtype=dtype)]

@@ -196,6 +196,11 @@ WINDOWS = {
     ),
     "adaptive": Case(lambda F, x: F.adaptive_avg_pool2d(x, (3, 2)), ((2, 3, 7, 8),)),
     "adaptive_1": Case(lambda F, x: F.adaptive_avg_pool2d(x, 1), ((2, 3, 7, 8),)),
+    "adaptive_1_of_a_plane": Case(
+        lambda F, x: F.adaptive_avg_pool2d(x, 1), ((7, 8),), empty=False
+    ),
+    "adaptive_1d": Case(lambda F, x: F.adaptive_avg_pool1d(x, 2), ((3, 8),)),
+    "adaptive_max": Case(lambda F, x: F.adaptive_max_pool2d(x, (3, 2)), ((3, 7, 8),)),
     "adaptive_none": Case(lambda F, x: F.adaptive_avg_pool2d(x, (None, 3)), ((2, 3, 5, 6),)),
 }
 

@@ -294,6 +294,22 @@ CONVOLUTIONS = (
     ),
 )  # fmt: skip
 
+def _no_adaptive(kind: str, n: int) -> tuple[Bad, ...]:
+    """Too few dimensions, empty ones, and what is no size, by the pool's number of dimensions."""
+    low, size = (3,) * n, (2,) * n
+    none_left = (1, *low[1:], 0) if kind == "avg" else (1, 0, *low)
+    few = Bad(S(Arr(low), size), RuntimeError, "expected") if n == 1 else Bad(
+        S(Arr(low), size), ValueError, f"at least {n + 1}"
+    )
+    return (
+        few,
+        Bad(S(Arr(low), 2), RuntimeError, "expected"),
+        Bad(S(Arr(none_left), 2), RuntimeError, "expected"),
+        Bad(S(Arr((2, *low)), None), TypeError, "tuple of ints"),
+        Bad(S(Arr((2, *low)), 1.5), TypeError, "tuple of ints"),
+    )
+
+
 POOLING = (
     OpSamples("max_pool1d", _POOLS_1D, _max_pool),
     OpSamples(
@@ -364,7 +380,7 @@ POOLING = (
     *(
         OpSamples(
             f"adaptive_avg_pool{n}d", samples, lambda x, size: _cells(x, size, np.mean),
-            torch="adaptive_avg_pool1d" if n == 1 else "",
+            torch="adaptive_avg_pool1d" if n == 1 else "", errors=_no_adaptive("avg", n),
         )
         for n, samples in (
             (1, (S(_LINE, 3), S(_LINE, 1))),
@@ -375,7 +391,7 @@ POOLING = (
     *(
         OpSamples(
             f"adaptive_max_pool{n}d", samples, _adaptive_max,
-            torch="adaptive_max_pool1d" if n == 1 else "",
+            torch="adaptive_max_pool1d" if n == 1 else "", errors=_no_adaptive("max", n),
         )
         for n, samples in (
             (1, (S(_LINE, 3),)),

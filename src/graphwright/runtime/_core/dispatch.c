@@ -135,6 +135,11 @@ static bool doubts_kinds(const GwKinds *kinds, PyObject *const *items, Py_ssize_
             return true;
         }
     }
+    for (uint32_t left = kinds->never_none & given; left != 0; left &= left - 1) {
+        if (items[__builtin_ctz(left)] == Py_None) {
+            return true;
+        }
+    }
     return false;
 }
 

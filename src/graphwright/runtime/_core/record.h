@@ -14,6 +14,7 @@ typedef struct {
     uint32_t tensors;       /* a tensor, and nothing else */
     uint32_t bools;
     uint32_t numbers;       /* one that may be left out, too */
+    uint32_t never_none;    /* of the integers and numbers, those that may not be left out */
 } GwKinds;
 
 /* What is kept of an op's arguments and outputs. */

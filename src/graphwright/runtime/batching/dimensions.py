@@ -15,7 +15,7 @@ def shifted(kind: str, value: Any, rank: int) -> Any:
     """An argument of a schema type that names dimensions, for a batch of examples of `rank`."""
     if kind in ("Dim", "Dim?", "NewDim"):
         return None if value is None else value + 1
-    if kind in ("Dims", "Dims?", "DimsExact"):
+    if kind in ("Dims", "Dims?", "DimsExact", "DimsGiven", "LoneDim"):
         if value is None or (kind != "DimsExact" and not value):
             return tuple(range(1, max(rank, 1) + 1))
         return tuple([dim + 1 for dim in value])

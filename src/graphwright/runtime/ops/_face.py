@@ -18,13 +18,16 @@ from graphwright.runtime.ops.normalise import (
     as_size_optional,
     as_tensors,
     by_word,
+    refuse_none,
     same_as,
     varargs,
     wrap_dim,
     wrap_dim_optional,
     wrap_dims,
     wrap_dims_exact,
+    wrap_dims_given,
     wrap_dims_optional,
+    wrap_lone_dim,
     wrap_permutation,
 )
 from graphwright.runtime.ops.older import number_first
@@ -862,7 +865,7 @@ def _require(requires_grad: bool, out: Any) -> Any:
     return out
 
 
-def _unsafe_view(input: Tensor, size: int | Sequence[int]) -> Any:
+def _unsafe_view(input: Tensor, size: Sequence[int]) -> Any:
     return _dispatch(__unsafe_view, (input, as_size(size)))
 
 
@@ -1010,23 +1013,23 @@ def adamax_step_(
     )
 
 
-def adaptive_avg_pool(input: Tensor, output_size: int | Sequence[int]) -> Any:
+def adaptive_avg_pool(input: Tensor, output_size: Sequence[int]) -> Any:
     return _dispatch(_adaptive_avg_pool, (input, as_size(output_size)))
 
 
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Any:
+def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Any:
     return _dispatch(_adaptive_avg_pool1d, (input, output_size))
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Any:
     return _dispatch(_adaptive_avg_pool2d, (input, output_size))
 
 
-def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) -> Any:
     return _dispatch(_adaptive_avg_pool3d, (input, output_size))
 
 
-def adaptive_avg_pool_backward(grad: Tensor, input_size: int | Sequence[int], ndim: int) -> Any:
+def adaptive_avg_pool_backward(grad: Tensor, input_size: Sequence[int], ndim: int) -> Any:
     try:
         _bound = (grad, as_size(input_size), ndim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1034,19 +1037,19 @@ def adaptive_avg_pool_backward(grad: Tensor, input_size: int | Sequence[int], nd
     return _dispatch(_adaptive_avg_pool_backward, _bound)
 
 
-def adaptive_max_pool(input: Tensor, output_size: int | Sequence[int]) -> Any:
+def adaptive_max_pool(input: Tensor, output_size: Sequence[int]) -> Any:
     return _dispatch(_adaptive_max_pool, (input, as_size(output_size)))
 
 
-def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Any:
     return _dispatch(_adaptive_max_pool1d, (input, output_size))
 
 
-def adaptive_max_pool2d(input: Tensor, output_size: Any) -> Any:
+def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Any:
     return _dispatch(_adaptive_max_pool2d, (input, output_size))
 
 
-def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Any:
+def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int | None]) -> Any:
     return _dispatch(_adaptive_max_pool3d, (input, output_size))
 
 
@@ -1251,7 +1254,7 @@ def adjoint(input: Tensor) -> Any:
     return _dispatch(_adjoint, (input,))
 
 
-def affine_grid_generator(theta: Tensor, size: int | Sequence[int], align_corners: bool) -> Any:
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Any:
     return _dispatch(_affine_grid_generator, (theta, as_size(size), align_corners))
 
 
@@ -1270,14 +1273,14 @@ def all(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("all", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("all", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims_exact(dim, input.ndim), keepdim)
@@ -1310,14 +1313,14 @@ def amax(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("amax", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("amax", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims_optional(dim, input.ndim), keepdim)
@@ -1332,14 +1335,14 @@ def amin(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("amin", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("amin", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims_optional(dim, input.ndim), keepdim)
@@ -1352,16 +1355,16 @@ def amin(
 
 def aminmax(
     input: Tensor,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     dim: int | None = None,
     keepdim: bool = False,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("aminmax", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("aminmax", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
@@ -1383,14 +1386,14 @@ def any(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("any", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("any", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims_exact(dim, input.ndim), keepdim)
@@ -1427,14 +1430,14 @@ def argmax(
     input: Tensor,
     dim: int | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("argmax", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("argmax", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
@@ -1449,14 +1452,14 @@ def argmin(
     input: Tensor,
     dim: int | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("argmin", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("argmin", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
@@ -1472,9 +1475,9 @@ def argsort(
     dim: int = -1,
     descending: bool = False,
     stable: bool = False,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("argsort", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), descending, stable)
@@ -1489,8 +1492,8 @@ def argwhere(input: Tensor) -> Any:
 
 def as_strided(
     input: Tensor,
-    size: int | Sequence[int],
-    stride: int | Sequence[int],
+    size: Sequence[int],
+    stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Any:
     return _dispatch(_as_strided, (input, as_size(size), as_size(stride), storage_offset))
@@ -1498,8 +1501,8 @@ def as_strided(
 
 def as_strided_copy(
     input: Tensor,
-    size: int | Sequence[int],
-    stride: int | Sequence[int],
+    size: Sequence[int],
+    stride: Sequence[int],
     storage_offset: int | None = None,
     *,
     out: Any = None,
@@ -1513,8 +1516,8 @@ def as_strided_copy(
 def as_strided_scatter(
     input: Tensor,
     src: Tensor,
-    size: int | Sequence[int],
-    stride: int | Sequence[int],
+    size: Sequence[int],
+    stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Any:
     return _dispatch(
@@ -1640,9 +1643,9 @@ def attention_backward(
 
 def avg_pool(
     input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: Any,
@@ -1663,9 +1666,9 @@ def avg_pool(
 
 def avg_pool1d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Any:
@@ -1676,9 +1679,9 @@ def avg_pool1d(
 
 def avg_pool2d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
@@ -1701,9 +1704,9 @@ def avg_pool2d(
 
 def avg_pool3d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
@@ -1726,10 +1729,10 @@ def avg_pool3d(
 
 def avg_pool_backward(
     grad: Tensor,
-    input_size: int | Sequence[int],
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
+    input_size: Sequence[int],
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: Any,
@@ -1975,7 +1978,7 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> Any:
     return _dispatch(_broadcast_tensors, (as_tensors(tensors, "broadcast_tensors"),))
 
 
-def broadcast_to(input: Tensor, size: int | Sequence[int]) -> Any:
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Any:
     return _dispatch(_broadcast_to, (input, as_size(size)))
 
 
@@ -1997,8 +2000,8 @@ def cartesian_prod(tensors: Sequence[Tensor]) -> Any:
     return _dispatch(_cartesian_prod, (as_tensors(tensors, "cartesian_prod"),))
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0, axis: Any = None, *, out: Any = None) -> Any:
-    if axis is not None:
+def cat(tensors: Sequence[Tensor], dim: int = 0, axis: Any = ..., *, out: Any = None) -> Any:
+    if axis is not ...:
         dim = same_as("cat", "dim", dim, 0, "axis", axis)
     _bound = (as_tensors(tensors, "cat"), dim)
     if out is not None:
@@ -2076,8 +2079,8 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Any = None
     return _dispatch(_cholesky_solve, _bound)
 
 
-def chunk(input: Tensor, chunks: int, dim: int = 0, axis: Any = None) -> Any:
-    if axis is not None:
+def chunk(input: Tensor, chunks: int, dim: int = 0, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("chunk", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, chunks, wrap_dim(dim, input.ndim))
@@ -2201,11 +2204,11 @@ def conjugated(input: Tensor) -> Any:
     return _dispatch(_conjugated, (input,))
 
 
-def constant_pad(input: Tensor, pad: int | Sequence[int], value: Number = 0) -> Any:
+def constant_pad(input: Tensor, pad: Sequence[int], value: Number = 0) -> Any:
     return _dispatch(_constant_pad, (input, as_size(pad), value))
 
 
-def constant_pad_nd(input: Tensor, pad: int | Sequence[int], value: Number = 0) -> Any:
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Any:
     return _dispatch(_constant_pad_nd, (input, as_size(pad), value))
 
 
@@ -2217,9 +2220,9 @@ def conv1d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Any:
     return _dispatch(_conv1d, (input, weight, bias, stride, padding, dilation, groups))
@@ -2229,9 +2232,9 @@ def conv2d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Any:
     return _dispatch(_conv2d, (input, weight, bias, stride, padding, dilation, groups))
@@ -2241,9 +2244,9 @@ def conv3d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Any:
     return _dispatch(_conv3d, (input, weight, bias, stride, padding, dilation, groups))
@@ -2252,10 +2255,10 @@ def conv3d(
 def conv_input_grad(
     grad: Tensor,
     weight: Tensor,
-    size: int | Sequence[int],
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
-    dilation: int | Sequence[int],
+    size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     groups: int,
 ) -> Any:
     return _dispatch(
@@ -2276,11 +2279,11 @@ def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
     groups: int = 1,
-    dilation: Any = 1,
+    dilation: int | Sequence[int] = 1,
 ) -> Any:
     return _dispatch(
         _conv_transpose1d, (input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -2291,11 +2294,11 @@ def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
     groups: int = 1,
-    dilation: Any = 1,
+    dilation: int | Sequence[int] = 1,
 ) -> Any:
     return _dispatch(
         _conv_transpose2d, (input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -2306,11 +2309,11 @@ def conv_transpose3d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
     groups: int = 1,
-    dilation: Any = 1,
+    dilation: int | Sequence[int] = 1,
 ) -> Any:
     return _dispatch(
         _conv_transpose3d, (input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -2320,10 +2323,10 @@ def conv_transpose3d(
 def conv_weight_grad(
     grad: Tensor,
     input: Tensor,
-    size: int | Sequence[int],
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
-    dilation: int | Sequence[int],
+    size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     groups: int,
 ) -> Any:
     return _dispatch(
@@ -2344,11 +2347,11 @@ def convolution(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
-    dilation: int | Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     transposed: bool,
-    output_padding: int | Sequence[int],
+    output_padding: Sequence[int],
     groups: int,
 ) -> Any:
     return _dispatch(
@@ -2427,15 +2430,15 @@ def cosine_similarity(
     x2: Tensor,
     dim: int = 1,
     eps: float = 1e-08,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("cosine_similarity", "dim", dim, 1, "axis", axis)
     return _dispatch(_cosine_similarity, (x1, x2, dim, eps))
 
 
-def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
-    if axis is not None:
+def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("count_nonzero", "dim", dim, None, "axis", axis)
     try:
         _bound = (input, wrap_dims(dim, input.ndim))
@@ -2458,11 +2461,11 @@ def cross(
     input: Tensor,
     other: Tensor,
     dim: int | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("cross", "dim", dim, None, "axis", axis)
     _bound = (input, other, dim)
     if out is not None:
@@ -2493,8 +2496,8 @@ def ctc_loss_parts(
     return _dispatch(_ctc_loss_parts, (log_probs, targets, input_lengths, target_lengths, blank))
 
 
-def cummax(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = None) -> Any:
-    if axis is not None:
+def cummax(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: Any = None) -> Any:
+    if axis is not ...:
         dim = same_as("cummax", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -2505,8 +2508,8 @@ def cummax(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = N
     return _dispatch(_cummax, _bound)
 
 
-def cummin(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = None) -> Any:
-    if axis is not None:
+def cummin(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: Any = None) -> Any:
+    if axis is not ...:
         dim = same_as("cummin", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -2520,12 +2523,12 @@ def cummin(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = N
 def cumprod(
     input: Tensor,
     dim: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("cumprod", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
@@ -2539,11 +2542,11 @@ def cumprod(
 def cumprod_(
     input: Tensor,
     dim: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     dtype: DType | None = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("cumprod_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
@@ -2555,12 +2558,12 @@ def cumprod_(
 def cumsum(
     input: Tensor,
     dim: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("cumsum", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
@@ -2574,11 +2577,11 @@ def cumsum(
 def cumsum_(
     input: Tensor,
     dim: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     dtype: DType | None = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("cumsum_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
@@ -2590,12 +2593,12 @@ def cumsum_(
 def cumulative_trapezoid(
     y: Tensor,
     x: Tensor | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     dx: Number | None = None,
     dim: int = -1,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("cumulative_trapezoid", "dim", dim, -1, "axis", axis)
     return _dispatch(_cumulative_trapezoid, (y, x, dx, dim))
 
@@ -2628,12 +2631,12 @@ def deviation(
     dim: int | Sequence[int] | None = None,
     correction: Number = 1,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("deviation", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("deviation", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), correction, keepdim)
@@ -2665,13 +2668,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> An
     return _dispatch(_diagonal, _bound)
 
 
-def diagonal_backward(
-    grad: Tensor,
-    size: int | Sequence[int],
-    offset: int,
-    dim1: int,
-    dim2: int,
-) -> Any:
+def diagonal_backward(grad: Tensor, size: Sequence[int], offset: int, dim1: int, dim2: int) -> Any:
     return _dispatch(_diagonal_backward, (grad, as_size(size), offset, dim1, dim2))
 
 
@@ -2712,11 +2709,11 @@ def diff(
     dim: int = -1,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("diff", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, n, wrap_dim(dim, input.ndim), prepend, append)
@@ -2901,8 +2898,8 @@ def empty_like(
 
 
 def empty_permuted(
-    size: int | Sequence[int],
-    physical_layout: int | Sequence[int],
+    size: Sequence[int],
+    physical_layout: Sequence[int],
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -2926,8 +2923,8 @@ def empty_permuted(
 
 
 def empty_strided(
-    size: int | Sequence[int],
-    stride: int | Sequence[int],
+    size: Sequence[int],
+    stride: Sequence[int],
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -3014,7 +3011,7 @@ def exp_(input: Tensor) -> Any:
     return _dispatch(_exp_, (input,))
 
 
-def expand(input: Tensor, size: int | Sequence[int]) -> Any:
+def expand(input: Tensor, size: Sequence[int]) -> Any:
     return _dispatch(_expand, (input, as_size(size)))
 
 
@@ -3022,7 +3019,7 @@ def expand_as(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_expand_as, (input, other))
 
 
-def expand_copy(input: Tensor, size: int | Sequence[int], *, out: Any = None) -> Any:
+def expand_copy(input: Tensor, size: Sequence[int], *, out: Any = None) -> Any:
     _bound = (input, as_size(size))
     if out is not None:
         return with_out(_expand_copy, _bound, out)
@@ -3090,9 +3087,9 @@ def fft_c2r(
     dim: Any = REQUIRED,
     size: Any = REQUIRED,
     scale: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_c2r", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_fft_c2r, (input, dim, size, scale))
 
@@ -3102,11 +3099,11 @@ def fft_fft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_fft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
     if out is not None:
@@ -3120,11 +3117,11 @@ def fft_fft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_fft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3158,11 +3155,11 @@ def fft_fftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_fftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3170,8 +3167,8 @@ def fft_fftn(
     return _dispatch(_fft_fftn, _bound)
 
 
-def fft_fftshift(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
-    if axis is not None:
+def fft_fftshift(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("fft_fftshift", "dim", dim, None, "axis", axis)
     return _dispatch(_fft_fftshift, (input, dim))
 
@@ -3181,11 +3178,11 @@ def fft_hfft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_hfft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
     if out is not None:
@@ -3199,11 +3196,11 @@ def fft_hfft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_hfft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3216,11 +3213,11 @@ def fft_hfftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_hfftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3233,11 +3230,11 @@ def fft_ifft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_ifft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
     if out is not None:
@@ -3251,11 +3248,11 @@ def fft_ifft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_ifft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3268,11 +3265,11 @@ def fft_ifftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_ifftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3280,8 +3277,8 @@ def fft_ifftn(
     return _dispatch(_fft_ifftn, _bound)
 
 
-def fft_ifftshift(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
-    if axis is not None:
+def fft_ifftshift(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("fft_ifftshift", "dim", dim, None, "axis", axis)
     return _dispatch(_fft_ifftshift, (input, dim))
 
@@ -3291,11 +3288,11 @@ def fft_ihfft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_ihfft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
     if out is not None:
@@ -3309,11 +3306,11 @@ def fft_ihfft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_ihfft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3326,11 +3323,11 @@ def fft_ihfftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_ihfftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3343,11 +3340,11 @@ def fft_irfft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_irfft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
     if out is not None:
@@ -3361,11 +3358,11 @@ def fft_irfft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_irfft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3378,11 +3375,11 @@ def fft_irfftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_irfftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3390,8 +3387,8 @@ def fft_irfftn(
     return _dispatch(_fft_irfftn, _bound)
 
 
-def fft_r2c(input: Tensor, dim: Any = REQUIRED, scale: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def fft_r2c(input: Tensor, dim: Any = REQUIRED, scale: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("fft_r2c", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_fft_r2c, (input, dim, scale))
 
@@ -3401,11 +3398,11 @@ def fft_rfft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_rfft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
     if out is not None:
@@ -3419,11 +3416,11 @@ def fft_rfft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_rfft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3457,11 +3454,11 @@ def fft_rfftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("fft_rfftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
     if out is not None:
@@ -3493,7 +3490,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
     return _dispatch(_flatten, _bound)
 
 
-def flip(input: Tensor, dims: int | Sequence[int]) -> Any:
+def flip(input: Tensor, dims: Sequence[int]) -> Any:
     return _dispatch(_flip, (input, as_size(dims)))
 
 
@@ -3577,8 +3574,8 @@ def frac_(input: Tensor) -> Any:
 def fractional_max_pool(
     input: Tensor,
     samples: Tensor,
-    kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int],
+    kernel_size: Sequence[int],
+    output_size: Sequence[int],
 ) -> Any:
     return _dispatch(
         _fractional_max_pool, (input, samples, as_size(kernel_size), as_size(output_size))
@@ -3597,7 +3594,7 @@ def frexp_parts(input: Tensor) -> Any:
 
 
 def full(
-    size: int | Sequence[int],
+    size: Sequence[int],
     fill_value: Number,
     *,
     dtype: DType | None = None,
@@ -3655,12 +3652,12 @@ def gather(
     input: Tensor,
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     sparse_grad: bool = False,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("gather", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, sparse_grad)
@@ -3730,8 +3727,8 @@ def geqrf(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_geqrf, _bound)
 
 
-def glu(input: Tensor, dim: int = -1, axis: Any = None) -> Any:
-    if axis is not None:
+def glu(input: Tensor, dim: int = -1, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("glu", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -3742,13 +3739,13 @@ def glu(input: Tensor, dim: int = -1, axis: Any = None) -> Any:
 
 def gradient(
     input: Tensor,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     spacing: Any = None,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("gradient", "dim", dim, None, "axis", axis)
     return _dispatch(_gradient, (input, spacing, dim, edge_order))
 
@@ -4112,12 +4109,12 @@ def index_add(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     source: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("index_add", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
@@ -4133,11 +4130,11 @@ def index_add_(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     source: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     alpha: Number = 1,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("index_add_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
@@ -4151,11 +4148,11 @@ def index_copy(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     source: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("index_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source)
@@ -4171,9 +4168,9 @@ def index_copy_(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     source: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("index_copy_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source)
@@ -4187,9 +4184,9 @@ def index_fill(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     value: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("index_fill", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
@@ -4203,9 +4200,9 @@ def index_fill_(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     value: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("index_fill_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
@@ -4238,12 +4235,12 @@ def index_reduce(
     index: Any = REQUIRED,
     source: Any = REQUIRED,
     reduce: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("index_reduce", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, reduce, include_self)
@@ -4271,11 +4268,11 @@ def index_reduce_(
     index: Any = REQUIRED,
     source: Any = REQUIRED,
     reduce: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     include_self: bool = True,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("index_reduce_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, reduce, include_self)
@@ -4299,11 +4296,11 @@ def index_select(
     input: Tensor,
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("index_select", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
@@ -4348,7 +4345,7 @@ def instance_norm(
 
 def interpolate(
     input: Tensor,
-    size: int | Sequence[int],
+    size: Sequence[int],
     mode: str,
     align_corners: bool,
     scale_factors: Any,
@@ -4482,8 +4479,8 @@ def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_kron, _bound)
 
 
-def kth_position(input: Tensor, k: int, dim: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def kth_position(input: Tensor, k: int, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("kth_position", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim))
@@ -4497,14 +4494,14 @@ def kthvalue(
     k: int,
     dim: int = -1,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("kthvalue", "dim", dim, -1, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("kthvalue", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim), keepdim)
@@ -4521,7 +4518,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Any:
 
 def layer_norm(
     input: Tensor,
-    normalized_shape: int | Sequence[int],
+    normalized_shape: Sequence[int],
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-05,
@@ -4532,7 +4529,7 @@ def layer_norm(
 def layer_norm_backward(
     grad: Tensor,
     input: Tensor,
-    normalized_shape: int | Sequence[int],
+    normalized_shape: Sequence[int],
     weight: Tensor | None,
     mean: Tensor,
     rstd: Tensor,
@@ -4545,7 +4542,7 @@ def layer_norm_backward(
 def layer_norm_gradients(
     grad: Tensor,
     input: Tensor,
-    normalized_shape: int | Sequence[int],
+    normalized_shape: Sequence[int],
     weight: Tensor | None,
     mean: Tensor,
     rstd: Tensor,
@@ -4656,12 +4653,12 @@ def linalg_cond(A: Tensor, p: Any = None, *, out: Any = None) -> Any:
 def linalg_cross(
     input: Tensor,
     other: Tensor,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     dim: int = -1,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("linalg_cross", "dim", dim, -1, "axis", axis)
     _bound = (input, other, dim)
     if out is not None:
@@ -4829,15 +4826,15 @@ def linalg_matrix_norm(
     dim: int | Sequence[int] = (-2,
     -1),
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("linalg_matrix_norm", "dim", dim, (-2, -1), "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("linalg_matrix_norm", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (A, ord, dim, keepdim, dtype)
     if out is not None:
@@ -4872,15 +4869,15 @@ def linalg_norm(
     ord: Any = None,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("linalg_norm", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("linalg_norm", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (A, ord, dim, keepdim, dtype)
     if out is not None:
@@ -4991,15 +4988,8 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Any:
     return _dispatch(_linalg_vander, (x, N))
 
 
-def linalg_vecdot(
-    x: Tensor,
-    y: Tensor,
-    axis: Any = None,
-    *,
-    dim: int = -1,
-    out: Any = None,
-) -> Any:
-    if axis is not None:
+def linalg_vecdot(x: Tensor, y: Tensor, axis: Any = ..., *, dim: int = -1, out: Any = None) -> Any:
+    if axis is not ...:
         dim = same_as("linalg_vecdot", "dim", dim, -1, "axis", axis)
     _bound = (x, y, dim)
     if out is not None:
@@ -5012,15 +5002,15 @@ def linalg_vector_norm(
     ord: Number = 2,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("linalg_vector_norm", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("linalg_vector_norm", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (x, ord, dim, keepdim, dtype)
     if out is not None:
@@ -5125,11 +5115,11 @@ def log_softmax(
     input: Tensor,
     dim: Any = REQUIRED,
     dtype: DType | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("log_softmax", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
@@ -5140,8 +5130,8 @@ def log_softmax(
     return _dispatch(_log_softmax, _bound)
 
 
-def log_softmax_backward(grad: Tensor, out: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def log_softmax_backward(grad: Tensor, out: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("log_softmax_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_log_softmax_backward, (grad, out, dim))
 
@@ -5160,8 +5150,8 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_logaddexp2, _bound)
 
 
-def logcumsumexp(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = None) -> Any:
-    if axis is not None:
+def logcumsumexp(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: Any = None) -> Any:
+    if axis is not ...:
         dim = same_as("logcumsumexp", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -5273,17 +5263,17 @@ def logsumexp(
     input: Tensor,
     dim: Any = REQUIRED,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("logsumexp", "dim", dim, REQUIRED, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("logsumexp", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
-        _bound = (input, wrap_dims(dim, input.ndim), keepdim)
+        _bound = (input, wrap_dims_given(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         return not_bound(_logsumexp, (input, dim, keepdim), _error)
     if out is not None:
@@ -5399,17 +5389,21 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Any:
 
 def max(
     input: Tensor,
-    dim: Any = None,
+    dim: Any = ...,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
-        dim = same_as("max", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if axis is not ...:
+        dim = same_as("max", "dim", dim, ..., "axis", axis)
+    if keepdims is not ...:
         keepdim = same_as("max", "keepdim", keepdim, False, "keepdims", keepdims)
+    if dim is ...:
+        dim = None
+    elif dim is None:
+        refuse_none("max", "dim")
     _bound = (input, dim, keepdim)
     if out is not None:
         return with_out(_max, _bound, out)
@@ -5418,10 +5412,10 @@ def max(
 
 def max_pool1d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
     return _dispatch(_max_pool1d, (input, kernel_size, stride, padding, dilation, ceil_mode))
@@ -5429,10 +5423,10 @@ def max_pool1d(
 
 def max_pool1d_with_indices(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
     return _dispatch(
@@ -5442,10 +5436,10 @@ def max_pool1d_with_indices(
 
 def max_pool2d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
     return _dispatch(_max_pool2d, (input, kernel_size, stride, padding, dilation, ceil_mode))
@@ -5453,10 +5447,10 @@ def max_pool2d(
 
 def max_pool2d_with_indices(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
     return _dispatch(
@@ -5466,10 +5460,10 @@ def max_pool2d_with_indices(
 
 def max_pool3d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
     return _dispatch(_max_pool3d, (input, kernel_size, stride, padding, dilation, ceil_mode))
@@ -5477,10 +5471,10 @@ def max_pool3d(
 
 def max_pool3d_with_indices(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
     return _dispatch(
@@ -5491,11 +5485,11 @@ def max_pool3d_with_indices(
 def max_pool_backward(
     grad: Tensor,
     indices: Tensor,
-    input_size: int | Sequence[int],
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
-    dilation: int | Sequence[int],
+    input_size: Sequence[int],
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
 ) -> Any:
     return _dispatch(
         _max_pool_backward,
@@ -5513,10 +5507,10 @@ def max_pool_backward(
 
 def max_pool_with_indices(
     input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int],
-    padding: int | Sequence[int],
-    dilation: int | Sequence[int],
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     ceil_mode: bool,
 ) -> Any:
     return _dispatch(
@@ -5532,7 +5526,7 @@ def max_pool_with_indices(
     )
 
 
-def max_unpool(input: Tensor, indices: Tensor, output_size: int | Sequence[int], ndim: int) -> Any:
+def max_unpool(input: Tensor, indices: Tensor, output_size: Sequence[int], ndim: int) -> Any:
     try:
         _bound = (input, indices, as_size(output_size), ndim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5551,15 +5545,15 @@ def mean(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("mean", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("mean", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
@@ -5572,17 +5566,21 @@ def mean(
 
 def median(
     input: Tensor,
-    dim: int | None = None,
+    dim: Any = ...,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
-        dim = same_as("median", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if axis is not ...:
+        dim = same_as("median", "dim", dim, ..., "axis", axis)
+    if keepdims is not ...:
         keepdim = same_as("median", "keepdim", keepdim, False, "keepdims", keepdims)
+    if dim is ...:
+        dim = None
+    elif dim is None:
+        refuse_none("median", "dim")
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5596,9 +5594,9 @@ def median_position(
     input: Tensor,
     dim: Any = REQUIRED,
     skip_nan: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("median_position", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), skip_nan)
@@ -5617,17 +5615,21 @@ def meshgrid(tensors: Sequence[Tensor], *, indexing: str | None = None) -> Any:
 
 def min(
     input: Tensor,
-    dim: Any = None,
+    dim: Any = ...,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
-        dim = same_as("min", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if axis is not ...:
+        dim = same_as("min", "dim", dim, ..., "axis", axis)
+    if keepdims is not ...:
         keepdim = same_as("min", "keepdim", keepdim, False, "keepdims", keepdims)
+    if dim is ...:
+        dim = None
+    elif dim is None:
+        refuse_none("min", "dim")
     _bound = (input, dim, keepdim)
     if out is not None:
         return with_out(_min, _bound, out)
@@ -5664,14 +5666,14 @@ def mode(
     input: Tensor,
     dim: int = -1,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("mode", "dim", dim, -1, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("mode", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), keepdim)
@@ -5682,8 +5684,8 @@ def mode(
     return _dispatch(_mode, _bound)
 
 
-def mode_position(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def mode_position(input: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("mode_position", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -5838,15 +5840,15 @@ def nanmean(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("nanmean", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("nanmean", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
@@ -5859,17 +5861,21 @@ def nanmean(
 
 def nanmedian(
     input: Tensor,
-    dim: int | None = None,
+    dim: Any = ...,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
-        dim = same_as("nanmedian", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if axis is not ...:
+        dim = same_as("nanmedian", "dim", dim, ..., "axis", axis)
+    if keepdims is not ...:
         keepdim = same_as("nanmedian", "keepdim", keepdim, False, "keepdims", keepdims)
+    if dim is ...:
+        dim = None
+    elif dim is None:
+        refuse_none("nanmedian", "dim")
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5884,15 +5890,15 @@ def nanquantile(
     q: Any,
     dim: Any = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     interpolation: str = "linear",
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("nanquantile", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("nanquantile", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, q, dim, keepdim, interpolation)
     if out is not None:
@@ -5904,15 +5910,15 @@ def nansum(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("nansum", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("nansum", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
@@ -5928,9 +5934,9 @@ def narrow(
     dim: Any = REQUIRED,
     start: Any = REQUIRED,
     length: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("narrow", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, length)
@@ -5944,11 +5950,11 @@ def narrow_copy(
     dim: Any = REQUIRED,
     start: Any = REQUIRED,
     length: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("narrow_copy", "dim", dim, REQUIRED, "axis", axis)
     _bound = (input, dim, start, length)
     if out is not None:
@@ -5962,7 +5968,7 @@ def native_dropout(input: Tensor, p: float) -> Any:
 
 def native_layer_norm(
     input: Tensor,
-    normalized_shape: int | Sequence[int],
+    normalized_shape: Sequence[int],
     weight: Tensor | None,
     bias: Tensor | None,
     eps: float,
@@ -6015,7 +6021,7 @@ def nll_loss(
 
 def nll_loss_backward(
     grad: Tensor,
-    size: int | Sequence[int],
+    size: Sequence[int],
     target: Tensor,
     weight: Tensor | None,
     ignore_index: int,
@@ -6046,14 +6052,14 @@ def norm(
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DType | None = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("norm", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("norm", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, p, dim, keepdim, dtype)
     if out is not None:
@@ -6064,7 +6070,7 @@ def norm(
 def normal(
     mean: Tensor | Number,
     std: Tensor | Number = 1.0,
-    size: int | Sequence[int] | None = None,
+    size: Sequence[int] | None = None,
     *,
     generator: Any = None,
     dtype: DType | None = None,
@@ -6174,12 +6180,12 @@ def p_norm(
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DType | None = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("p_norm", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("p_norm", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, ord, wrap_dims(dim, input.ndim), keepdim, dtype)
@@ -6190,7 +6196,7 @@ def p_norm(
 
 def pad(
     input: Tensor,
-    pad: int | Sequence[int],
+    pad: Sequence[int],
     mode: str = "constant",
     value: Number | None = None,
 ) -> Any:
@@ -6207,9 +6213,9 @@ def pairwise_distance(
     p: float = 2.0,
     eps: float = 1e-06,
     keepdim: bool = False,
-    keepdims: Any = None,
+    keepdims: Any = ...,
 ) -> Any:
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("pairwise_distance", "keepdim", keepdim, False, "keepdims", keepdims)
     return _dispatch(_pairwise_distance, (x1, x2, p, eps, keepdim))
 
@@ -6237,7 +6243,7 @@ def permute_copy(input: Tensor, dims: Sequence[int], *, out: Any = None) -> Any:
 
 
 def philox_uniform(
-    size: int | Sequence[int],
+    size: Sequence[int],
     dtype: DType,
     device: Device | str | None,
     place: Tensor,
@@ -6294,11 +6300,11 @@ def positive(input: Tensor) -> Any:
 def pow(
     input: Any = REQUIRED,
     exponent: Any = REQUIRED,
-    self: Any = None,
+    self: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if self is not None:
+    if self is not ...:
         input = same_as("pow", "input", input, REQUIRED, "self", self)
     _bound = (input, exponent)
     if out is not None:
@@ -6316,20 +6322,24 @@ def prelu(input: Tensor, weight: Tensor) -> Any:
 
 def prod(
     input: Tensor,
-    dim: int | Sequence[int] | None = None,
+    dim: Any = ...,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
-        dim = same_as("prod", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if axis is not ...:
+        dim = same_as("prod", "dim", dim, ..., "axis", axis)
+    if keepdims is not ...:
         keepdim = same_as("prod", "keepdim", keepdim, False, "keepdims", keepdims)
+    if dim is ...:
+        dim = None
+    elif dim is None:
+        refuse_none("prod", "dim")
     try:
-        _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
+        _bound = (input, wrap_lone_dim(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         return not_bound(_prod, (input, dim, keepdim, dtype), _error)
     if out is not None:
@@ -6365,15 +6375,15 @@ def quantile(
     q: Any,
     dim: Any = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     interpolation: str = "linear",
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("quantile", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("quantile", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, q, dim, keepdim, interpolation)
     if out is not None:
@@ -6561,12 +6571,12 @@ def random_(
     return _dispatch(_random_, (input, from_, to, generator))
 
 
-def random_bits(size: int | Sequence[int], generator: Any, device: Device | str | None) -> Any:
+def random_bits(size: Sequence[int], generator: Any, device: Device | str | None) -> Any:
     return _dispatch(_random_bits, (as_size(size), generator, device))
 
 
 def random_scaled(
-    size: int | Sequence[int],
+    size: Sequence[int],
     low: int,
     width: int,
     generator: Any,
@@ -6707,11 +6717,11 @@ def renorm(
     p: Number,
     dim: Any = REQUIRED,
     maxnorm: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("renorm", "dim", dim, REQUIRED, "axis", axis)
     _bound = (input, p, dim, maxnorm)
     if out is not None:
@@ -6724,14 +6734,14 @@ def renorm_(
     p: Number,
     dim: Any = REQUIRED,
     maxnorm: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("renorm_", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_renorm_, (input, p, dim, maxnorm))
 
 
-def repeat(input: Tensor, repeats: int | Sequence[int]) -> Any:
+def repeat(input: Tensor, repeats: Sequence[int]) -> Any:
     return _dispatch(_repeat, (input, as_size(repeats)))
 
 
@@ -6739,11 +6749,11 @@ def repeat_interleave(
     input: Tensor,
     repeats: Any = None,
     dim: int | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     output_size: int | None = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("repeat_interleave", "dim", dim, None, "axis", axis)
     return _dispatch(_repeat_interleave, (input, repeats, dim, output_size))
 
@@ -6761,9 +6771,9 @@ def resample(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     weight: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("resample", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_resample, (input, dim, index, weight))
 
@@ -6774,9 +6784,9 @@ def resample_backward(
     index: Any = REQUIRED,
     weight: Any = REQUIRED,
     size: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("resample_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_resample_backward, (grad, dim, index, weight, size))
 
@@ -6796,7 +6806,7 @@ def resample_table(
     )
 
 
-def reshape(input: Tensor, shape: int | Sequence[int]) -> Any:
+def reshape(input: Tensor, shape: Sequence[int]) -> Any:
     return _dispatch(_reshape, (input, as_size(shape)))
 
 
@@ -6814,7 +6824,7 @@ def resolve_neg(input: Tensor) -> Any:
 
 def rms_norm(
     input: Tensor,
-    normalized_shape: int | Sequence[int],
+    normalized_shape: Sequence[int],
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Any:
@@ -6855,7 +6865,7 @@ def rmsprop_step_(
 
 
 def rng_uniform(
-    size: int | Sequence[int],
+    size: Sequence[int],
     dtype: DType,
     device: Device | str | None,
     rng_index: int,
@@ -6948,8 +6958,8 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Any:
     return _dispatch(_rsub, (input, other, alpha))
 
 
-def running_max(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def running_max(input: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("running_max", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -6958,8 +6968,8 @@ def running_max(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
     return _dispatch(_running_max, _bound)
 
 
-def running_min(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def running_min(input: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("running_min", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -7016,12 +7026,12 @@ def scatter(
     index: Any = REQUIRED,
     src: Tensor | Number | None = None,
     value: Tensor | Number | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     reduce: str | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, value, reduce)
@@ -7038,11 +7048,11 @@ def scatter_(
     index: Any = REQUIRED,
     src: Tensor | Number | None = None,
     value: Tensor | Number | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     reduce: str | None = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, value, reduce)
@@ -7056,11 +7066,11 @@ def scatter_add(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     src: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_add", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
@@ -7076,9 +7086,9 @@ def scatter_add_(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     src: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_add_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
@@ -7093,9 +7103,9 @@ def scatter_combined(
     index: Any = REQUIRED,
     src: Any = REQUIRED,
     reduce: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_combined", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce)
@@ -7111,9 +7121,9 @@ def scatter_extreme(
     src: Any = REQUIRED,
     reduce: Any = REQUIRED,
     include_self: bool = True,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_extreme", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
@@ -7133,12 +7143,7 @@ def scatter_extreme(
     return _dispatch(_scatter_extreme, _bound)
 
 
-def scatter_planes(
-    input: Tensor,
-    indices: Tensor,
-    output_size: int | Sequence[int],
-    ndim: int,
-) -> Any:
+def scatter_planes(input: Tensor, indices: Tensor, output_size: Sequence[int], ndim: int) -> Any:
     try:
         _bound = (input, indices, as_size(output_size), ndim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -7152,12 +7157,12 @@ def scatter_reduce(
     index: Any = REQUIRED,
     src: Any = REQUIRED,
     reduce: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_reduce", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
@@ -7185,11 +7190,11 @@ def scatter_reduce_(
     index: Any = REQUIRED,
     src: Any = REQUIRED,
     reduce: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     include_self: bool = True,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_reduce_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
@@ -7214,9 +7219,9 @@ def scatter_src(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     src: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_src", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
@@ -7230,9 +7235,9 @@ def scatter_src_(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     src: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_src_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
@@ -7246,9 +7251,9 @@ def scatter_value(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     value: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_value", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
@@ -7262,9 +7267,9 @@ def scatter_value_(
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
     value: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("scatter_value_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
@@ -7343,8 +7348,8 @@ def segment_reduce(
     return _dispatch(_segment_reduce, _bound)
 
 
-def select(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def select(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("select", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
@@ -7353,8 +7358,8 @@ def select(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any 
     return _dispatch(_select, _bound)
 
 
-def select_at(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def select_at(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("select_at", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
@@ -7365,23 +7370,18 @@ def select_at(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: A
 
 def select_backward(
     grad: Tensor,
-    size: int | Sequence[int],
+    size: Sequence[int],
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("select_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_select_backward, (grad, as_size(size), dim, index))
 
 
-def select_copy(
-    input: Tensor,
-    dim: Any = REQUIRED,
-    index: Any = REQUIRED,
-    axis: Any = None,
-) -> Any:
-    if axis is not None:
+def select_copy(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("select_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
@@ -7395,9 +7395,9 @@ def select_scatter(
     src: Tensor,
     dim: Any = REQUIRED,
     index: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("select_scatter", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, src, wrap_dim(dim, input.ndim), index)
@@ -7550,9 +7550,9 @@ def slice(
     start: int | None = None,
     end: int | None = None,
     step: int | None = 1,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("slice", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, end, step)
@@ -7563,14 +7563,14 @@ def slice(
 
 def slice_backward(
     grad: Tensor,
-    size: int | Sequence[int],
+    size: Sequence[int],
     dim: Any = REQUIRED,
     start: Any = REQUIRED,
     end: Any = REQUIRED,
     step: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("slice_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_slice_backward, (grad, as_size(size), dim, start, end, step))
 
@@ -7581,9 +7581,9 @@ def slice_copy(
     start: int | None = None,
     end: int | None = None,
     step: int | None = 1,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("slice_copy", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, end, step)
@@ -7599,11 +7599,11 @@ def slice_scatter(
     start: int | None = None,
     end: int | None = None,
     step: int | None = 1,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("slice_scatter", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, src, wrap_dim(dim, input.ndim), start, end, step)
@@ -7643,11 +7643,11 @@ def softmax(
     input: Tensor,
     dim: Any = REQUIRED,
     dtype: DType | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("softmax", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
@@ -7658,8 +7658,8 @@ def softmax(
     return _dispatch(_softmax, _bound)
 
 
-def softmax_backward(grad: Tensor, out: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def softmax_backward(grad: Tensor, out: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("softmax_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_softmax_backward, (grad, out, dim))
 
@@ -7695,11 +7695,11 @@ def sort(
     dim: int = -1,
     descending: bool = False,
     stable: Any = False,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("sort", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), descending, stable)
@@ -8012,18 +8012,18 @@ def split(
     input: Any = REQUIRED,
     split_size: Any = REQUIRED,
     dim: int = 0,
-    tensor: Any = None,
-    split_size_or_sections: Any = None,
-    axis: Any = None,
+    tensor: Any = ...,
+    split_size_or_sections: Any = ...,
+    axis: Any = ...,
 ) -> Any:
-    if tensor is not None:
+    if tensor is not ...:
         input = same_as("split", "input", input, REQUIRED, "tensor", tensor)
-    if split_size_or_sections is not None:
+    if split_size_or_sections is not ...:
         split_size = same_as(
             "split", "split_size", split_size, REQUIRED,
             "split_size_or_sections", split_size_or_sections,
         )
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("split", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, split_size, wrap_dim(dim, input.ndim))
@@ -8036,9 +8036,9 @@ def split_copy(
     input: Tensor,
     split_size: int | Sequence[int],
     dim: int = 0,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("split_copy", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, split_size, wrap_dim(dim, input.ndim))
@@ -8049,11 +8049,11 @@ def split_copy(
 
 def split_with_sizes(
     input: Tensor,
-    split_sizes: int | Sequence[int],
+    split_sizes: Sequence[int],
     dim: int = 0,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("split_with_sizes", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, as_size(split_sizes), wrap_dim(dim, input.ndim))
@@ -8064,13 +8064,13 @@ def split_with_sizes(
 
 def split_with_sizes_copy(
     input: Tensor,
-    split_sizes: int | Sequence[int],
+    split_sizes: Sequence[int],
     dim: int = 0,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("split_with_sizes_copy", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, as_size(split_sizes), wrap_dim(dim, input.ndim))
@@ -8103,29 +8103,31 @@ def square_(input: Tensor) -> Any:
     return _dispatch(_square_, (input,))
 
 
-def squeeze(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
-    if axis is not None:
-        dim = same_as("squeeze", "dim", dim, None, "axis", axis)
+def squeeze(input: Tensor, dim: Any = ..., axis: Any = ...) -> Any:
+    if axis is not ...:
+        dim = same_as("squeeze", "dim", dim, ..., "axis", axis)
+    if dim is ...:
+        dim = None
+    elif dim is None:
+        refuse_none("squeeze", "dim")
     return _dispatch(_squeeze, (input, dim))
 
 
-def squeeze_copy(
-    input: Tensor,
-    dim: int | Sequence[int] | None = None,
-    axis: Any = None,
-    *,
-    out: Any = None,
-) -> Any:
-    if axis is not None:
-        dim = same_as("squeeze_copy", "dim", dim, None, "axis", axis)
+def squeeze_copy(input: Tensor, dim: Any = ..., axis: Any = ..., *, out: Any = None) -> Any:
+    if axis is not ...:
+        dim = same_as("squeeze_copy", "dim", dim, ..., "axis", axis)
+    if dim is ...:
+        dim = None
+    elif dim is None:
+        refuse_none("squeeze_copy", "dim")
     _bound = (input, dim)
     if out is not None:
         return with_out(_squeeze_copy, _bound, out)
     return _dispatch(_squeeze_copy, _bound)
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0, axis: Any = None, *, out: Any = None) -> Any:
-    if axis is not None:
+def stack(tensors: Sequence[Tensor], dim: int = 0, axis: Any = ..., *, out: Any = None) -> Any:
+    if axis is not ...:
         dim = same_as("stack", "dim", dim, 0, "axis", axis)
     _bound = (as_tensors(tensors, "stack"), dim)
     if out is not None:
@@ -8144,18 +8146,22 @@ def standard_gamma_grad(concentration: Tensor, sample: Tensor) -> Any:
 def std(
     input: Tensor,
     dim: Any = None,
-    unbiased: Any = None,
+    unbiased: Any = ...,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     correction: Number | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("std", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("std", "keepdim", keepdim, False, "keepdims", keepdims)
+    if unbiased is ...:
+        unbiased = None
+    elif unbiased is None:
+        refuse_none("std", "unbiased")
     _bound = (input, dim, unbiased, keepdim, correction)
     if out is not None:
         return with_out(_std, _bound, out)
@@ -8165,17 +8171,21 @@ def std(
 def std_mean(
     input: Tensor,
     dim: Any = None,
-    unbiased: Any = None,
+    unbiased: Any = ...,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     correction: Number | None = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("std_mean", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("std_mean", "keepdim", keepdim, False, "keepdims", keepdims)
+    if unbiased is ...:
+        unbiased = None
+    elif unbiased is None:
+        refuse_none("std_mean", "unbiased")
     return _dispatch(_std_mean, (input, dim, unbiased, keepdim, correction))
 
 
@@ -8235,15 +8245,15 @@ def sum(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("sum", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("sum", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
@@ -8254,7 +8264,7 @@ def sum(
     return _dispatch(_sum, _bound)
 
 
-def sum_to_size(input: Tensor, size: int | Sequence[int]) -> Any:
+def sum_to_size(input: Tensor, size: Sequence[int]) -> Any:
     return _dispatch(_sum_to_size, (input, as_size(size)))
 
 
@@ -8291,11 +8301,11 @@ def take_along_dim(
     input: Tensor,
     indices: Tensor,
     dim: int | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("take_along_dim", "dim", dim, None, "axis", axis)
     _bound = (input, indices, dim)
     if out is not None:
@@ -8331,14 +8341,14 @@ def tanh_backward(grad: Tensor, output: Tensor) -> Any:
 
 def tensor_split(
     input: Tensor,
-    indices_or_sections: int | Sequence[int] | None = None,
+    indices_or_sections: int | Sequence[int] | Tensor | None = None,
     dim: int = 0,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     sections: int | Sequence[int] | None = None,
-    indices: int | Sequence[int] | None = None,
+    indices: int | Sequence[int] | Tensor | None = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("tensor_split", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, indices_or_sections, wrap_dim(dim, input.ndim), sections, indices)
@@ -8376,7 +8386,7 @@ def threshold_backward(grad: Tensor, input: Tensor, threshold: Number) -> Any:
     return _dispatch(_threshold_backward, (grad, input, threshold))
 
 
-def tile(input: Tensor, dims: int | Sequence[int]) -> Any:
+def tile(input: Tensor, dims: Sequence[int]) -> Any:
     return _dispatch(_tile, (input, as_size(dims)))
 
 
@@ -8390,11 +8400,11 @@ def topk(
     dim: int = -1,
     largest: bool = True,
     sorted: bool = True,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("topk", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim), largest, sorted)
@@ -8410,9 +8420,9 @@ def topk_positions(
     k: int,
     dim: Any = REQUIRED,
     largest: Any = REQUIRED,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("topk_positions", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim), largest)
@@ -8446,12 +8456,12 @@ def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Any = None) -> A
 def trapezoid(
     y: Tensor,
     x: Tensor | None = None,
-    axis: Any = None,
+    axis: Any = ...,
     *,
     dx: Number | None = None,
     dim: int = -1,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("trapezoid", "dim", dim, -1, "axis", axis)
     return _dispatch(_trapezoid, (y, x, dx, dim))
 
@@ -8555,8 +8565,8 @@ def trunc_(input: Tensor) -> Any:
     return _dispatch(_trunc_, (input,))
 
 
-def unbind(input: Tensor, dim: int = 0, axis: Any = None) -> Any:
-    if axis is not None:
+def unbind(input: Tensor, dim: int = 0, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("unbind", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -8565,8 +8575,8 @@ def unbind(input: Tensor, dim: int = 0, axis: Any = None) -> Any:
     return _dispatch(_unbind, _bound)
 
 
-def unbind_copy(input: Tensor, dim: int = 0, axis: Any = None, *, out: Any = None) -> Any:
-    if axis is not None:
+def unbind_copy(input: Tensor, dim: int = 0, axis: Any = ..., *, out: Any = None) -> Any:
+    if axis is not ...:
         dim = same_as("unbind_copy", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -8577,8 +8587,8 @@ def unbind_copy(input: Tensor, dim: int = 0, axis: Any = None, *, out: Any = Non
     return _dispatch(_unbind_copy, _bound)
 
 
-def unflatten(input: Tensor, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def unflatten(input: Tensor, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("unflatten", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), as_size(sizes))
@@ -8624,9 +8634,9 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("unique", "dim", dim, None, "axis", axis)
     try:
         _bound = (
@@ -8646,9 +8656,9 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-    axis: Any = None,
+    axis: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("unique_consecutive", "dim", dim, None, "axis", axis)
     try:
         _bound = (input, return_inverse, return_counts, wrap_dim_optional(dim, input.ndim))
@@ -8666,8 +8676,8 @@ def unique_consecutive(
     return _dispatch(_unique_consecutive, _bound)
 
 
-def unsqueeze(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
-    if axis is not None:
+def unsqueeze(input: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+    if axis is not ...:
         dim = same_as("unsqueeze", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim + 1))
@@ -8676,14 +8686,8 @@ def unsqueeze(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
     return _dispatch(_unsqueeze, _bound)
 
 
-def unsqueeze_copy(
-    input: Tensor,
-    dim: Any = REQUIRED,
-    axis: Any = None,
-    *,
-    out: Any = None,
-) -> Any:
-    if axis is not None:
+def unsqueeze_copy(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: Any = None) -> Any:
+    if axis is not ...:
         dim = same_as("unsqueeze_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim + 1))
@@ -8701,18 +8705,22 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Any:
 def var(
     input: Tensor,
     dim: Any = None,
-    unbiased: Any = None,
+    unbiased: Any = ...,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     correction: Number | None = None,
     out: Any = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("var", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("var", "keepdim", keepdim, False, "keepdims", keepdims)
+    if unbiased is ...:
+        unbiased = None
+    elif unbiased is None:
+        refuse_none("var", "unbiased")
     _bound = (input, dim, unbiased, keepdim, correction)
     if out is not None:
         return with_out(_var, _bound, out)
@@ -8722,17 +8730,21 @@ def var(
 def var_mean(
     input: Tensor,
     dim: Any = None,
-    unbiased: Any = None,
+    unbiased: Any = ...,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
     *,
     correction: Number | None = None,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("var_mean", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("var_mean", "keepdim", keepdim, False, "keepdims", keepdims)
+    if unbiased is ...:
+        unbiased = None
+    elif unbiased is None:
+        refuse_none("var_mean", "unbiased")
     return _dispatch(_var_mean, (input, dim, unbiased, keepdim, correction))
 
 
@@ -8741,12 +8753,12 @@ def variance(
     dim: int | Sequence[int] | None = None,
     correction: Number = 1,
     keepdim: bool = False,
-    axis: Any = None,
-    keepdims: Any = None,
+    axis: Any = ...,
+    keepdims: Any = ...,
 ) -> Any:
-    if axis is not None:
+    if axis is not ...:
         dim = same_as("variance", "dim", dim, None, "axis", axis)
-    if keepdims is not None:
+    if keepdims is not ...:
         keepdim = same_as("variance", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), correction, keepdim)
@@ -8762,7 +8774,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_vdot, _bound)
 
 
-def view(input: Tensor, size: int | Sequence[int]) -> Any:
+def view(input: Tensor, size: Sequence[int]) -> Any:
     return _dispatch(_view, (input, as_size(size)))
 
 
@@ -8786,7 +8798,7 @@ def view_as_real_copy(input: Tensor) -> Any:
     return _dispatch(_view_as_real_copy, (input,))
 
 
-def view_copy(input: Tensor, size: int | Sequence[int], *, out: Any = None) -> Any:
+def view_copy(input: Tensor, size: Sequence[int], *, out: Any = None) -> Any:
     _bound = (input, as_size(size))
     if out is not None:
         return with_out(_view_copy, _bound, out)

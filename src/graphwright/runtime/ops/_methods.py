@@ -16,13 +16,16 @@ from graphwright.runtime.ops.normalise import (
     as_size,
     as_tensors,
     by_word,
+    refuse_none,
     same_as,
     varargs,
     wrap_dim,
     wrap_dim_optional,
     wrap_dims,
     wrap_dims_exact,
+    wrap_dims_given,
     wrap_dims_optional,
+    wrap_lone_dim,
     wrap_permutation,
 )
 from graphwright.runtime.ops.older import number_first
@@ -581,12 +584,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("all", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("all", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims_exact(dim, self.ndim), keepdim)
@@ -607,12 +610,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("amax", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("amax", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims_optional(dim, self.ndim), keepdim)
@@ -624,12 +627,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("amin", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("amin", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims_optional(dim, self.ndim), keepdim)
@@ -639,15 +642,15 @@ class TensorMethods(TensorBase):
 
     def aminmax(
         self,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         dim: int | None = None,
         keepdim: bool = False,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("aminmax", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("aminmax", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
@@ -662,12 +665,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("any", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("any", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims_exact(dim, self.ndim), keepdim)
@@ -679,12 +682,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("argmax", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("argmax", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
@@ -696,12 +699,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("argmin", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("argmin", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
@@ -714,9 +717,9 @@ class TensorMethods(TensorBase):
         dim: int = -1,
         descending: bool = False,
         stable: bool = False,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("argsort", "dim", dim, -1, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), descending, stable)
@@ -729,8 +732,8 @@ class TensorMethods(TensorBase):
 
     def as_strided(
         self,
-        size: int | Sequence[int],
-        stride: int | Sequence[int],
+        size: Sequence[int],
+        stride: Sequence[int],
         storage_offset: int | None = None,
     ) -> Any:
         return _dispatch(_as_strided, (self, as_size(size), as_size(stride), storage_offset))
@@ -738,8 +741,8 @@ class TensorMethods(TensorBase):
     def as_strided_scatter(
         self,
         src: Tensor,
-        size: int | Sequence[int],
-        stride: int | Sequence[int],
+        size: Sequence[int],
+        stride: Sequence[int],
         storage_offset: int | None = None,
     ) -> Any:
         return _dispatch(
@@ -869,8 +872,8 @@ class TensorMethods(TensorBase):
     def cholesky_solve(self, L: Tensor, upper: bool = False) -> Any:
         return _dispatch(_cholesky_solve, (self, L, upper))
 
-    def chunk(self, chunks: int, dim: int = 0, axis: Any = None) -> Any:
-        if axis is not None:
+    def chunk(self, chunks: int, dim: int = 0, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("chunk", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, chunks, wrap_dim(dim, self.ndim))
@@ -938,8 +941,8 @@ class TensorMethods(TensorBase):
     def cosh_(self) -> Any:
         return _dispatch(_cosh_, (self,))
 
-    def count_nonzero(self, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
-        if axis is not None:
+    def count_nonzero(self, dim: int | Sequence[int] | None = None, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("count_nonzero", "dim", dim, None, "axis", axis)
         try:
             _bound = (self, wrap_dims(dim, self.ndim))
@@ -956,13 +959,13 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_cov, (self, correction, fweights, aweights))
 
-    def cross(self, other: Tensor, dim: int | None = None, axis: Any = None) -> Any:
-        if axis is not None:
+    def cross(self, other: Tensor, dim: int | None = None, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("cross", "dim", dim, None, "axis", axis)
         return _dispatch(_cross, (self, other, dim))
 
-    def cummax(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
-        if axis is not None:
+    def cummax(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("cummax", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
@@ -970,8 +973,8 @@ class TensorMethods(TensorBase):
             return not_bound(_cummax, (self, dim), _error)
         return _dispatch(_cummax, _bound)
 
-    def cummin(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
-        if axis is not None:
+    def cummin(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("cummin", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
@@ -979,8 +982,8 @@ class TensorMethods(TensorBase):
             return not_bound(_cummin, (self, dim), _error)
         return _dispatch(_cummin, _bound)
 
-    def cumprod(self, dim: Any = REQUIRED, axis: Any = None, *, dtype: DType | None = None) -> Any:
-        if axis is not None:
+    def cumprod(self, dim: Any = REQUIRED, axis: Any = ..., *, dtype: DType | None = None) -> Any:
+        if axis is not ...:
             dim = same_as("cumprod", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
@@ -988,14 +991,8 @@ class TensorMethods(TensorBase):
             return not_bound(_cumprod, (self, dim, dtype), _error)
         return _dispatch(_cumprod, _bound)
 
-    def cumprod_(
-        self,
-        dim: Any = REQUIRED,
-        axis: Any = None,
-        *,
-        dtype: DType | None = None,
-    ) -> Any:
-        if axis is not None:
+    def cumprod_(self, dim: Any = REQUIRED, axis: Any = ..., *, dtype: DType | None = None) -> Any:
+        if axis is not ...:
             dim = same_as("cumprod_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
@@ -1003,8 +1000,8 @@ class TensorMethods(TensorBase):
             return not_bound(_cumprod_, (self, dim, dtype), _error)
         return _dispatch(_cumprod_, _bound)
 
-    def cumsum(self, dim: Any = REQUIRED, axis: Any = None, *, dtype: DType | None = None) -> Any:
-        if axis is not None:
+    def cumsum(self, dim: Any = REQUIRED, axis: Any = ..., *, dtype: DType | None = None) -> Any:
+        if axis is not ...:
             dim = same_as("cumsum", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
@@ -1012,8 +1009,8 @@ class TensorMethods(TensorBase):
             return not_bound(_cumsum, (self, dim, dtype), _error)
         return _dispatch(_cumsum, _bound)
 
-    def cumsum_(self, dim: Any = REQUIRED, axis: Any = None, *, dtype: DType | None = None) -> Any:
-        if axis is not None:
+    def cumsum_(self, dim: Any = REQUIRED, axis: Any = ..., *, dtype: DType | None = None) -> Any:
+        if axis is not ...:
             dim = same_as("cumsum_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
@@ -1059,9 +1056,9 @@ class TensorMethods(TensorBase):
         dim: int = -1,
         prepend: Tensor | None = None,
         append: Tensor | None = None,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("diff", "dim", dim, -1, "axis", axis)
         try:
             _bound = (self, n, wrap_dim(dim, self.ndim), prepend, append)
@@ -1215,11 +1212,11 @@ class TensorMethods(TensorBase):
         self,
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         sparse_grad: bool = False,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("gather", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, sparse_grad)
@@ -1311,11 +1308,11 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
         source: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         alpha: Number = 1,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("index_add", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
@@ -1328,11 +1325,11 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
         source: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         alpha: Number = 1,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("index_add_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
@@ -1345,9 +1342,9 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
         source: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("index_copy", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source)
@@ -1360,9 +1357,9 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
         source: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("index_copy_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source)
@@ -1375,9 +1372,9 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
         value: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("index_fill", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, value)
@@ -1390,9 +1387,9 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
         value: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("index_fill_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, value)
@@ -1424,11 +1421,11 @@ class TensorMethods(TensorBase):
         index: Any = REQUIRED,
         source: Any = REQUIRED,
         reduce: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         include_self: bool = True,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("index_reduce", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, reduce, include_self)
@@ -1453,11 +1450,11 @@ class TensorMethods(TensorBase):
         index: Any = REQUIRED,
         source: Any = REQUIRED,
         reduce: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         include_self: bool = True,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("index_reduce_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, reduce, include_self)
@@ -1476,8 +1473,8 @@ class TensorMethods(TensorBase):
             )
         return _dispatch(_index_reduce_, _bound)
 
-    def index_select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
-        if axis is not None:
+    def index_select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("index_select", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index)
@@ -1554,12 +1551,12 @@ class TensorMethods(TensorBase):
         k: int,
         dim: int = -1,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("kthvalue", "dim", dim, -1, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("kthvalue", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, k, wrap_dim(dim, self.ndim), keepdim)
@@ -1624,13 +1621,8 @@ class TensorMethods(TensorBase):
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
         return _dispatch(_log_normal_, (self, mean, std, generator))
 
-    def log_softmax(
-        self,
-        dim: Any = REQUIRED,
-        dtype: DType | None = None,
-        axis: Any = None,
-    ) -> Any:
-        if axis is not None:
+    def log_softmax(self, dim: Any = REQUIRED, dtype: DType | None = None, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("log_softmax", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
@@ -1644,8 +1636,8 @@ class TensorMethods(TensorBase):
     def logaddexp2(self, other: Tensor) -> Any:
         return _dispatch(_logaddexp2, (self, other))
 
-    def logcumsumexp(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
-        if axis is not None:
+    def logcumsumexp(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("logcumsumexp", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
@@ -1690,15 +1682,15 @@ class TensorMethods(TensorBase):
         self,
         dim: Any = REQUIRED,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("logsumexp", "dim", dim, REQUIRED, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("logsumexp", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
-            _bound = (self, wrap_dims(dim, self.ndim), keepdim)
+            _bound = (self, wrap_dims_given(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             return not_bound(_logsumexp, (self, dim, keepdim), _error)
         return _dispatch(_logsumexp, _bound)
@@ -1741,15 +1733,19 @@ class TensorMethods(TensorBase):
 
     def max(
         self,
-        dim: Any = None,
+        dim: Any = ...,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
-            dim = same_as("max", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if axis is not ...:
+            dim = same_as("max", "dim", dim, ..., "axis", axis)
+        if keepdims is not ...:
             keepdim = same_as("max", "keepdim", keepdim, False, "keepdims", keepdims)
+        if dim is ...:
+            dim = None
+        elif dim is None:
+            refuse_none("max", "dim")
         return _dispatch(_max, (self, dim, keepdim))
 
     def maximum(self, other: Tensor) -> Any:
@@ -1759,14 +1755,14 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("mean", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("mean", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
@@ -1776,15 +1772,19 @@ class TensorMethods(TensorBase):
 
     def median(
         self,
-        dim: int | None = None,
+        dim: Any = ...,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
-            dim = same_as("median", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if axis is not ...:
+            dim = same_as("median", "dim", dim, ..., "axis", axis)
+        if keepdims is not ...:
             keepdim = same_as("median", "keepdim", keepdim, False, "keepdims", keepdims)
+        if dim is ...:
+            dim = None
+        elif dim is None:
+            refuse_none("median", "dim")
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1793,15 +1793,19 @@ class TensorMethods(TensorBase):
 
     def min(
         self,
-        dim: Any = None,
+        dim: Any = ...,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
-            dim = same_as("min", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if axis is not ...:
+            dim = same_as("min", "dim", dim, ..., "axis", axis)
+        if keepdims is not ...:
             keepdim = same_as("min", "keepdim", keepdim, False, "keepdims", keepdims)
+        if dim is ...:
+            dim = None
+        elif dim is None:
+            refuse_none("min", "dim")
         return _dispatch(_min, (self, dim, keepdim))
 
     def minimum(self, other: Tensor) -> Any:
@@ -1814,12 +1818,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int = -1,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("mode", "dim", dim, -1, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("mode", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), keepdim)
@@ -1877,14 +1881,14 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("nanmean", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("nanmean", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
@@ -1894,15 +1898,19 @@ class TensorMethods(TensorBase):
 
     def nanmedian(
         self,
-        dim: int | None = None,
+        dim: Any = ...,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
-            dim = same_as("nanmedian", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if axis is not ...:
+            dim = same_as("nanmedian", "dim", dim, ..., "axis", axis)
+        if keepdims is not ...:
             keepdim = same_as("nanmedian", "keepdim", keepdim, False, "keepdims", keepdims)
+        if dim is ...:
+            dim = None
+        elif dim is None:
+            refuse_none("nanmedian", "dim")
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1914,14 +1922,14 @@ class TensorMethods(TensorBase):
         q: Any,
         dim: Any = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         interpolation: str = "linear",
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("nanquantile", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("nanquantile", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_nanquantile, (self, q, dim, keepdim, interpolation))
 
@@ -1929,14 +1937,14 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("nansum", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("nansum", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
@@ -1949,9 +1957,9 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         start: Any = REQUIRED,
         length: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("narrow", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), start, length)
@@ -1964,9 +1972,9 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         start: Any = REQUIRED,
         length: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("narrow_copy", "dim", dim, REQUIRED, "axis", axis)
         return _dispatch(_narrow_copy, (self, dim, start, length))
 
@@ -2000,12 +2008,12 @@ class TensorMethods(TensorBase):
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
         dtype: DType | None = None,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("norm", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("norm", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_norm, (self, p, dim, keepdim, dtype))
 
@@ -2051,19 +2059,23 @@ class TensorMethods(TensorBase):
 
     def prod(
         self,
-        dim: int | Sequence[int] | None = None,
+        dim: Any = ...,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
-        if axis is not None:
-            dim = same_as("prod", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if axis is not ...:
+            dim = same_as("prod", "dim", dim, ..., "axis", axis)
+        if keepdims is not ...:
             keepdim = same_as("prod", "keepdim", keepdim, False, "keepdims", keepdims)
+        if dim is ...:
+            dim = None
+        elif dim is None:
+            refuse_none("prod", "dim")
         try:
-            _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
+            _bound = (self, wrap_lone_dim(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             return not_bound(_prod, (self, dim, keepdim, dtype), _error)
         return _dispatch(_prod, _bound)
@@ -2082,14 +2094,14 @@ class TensorMethods(TensorBase):
         q: Any,
         dim: Any = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         interpolation: str = "linear",
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("quantile", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("quantile", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_quantile, (self, q, dim, keepdim, interpolation))
 
@@ -2137,9 +2149,9 @@ class TensorMethods(TensorBase):
         p: Number,
         dim: Any = REQUIRED,
         maxnorm: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("renorm", "dim", dim, REQUIRED, "axis", axis)
         return _dispatch(_renorm, (self, p, dim, maxnorm))
 
@@ -2148,9 +2160,9 @@ class TensorMethods(TensorBase):
         p: Number,
         dim: Any = REQUIRED,
         maxnorm: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("renorm_", "dim", dim, REQUIRED, "axis", axis)
         return _dispatch(_renorm_, (self, p, dim, maxnorm))
 
@@ -2161,11 +2173,11 @@ class TensorMethods(TensorBase):
         self,
         repeats: Any = None,
         dim: int | None = None,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         output_size: int | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("repeat_interleave", "dim", dim, None, "axis", axis)
         return _dispatch(_repeat_interleave, (self, repeats, dim, output_size))
 
@@ -2205,11 +2217,11 @@ class TensorMethods(TensorBase):
         index: Any = REQUIRED,
         src: Tensor | Number | None = None,
         value: Tensor | Number | None = None,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         reduce: str | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("scatter", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, value, reduce)
@@ -2223,11 +2235,11 @@ class TensorMethods(TensorBase):
         index: Any = REQUIRED,
         src: Tensor | Number | None = None,
         value: Tensor | Number | None = None,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         reduce: str | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("scatter_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, value, reduce)
@@ -2240,9 +2252,9 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
         src: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("scatter_add", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src)
@@ -2255,9 +2267,9 @@ class TensorMethods(TensorBase):
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
         src: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("scatter_add_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src)
@@ -2271,11 +2283,11 @@ class TensorMethods(TensorBase):
         index: Any = REQUIRED,
         src: Any = REQUIRED,
         reduce: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         include_self: bool = True,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("scatter_reduce", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, reduce, include_self)
@@ -2300,11 +2312,11 @@ class TensorMethods(TensorBase):
         index: Any = REQUIRED,
         src: Any = REQUIRED,
         reduce: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         include_self: bool = True,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("scatter_reduce_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, reduce, include_self)
@@ -2323,8 +2335,8 @@ class TensorMethods(TensorBase):
             )
         return _dispatch(_scatter_reduce_, _bound)
 
-    def select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
-        if axis is not None:
+    def select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("select", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index)
@@ -2337,9 +2349,9 @@ class TensorMethods(TensorBase):
         src: Tensor,
         dim: Any = REQUIRED,
         index: Any = REQUIRED,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("select_scatter", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, src, wrap_dim(dim, self.ndim), index)
@@ -2393,9 +2405,9 @@ class TensorMethods(TensorBase):
         start: int | None = None,
         end: int | None = None,
         step: int | None = 1,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("slice_scatter", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, src, wrap_dim(dim, self.ndim), start, end, step)
@@ -2406,8 +2418,8 @@ class TensorMethods(TensorBase):
     def slogdet(self) -> Any:
         return _dispatch(_slogdet, (self,))
 
-    def softmax(self, dim: Any = REQUIRED, dtype: DType | None = None, axis: Any = None) -> Any:
-        if axis is not None:
+    def softmax(self, dim: Any = REQUIRED, dtype: DType | None = None, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("softmax", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
@@ -2420,9 +2432,9 @@ class TensorMethods(TensorBase):
         dim: int = -1,
         descending: bool = False,
         stable: Any = False,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("sort", "dim", dim, -1, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), descending, stable)
@@ -2430,8 +2442,8 @@ class TensorMethods(TensorBase):
             return not_bound(_sort, (self, dim, descending, stable), _error)
         return _dispatch(_sort, _bound)
 
-    def split(self, split_size: int | Sequence[int], dim: int = 0, axis: Any = None) -> Any:
-        if axis is not None:
+    def split(self, split_size: int | Sequence[int], dim: int = 0, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("split", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, split_size, wrap_dim(dim, self.ndim))
@@ -2439,13 +2451,8 @@ class TensorMethods(TensorBase):
             return not_bound(_split, (self, split_size, dim), _error)
         return _dispatch(_split, _bound)
 
-    def split_with_sizes(
-        self,
-        split_sizes: int | Sequence[int],
-        dim: int = 0,
-        axis: Any = None,
-    ) -> Any:
-        if axis is not None:
+    def split_with_sizes(self, split_sizes: Sequence[int], dim: int = 0, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("split_with_sizes", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, as_size(split_sizes), wrap_dim(dim, self.ndim))
@@ -2465,25 +2472,33 @@ class TensorMethods(TensorBase):
     def square_(self) -> Any:
         return _dispatch(_square_, (self,))
 
-    def squeeze(self, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
-        if axis is not None:
-            dim = same_as("squeeze", "dim", dim, None, "axis", axis)
+    def squeeze(self, dim: Any = ..., axis: Any = ...) -> Any:
+        if axis is not ...:
+            dim = same_as("squeeze", "dim", dim, ..., "axis", axis)
+        if dim is ...:
+            dim = None
+        elif dim is None:
+            refuse_none("squeeze", "dim")
         return _dispatch(_squeeze, (self, dim))
 
     def std(
         self,
         dim: Any = None,
-        unbiased: Any = None,
+        unbiased: Any = ...,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         correction: Number | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("std", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("std", "keepdim", keepdim, False, "keepdims", keepdims)
+        if unbiased is ...:
+            unbiased = None
+        elif unbiased is None:
+            refuse_none("std", "unbiased")
         return _dispatch(_std, (self, dim, unbiased, keepdim, correction))
 
     def stft(
@@ -2530,14 +2545,14 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("sum", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("sum", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
@@ -2557,8 +2572,8 @@ class TensorMethods(TensorBase):
     def take(self, index: Tensor) -> Any:
         return _dispatch(_take, (self, index))
 
-    def take_along_dim(self, indices: Tensor, dim: int | None = None, axis: Any = None) -> Any:
-        if axis is not None:
+    def take_along_dim(self, indices: Tensor, dim: int | None = None, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("take_along_dim", "dim", dim, None, "axis", axis)
         return _dispatch(_take_along_dim, (self, indices, dim))
 
@@ -2576,14 +2591,14 @@ class TensorMethods(TensorBase):
 
     def tensor_split(
         self,
-        indices_or_sections: int | Sequence[int] | None = None,
+        indices_or_sections: int | Sequence[int] | Tensor | None = None,
         dim: int = 0,
-        axis: Any = None,
+        axis: Any = ...,
         *,
         sections: int | Sequence[int] | None = None,
-        indices: int | Sequence[int] | None = None,
+        indices: int | Sequence[int] | Tensor | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("tensor_split", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, indices_or_sections, wrap_dim(dim, self.ndim), sections, indices)
@@ -2610,9 +2625,9 @@ class TensorMethods(TensorBase):
         dim: int = -1,
         largest: bool = True,
         sorted: bool = True,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("topk", "dim", dim, -1, "axis", axis)
         try:
             _bound = (self, k, wrap_dim(dim, self.ndim), largest, sorted)
@@ -2657,8 +2672,8 @@ class TensorMethods(TensorBase):
     def trunc_(self) -> Any:
         return _dispatch(_trunc_, (self,))
 
-    def unbind(self, dim: int = 0, axis: Any = None) -> Any:
-        if axis is not None:
+    def unbind(self, dim: int = 0, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("unbind", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
@@ -2666,8 +2681,8 @@ class TensorMethods(TensorBase):
             return not_bound(_unbind, (self, dim), _error)
         return _dispatch(_unbind, _bound)
 
-    def unflatten(self, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: Any = None) -> Any:
-        if axis is not None:
+    def unflatten(self, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("unflatten", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), as_size(sizes))
@@ -2700,9 +2715,9 @@ class TensorMethods(TensorBase):
         return_inverse: bool = False,
         return_counts: bool = False,
         dim: int | None = None,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("unique", "dim", dim, None, "axis", axis)
         try:
             _bound = (
@@ -2721,9 +2736,9 @@ class TensorMethods(TensorBase):
         return_inverse: bool = False,
         return_counts: bool = False,
         dim: int | None = None,
-        axis: Any = None,
+        axis: Any = ...,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("unique_consecutive", "dim", dim, None, "axis", axis)
         try:
             _bound = (self, return_inverse, return_counts, wrap_dim_optional(dim, self.ndim))
@@ -2740,8 +2755,8 @@ class TensorMethods(TensorBase):
             )
         return _dispatch(_unique_consecutive, _bound)
 
-    def unsqueeze(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
-        if axis is not None:
+    def unsqueeze(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+        if axis is not ...:
             dim = same_as("unsqueeze", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim + 1))
@@ -2752,17 +2767,21 @@ class TensorMethods(TensorBase):
     def var(
         self,
         dim: Any = None,
-        unbiased: Any = None,
+        unbiased: Any = ...,
         keepdim: bool = False,
-        axis: Any = None,
-        keepdims: Any = None,
+        axis: Any = ...,
+        keepdims: Any = ...,
         *,
         correction: Number | None = None,
     ) -> Any:
-        if axis is not None:
+        if axis is not ...:
             dim = same_as("var", "dim", dim, None, "axis", axis)
-        if keepdims is not None:
+        if keepdims is not ...:
             keepdim = same_as("var", "keepdim", keepdim, False, "keepdims", keepdims)
+        if unbiased is ...:
+            unbiased = None
+        elif unbiased is None:
+            refuse_none("var", "unbiased")
         return _dispatch(_var, (self, dim, unbiased, keepdim, correction))
 
     def vdot(self, other: Tensor) -> Any:

@@ -43,13 +43,16 @@ from graphwright.runtime.ops.normalise import (
     as_tensors,
     by_word,
     first_ndim,
+    refuse_none,
     same_as,
     varargs,
     wrap_dim,
     wrap_dim_optional,
     wrap_dims,
     wrap_dims_exact,
+    wrap_dims_given,
     wrap_dims_optional,
+    wrap_lone_dim,
     wrap_permutation,
 )
 from graphwright.runtime.ops.older import number_first
@@ -96,11 +99,13 @@ ANNOTATIONS = {
     "Dims": "int | Sequence[int] | None",
     "Dims?": "int | Sequence[int] | None",
     "DimsExact": "int | Sequence[int] | None",
+    "DimsGiven": "int | Sequence[int]",
+    "LoneDim": "int",
     "Perm": "Sequence[int]",
     "Perm*": "Sequence[int]",
-    "Size": "int | Sequence[int]",
-    "Size*": "int | Sequence[int]",
-    "Size?": "int | Sequence[int] | None",
+    "Size": "Sequence[int]",
+    "Size*": "Sequence[int]",
+    "Size?": "Sequence[int] | None",
     "IntPair": "int | Sequence[int]",
     "IntPair?": "int | Sequence[int] | None",
     "int": "int",
@@ -110,6 +115,9 @@ ANNOTATIONS = {
     "SymInt|Tensor": "int | Tensor",
     "Ints": "int | Sequence[int]",
     "Ints?": "int | Sequence[int] | None",
+    "Ints|None": "int | Sequence[int | None]",
+    "Ints|Tensor?": "int | Sequence[int] | Tensor | None",
+    "Ints|str": "int | Sequence[int] | str",
     "float": "float",
     "float?": "float | None",
     "bool": "bool",
@@ -125,6 +133,8 @@ NORMALISERS = {
     "NewDim": "wrap_dim({0}, {ndim} + 1)",
     "Dims": "wrap_dims({0}, {ndim})",
     "Dims?": "wrap_dims_optional({0}, {ndim})",
+    "DimsGiven": "wrap_dims_given({0}, {ndim})",
+    "LoneDim": "wrap_lone_dim({0}, {ndim})",
     "DimsExact": "wrap_dims_exact({0}, {ndim})",
     "Perm": "wrap_permutation({0}, {ndim})",
     "Perm*": "wrap_permutation({0}, {ndim})",
@@ -143,6 +153,13 @@ FUNCTION_NAMES = {
     "split": {"input": "tensor", "split_size": "split_size_or_sections"},
 }
 """Names that PyTorch's function has for parameters to which its method gives others."""
+
+NEVER_NONE = {
+    **dict.fromkeys(("max", "median", "min", "nanmedian", "prod"), "dim"),
+    **dict.fromkeys(("squeeze", "squeeze_copy"), "dim"),
+    **dict.fromkeys(("std", "std_mean", "var", "var_mean"), "unbiased"),
+}
+"""A parameter of each that may be left out, but not be None."""
 
 KEYWORDS = {"from_": "from"}
 """Names of parameters that are words of Python, which are given as `**{name: value}`."""
@@ -172,7 +189,7 @@ def _same_as(op: Op, method: bool = False, indent: str = "    ") -> str:
     text = ""
     seconds = _second_names(op, method)
     for param, following in zip(op.schema.params, (*op.schema.params[1:], None), strict=True):
-        default = "REQUIRED" if param.default is REQUIRED else repr(param.default)
+        default = _default(op, param)
         if param.name in KEYWORDS:
             text += (
                 f"{indent}if words:\n{indent}    {param.name} = by_word("
@@ -189,7 +206,13 @@ def _same_as(op: Op, method: bool = False, indent: str = "    ") -> str:
             call += f"{inner}{first}{inner}{second},\n{indent}    )\n"
         else:
             call += f"{first} {second})\n"
-        text += f"{indent}if {name} is not None:\n{call}"
+        text += f"{indent}if {name} is not ...:\n{call}"
+    if op.name in NEVER_NONE:
+        name = NEVER_NONE[op.name]
+        text += (
+            f"{indent}if {name} is ...:\n{indent}    {name} = None\n"
+            f'{indent}elif {name} is None:\n{indent}    refuse_none("{op.name}", "{name}")\n'
+        )
     return text
 
 
@@ -206,7 +229,7 @@ def _parameters(op: Op, params: tuple[Param, ...], first: str | None) -> str:
     parts: list[str] = []
     star = optional = False
     second_names = _second_names(op, first == "self")
-    seconds = [f"{name}: Any = None" for name in second_names.values()]
+    seconds = [f"{name}: Any = ..." for name in second_names.values()]
     words = ["**words: Any"] if any(p.name in KEYWORDS for p in params) else []
     for i, param in enumerate(params):
         if i == 0 and first is not None:
@@ -220,13 +243,22 @@ def _parameters(op: Op, params: tuple[Param, ...], first: str | None) -> str:
             parts += [*seconds, "*"]
             seconds, star = [], True
         optional = optional or param.name in second_names
-        parts.append(_parameter(param, optional and not param.kwonly))
+        parts.append(_parameter(op, param, optional and not param.kwonly))
     return ", ".join(parts + seconds + words).replace("'", '"')
 
 
-def _parameter(param: Param, optional: bool) -> str:
+def _default(op: Op, param: Param) -> str:
+    """The expression that stands for an argument that is not given."""
+    if NEVER_NONE.get(op.name) == param.name:
+        return "..."
+    return "REQUIRED" if param.default is REQUIRED else repr(param.default)
+
+
+def _parameter(op: Op, param: Param, optional: bool) -> str:
     """A parameter's declaration; `optional`: it is not missed before the body runs."""
     annotation = ANNOTATIONS.get(param.type, "Any")
+    if NEVER_NONE.get(op.name) == param.name:
+        return f"{param.name}: Any = ..."
     if param.default is REQUIRED:
         return f"{param.name}: Any = REQUIRED" if optional else f"{param.name}: {annotation}"
     if param.default is None and annotation != "Any" and "None" not in annotation:

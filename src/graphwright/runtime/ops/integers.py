@@ -57,7 +57,7 @@ def as_listed(name: str, value: Any) -> Any:
     if value.__class__ is int or value.__class__ is SymInt:
         return value
     if isinstance(value, TensorBase):
-        if _is_whole(value):
+        if _is_whole(value) and value.numel() == 1:
             return value
     elif hasattr(value, "__index__"):
         return int(index(value))
@@ -65,7 +65,10 @@ def as_listed(name: str, value: Any) -> Any:
 
 
 def as_ints(name: str, values: Any) -> tuple[Any, ...]:
-    """A sequence of ints as a tuple. Raises TypeError for an item that counts as none."""
+    """A sequence of ints as a tuple. Raises TypeError for an item that counts as none, or one int.
+    """
+    if not isinstance(values, list | tuple):
+        raise TypeError(f"{name} must be tuple of ints, not {_named(values)}")
     for value in values:
         if value.__class__ is not int:
             break
@@ -76,11 +79,24 @@ def as_ints(name: str, values: Any) -> tuple[Any, ...]:
 
 
 def _ints_or_one(name: str, value: Any) -> Any:
-    if isinstance(value, TensorBase):
-        return value
     if isinstance(value, list | tuple):
         return as_ints(name, value)
     return as_int(name, value, "int or tuple of ints")
+
+
+def _ints_or_nones(name: str, value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        as_ints(name, [item for item in value if item is not None])
+        return value
+    return _ints_or_one(name, value)
+
+
+def _ints_or_str(name: str, value: Any) -> Any:
+    return value if isinstance(value, str) else _ints_or_one(name, value)
+
+
+def _ints_or_tensor(name: str, value: Any) -> Any:
+    return value if isinstance(value, TensorBase) else _ints_or_one(name, value)
 
 
 def _index_or_tensor(name: str, value: Any) -> Any:
@@ -93,6 +109,9 @@ CONVERSIONS: dict[str, Callable[[str, Any], Any]] = {
     "SymInt": as_index,
     "SymInt|Tensor": _index_or_tensor,
     "Ints": _ints_or_one,
+    "Ints|None": _ints_or_nones,
+    "Ints|Tensor": _ints_or_tensor,
+    "Ints|str": _ints_or_str,
 }
 """How an argument becomes one int or several, by the parameter's type; `?` at its end aside."""
 

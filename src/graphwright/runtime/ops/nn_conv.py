@@ -454,16 +454,16 @@ internal(
 )
 for _ndim in (1, 2, 3):
     define(
-        f"conv{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, object stride=1, "
-        "object padding=0, object dilation=1, SymInt groups=1)",
+        f"conv{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, Ints stride=1, "
+        "Ints|str padding=0, Ints dilation=1, SymInt groups=1)",
         Kind.COMPOSITE,
         decompose=_convolution_of(_ndim),
         method=False,
     )
     define(
         f"conv_transpose{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, "
-        "object stride=1, object padding=0, object output_padding=0, SymInt groups=1, "
-        "object dilation=1)",
+        "Ints stride=1, Ints padding=0, Ints output_padding=0, SymInt groups=1, "
+        "Ints dilation=1)",
         Kind.COMPOSITE,
         decompose=_transposed_convolution_of(_ndim),
         method=False,

@@ -486,19 +486,19 @@ def _avg_pool_of(ndim: int) -> Any:
     return decompose
 
 
-_OPTIONS = "object stride=None, object padding=0"
+_OPTIONS = "Ints? stride=None, Ints padding=0"
 for _ndim in (1, 2, 3):
     for _suffix in ("", "_with_indices"):
         define(
-            f"max_pool{_ndim}d{_suffix}(Tensor input, object kernel_size, {_OPTIONS}, "
-            "object dilation=1, bool ceil_mode=False)",
+            f"max_pool{_ndim}d{_suffix}(Tensor input, Ints kernel_size, {_OPTIONS}, "
+            "Ints dilation=1, bool ceil_mode=False)",
             Kind.COMPOSITE,
             decompose=_max_pool_of(_ndim, bool(_suffix)),
             method=False,
             public=not _suffix or _ndim == 1,
         )
     define(
-        f"avg_pool{_ndim}d(Tensor input, object kernel_size, {_OPTIONS}, bool ceil_mode=False, "
+        f"avg_pool{_ndim}d(Tensor input, Ints kernel_size, {_OPTIONS}, bool ceil_mode=False, "
         "bool count_include_pad=True"
         + (")" if _ndim == 1 else ", int? divisor_override=None)"),
         Kind.COMPOSITE,

@@ -17,7 +17,6 @@ from graphwright.runtime.ops.nn_pooling import (
     Sizes,
     largest,
     pool,
-    require_rank,
     resized_meta,
     stacked,
     three_axes,
@@ -158,18 +157,37 @@ internal(
 
 
 def _adaptive_sizes(name: str, ndim: int, input: Any, output_size: Any) -> Sizes:
-    if len(input.shape) <= ndim:
-        raise ValueError(f"{name}: Input dimension should be at least {ndim + 1}, but got "
-                         f"{describe(input)}")  # fmt: skip
-    require_rank(name, ndim, input)
-    given = output_size if isinstance(output_size, list | tuple) else (output_size,) * ndim
+    """A size for each of `ndim` dimensions: the input's own where None is given.
+
+    Raises RuntimeError for another number of sizes. An input with too few dimensions for a
+    sequence is a ValueError in PyTorch, except in one dimension.
+    """
+    one = not isinstance(output_size, list | tuple)
+    given = (output_size,) * ndim if one else output_size
+    if ndim > 1 and not one and len(input.shape) <= len(given):
+        raise ValueError(
+            f"{name}: Input dimension should be at least {len(given) + 1}, but got "
+            f"{describe(input)}"
+        )
     if len(given) != ndim:
         raise RuntimeError(f"{name}: output_size must be {ndim} numbers, but got {output_size}")
-    kept = [
-        own if size is None else size
-        for size, own in zip(given, input.shape[-ndim:], strict=True)
-    ]
-    return spread_over(ndim, name, "output_size", kept)
+    if None in given:
+        own = input.shape[-ndim:]
+        given = [n if size is None else size for size, n in zip(given, own, strict=True)]
+    return spread_over(ndim, name, "output_size", given)
+
+
+def _require_elements(name: str, ndim: int, input: Any, first: int) -> None:
+    """RuntimeError unless `input` is [C, *] or [N, C, *], not empty from dimension `first` on."""
+    if len(input.shape) not in (ndim + 1, ndim + 2):
+        raise RuntimeError(
+            f"{name}: expected a {ndim + 1}D or {ndim + 2}D tensor, but got {describe(input)}"
+        )
+    if any(size == 0 for size in input.shape[first:]):
+        raise RuntimeError(
+            f"{name}: expected input to have non-zero size for the dimensions from {first} on, "
+            f"but got {describe(input)}"
+        )
 
 
 def _adaptive_avg_pool_of(ndim: int) -> Any:
@@ -177,8 +195,10 @@ def _adaptive_avg_pool_of(ndim: int) -> Any:
 
     def decompose(input: Any, output_size: Any) -> Any:
         sizes = _adaptive_sizes(name, ndim, input, output_size)
-        if all(size.__class__ is int and size == 1 for size in sizes):
-            require_floating(name, input)
+        whole = all(size.__class__ is int and size == 1 for size in sizes)
+        if not whole or ndim == 1:
+            _require_elements(name, ndim, input, len(input.shape) if whole else -ndim)
+        if whole:
             return ops.mean(input, tuple(range(-ndim, 0)), True)
         return ops.adaptive_avg_pool(input, sizes)
 
@@ -189,21 +209,23 @@ def _adaptive_max_pool_of(ndim: int) -> Any:
     name = f"adaptive_max_pool{ndim}d"
 
     def decompose(input: Any, output_size: Any) -> Any:
-        return ops.adaptive_max_pool(input, _adaptive_sizes(name, ndim, input, output_size))
+        sizes = _adaptive_sizes(name, ndim, input, output_size)
+        _require_elements(name, ndim, input, 1)
+        return ops.adaptive_max_pool(input, sizes)
 
     return decompose
 
 
-for _ndim in (1, 2, 3):
+for _ndim, _sizes in ((1, "Ints"), (2, "Ints|None"), (3, "Ints|None")):
     define(
-        f"adaptive_avg_pool{_ndim}d(Tensor input, object output_size)",
+        f"adaptive_avg_pool{_ndim}d(Tensor input, {_sizes} output_size)",
         Kind.COMPOSITE,
         decompose=_adaptive_avg_pool_of(_ndim),
         method=False,
         public=_ndim == 1,
     )
     define(
-        f"adaptive_max_pool{_ndim}d(Tensor input, object output_size)",
+        f"adaptive_max_pool{_ndim}d(Tensor input, {_sizes} output_size)",
         Kind.COMPOSITE,
         decompose=_adaptive_max_pool_of(_ndim),
         method=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from operator import index
-from typing import Any
+from typing import Any, NoReturn
 
 from graphwright.runtime.ops.integers import as_int, as_ints
 from graphwright.runtime.size import Size
@@ -72,6 +72,21 @@ def _several(given: Sequence[Any], ndim: int) -> tuple[int, ...]:
     return tuple(dims) if ndim else ()
 
 
+def wrap_dims_given(dim: Any, ndim: int) -> tuple[int, ...]:
+    """As `wrap_dims`, but raises TypeError for None."""
+    if dim is None:
+        raise TypeError("dim must be int or tuple of ints, not None")
+    return wrap_dims(dim, ndim)
+
+
+def wrap_lone_dim(dim: Any, ndim: int) -> tuple[int, ...]:
+    """As `wrap_dims`, but raises TypeError for a sequence."""
+    if dim is None:
+        return _ALL[ndim]
+    wrapped = wrap_dim(dim, ndim)
+    return (wrapped,) if ndim else ()
+
+
 def wrap_dims_optional(dim: Any, ndim: int) -> tuple[int, ...] | None:
     """As `wrap_dims`; None and () stay None, which tells "all" from naming every dim."""
     if dim is None or _names_none(dim):
@@ -102,14 +117,12 @@ def wrap_permutation(dims: Sequence[Any], ndim: int) -> tuple[int, ...]:
 
 
 def as_size(size: Any) -> tuple[Any, ...]:
-    """An int or a sequence of ints as a tuple; symbolic sizes pass."""
+    """A sequence of ints as a tuple; symbolic sizes pass. Raises TypeError for one int too."""
     if size.__class__ is tuple or size.__class__ is Size:
         return size
     if isinstance(size, list | tuple):
         return tuple(size)
-    if hasattr(size, "__index__"):
-        return (size,)
-    raise TypeError(f"size must be an int or a sequence of ints, not {type(size).__name__}")
+    raise TypeError(f"a size must be tuple of ints, not {type(size).__name__}")
 
 
 def as_size_optional(size: Any) -> tuple[Any, ...] | None:
@@ -134,9 +147,14 @@ def as_pair_optional(value: Any) -> tuple[Any, Any] | None:
 
 
 def varargs(sizes: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:
-    """`f(2, 3)`, `f((2, 3))` and, by the parameter's name, `f(size=(2, 3))` alike."""
+    """`f(2, 3)`, `f((2, 3))` and, by the parameter's name, `f(size=(2, 3))` alike.
+
+    Raises TypeError for `f()` and `f(size=2)`.
+    """
     if named is not None:
-        sizes = (named,)
+        return as_size(named)
+    if not sizes:
+        raise TypeError("missing 1 required positional argument, a size")
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
         return sizes[0] if sizes[0].__class__ is Size else tuple(sizes[0])
     return sizes
@@ -190,3 +208,8 @@ def same_as(op: str, name: str, value: Any, default: Any, second: str, given: An
     if value is not default:
         raise TypeError(f"{op}() got values for both '{name}' and '{second}'")
     return given
+
+
+def refuse_none(op: str, name: str) -> NoReturn:
+    """Raise TypeError for a parameter that may be left out, but not be None."""
+    raise TypeError(f"{op}(): argument '{name}' must be given a value, not None, or left out")

@@ -380,7 +380,7 @@ def _logsumexp(input: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
 
 
 define(
-    "logsumexp(Tensor input, Dims dim, bool keepdim=False)",
+    "logsumexp(Tensor input, DimsGiven dim, bool keepdim=False)",
     Kind.COMPOSITE,
     decompose=_logsumexp,
 )

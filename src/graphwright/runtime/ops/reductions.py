@@ -91,8 +91,10 @@ def _prod_vjp(ctx: Any, grad: Any) -> Any:
     """The product by each factor; where one is zero, the products of all before and after each."""
     input = ctx.input if ctx.dtype is None else ops.to_dtype(ctx.input, ctx.dtype)
     if not input.dtype.is_complex and input.ndim and has_no_zeros(input):
-        whole = ops.mul(_expand_back(grad, ctx), ops.prod(input, ctx.dim, True))
-        return ops.div(whole, input)
+        whole = input
+        for d in ctx.dim:
+            whole = ops.prod(whole, d, True)
+        return ops.div(ops.mul(_expand_back(grad, ctx), whole), input)
     rest = tuple(d for d in range(input.ndim) if d not in ctx.dim)
     moved = ops.permute(input, (*rest, *ctx.dim))
     kept = tuple(input.shape[d] for d in rest)
@@ -121,7 +123,7 @@ def _products_before(rows: Any, dim: int) -> Any:
 
 
 define(
-    "prod(Tensor input, Dims dim=None, bool keepdim=False, *, dtype? dtype=None)",
+    "prod(Tensor input, LoneDim dim=None, bool keepdim=False, *, dtype? dtype=None)",
     Kind.REDUCTION,
     meta=lambda input, dim, keepdim, dtype: _spec(input, dim, keepdim, sum_dtype(input, dtype)),
     vjp=_prod_vjp,

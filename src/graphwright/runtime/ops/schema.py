@@ -9,12 +9,14 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
     Dim Dim? NewDim                     one dimension (NewDim: of the result with one more)
     Dims                                int, sequence or None (= all); sorted tuple
     Dims? DimsExact                     Dims, where None and () stay None, or () means no dim
+    DimsGiven LoneDim                   Dims, but not None; or no sequence
     Perm Perm*                          sequence of distinct dimensions, order kept
     Size Size* Size?                    sizes; `*`: the method also takes them one by one
     IntPair IntPair?                    one number for both of two dimensions, or one for each
     int SymInt                          an int; a SymInt is also what has `__index__`
     SymInt|Tensor                       a SymInt, or a tensor that the kernel looks at
     Ints Ints?                          an int or a sequence of them, handed through
+    Ints|None Ints|Tensor Ints|str      Ints, where an item may be None; or a tensor; or a word
     object*                             all positional arguments from here on, as a tuple
     anything else                       handed through as it is
 """
@@ -64,6 +66,11 @@ class Param(Record):
     def is_integer(self) -> bool:
         return self.type.rstrip("?") in CONVERSIONS
 
+    @property
+    def is_never_none(self) -> bool:
+        number = self.is_integer or self.type in NUMBER_TYPES
+        return number and self.default is not None and not self.type.endswith("?")
+
 
 class Schema(Record):
     """Name and parameters of an op, as parsed from `text`."""
@@ -78,12 +85,14 @@ class Schema(Record):
 
     def kinds(self) -> tuple[tuple[int, ...], ...]:
         """The places of parameters whose arguments dispatch looks at: ints, and sequences of
-        them; tensors; bools; numbers, which may be optional."""
+        them; tensors; bools; numbers, which may be optional; ints and numbers that are never
+        None."""
         places = [(place, param.type) for place, param in enumerate(self.params)]
         return (
             tuple([place for place, param in enumerate(self.params) if param.is_integer]),
             *[tuple([place for place, type_ in places if type_ in types])
               for types in (("Tensor",), ("bool",), NUMBER_TYPES)],
+            tuple([place for place, param in enumerate(self.params) if param.is_never_none]),
         )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

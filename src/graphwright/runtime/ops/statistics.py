@@ -30,9 +30,13 @@ def _moment_arguments(
     input: Any, dim: Any, unbiased: Any, correction: Any
 ) -> tuple[tuple[int, ...], Any]:
     """Dims and correction of `f(x, dim, unbiased)`, `f(x, unbiased)`, `f(x, correction=c)`."""
-    check_moments(input)
+    if not (unbiased is None or unbiased.__class__ is bool):
+        raise TypeError(f"'unbiased' must be bool, not {type(unbiased).__name__}")
     if isinstance(dim, bool):
+        if unbiased is not None:
+            raise TypeError("'unbiased' is given twice: 'dim' must be int, not bool")
         dim, unbiased = None, dim
+    check_moments(input)
     if unbiased is not None:
         if correction is not None:
             raise TypeError("unbiased and correction cannot both be given")

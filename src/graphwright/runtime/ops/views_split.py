@@ -152,8 +152,8 @@ def _tensor_split(
 
 
 define(
-    "tensor_split(Tensor input, Ints? indices_or_sections=None, Dim dim=0, *, "
-    "Ints? sections=None, Ints? indices=None)",
+    "tensor_split(Tensor input, Ints|Tensor? indices_or_sections=None, Dim dim=0, *, "
+    "Ints? sections=None, Ints|Tensor? indices=None)",
     Kind.COMPOSITE,
     decompose=_tensor_split,
 )
