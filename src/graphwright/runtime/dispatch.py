@@ -272,7 +272,7 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     for index, param in enumerate(op.schema.params):
         if param.type in ("dtype", "dtype?") and type(values[index]) is type:
             values[index] = PYTHON_TYPES.get(values[index], values[index])
-    _, _, bools, numbers, _ = op.kinds
+    _, _, bools, numbers, *_ = op.kinds
     for index in (*bools, *numbers):
         if isinstance(values[index], np.generic):
             values[index] = values[index].item()

@@ -117,6 +117,9 @@ static bool is_number(PyObject *item) {
            || PyBool_Check(item) || PyComplex_CheckExact(item);
 }
 
+enum { SEVERAL = Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS
+                 | Py_TPFLAGS_UNICODE_SUBCLASS };
+
 /* Whether a parameter has something else than its kind names at first sight. */
 static bool doubts_kinds(const GwKinds *kinds, PyObject *const *items, Py_ssize_t n) {
     uint32_t given = n < 32 ? (UINT32_C(1) << n) - 1 : UINT32_MAX;
@@ -140,6 +143,11 @@ static bool doubts_kinds(const GwKinds *kinds, PyObject *const *items, Py_ssize_
             return true;
         }
     }
+    for (uint32_t left = kinds->singles & given; left != 0; left &= left - 1) {
+        if (PyType_HasFeature(Py_TYPE(items[__builtin_ctz(left)]), SEVERAL)) {
+            return true;
+        }
+    }
     return false;
 }
 
@@ -148,7 +156,8 @@ static int flags_of(PyObject *op, PyObject *const *items, Py_ssize_t n) {
     int flags = gw_argument_flags(items, n), asked = flags & (GW_FLAG_LIST | GW_FLAG_NO_INT);
     const GwRecipe *recipe = recipe_of(op);
     bool foreign = (asked & GW_FLAG_LIST && !lists_are_values(recipe, items, n))
-                   || (asked & GW_FLAG_NO_INT && doubts_integers(recipe, items, n))
+                   || ((asked & GW_FLAG_NO_INT || (recipe != NULL && recipe->kinds.integers & 1))
+                       && doubts_integers(recipe, items, n))
                    || (recipe != NULL && doubts_kinds(&recipe->kinds, items, n));
     return (flags & ~asked) | (foreign ? GW_FLAG_FOREIGN : 0);
 }

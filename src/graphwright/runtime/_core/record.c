@@ -56,13 +56,14 @@ static bool read_mask(PyObject *slots, uint32_t *mask) {
     return true;
 }
 
-/* `kinds`: five tuples of such numbers. */
+/* `kinds`: six tuples of such numbers. */
 static bool read_kinds(PyObject *kinds, GwKinds *k) {
     return read_mask(PyTuple_GET_ITEM(kinds, 0), &k->integers)
            && read_mask(PyTuple_GET_ITEM(kinds, 1), &k->tensors)
            && read_mask(PyTuple_GET_ITEM(kinds, 2), &k->bools)
            && read_mask(PyTuple_GET_ITEM(kinds, 3), &k->numbers)
-           && read_mask(PyTuple_GET_ITEM(kinds, 4), &k->never_none);
+           && read_mask(PyTuple_GET_ITEM(kinds, 4), &k->never_none)
+           && read_mask(PyTuple_GET_ITEM(kinds, 5), &k->singles);
 }
 
 static bool read_outputs(PyObject *saved, GwRecipe *r) {

@@ -15,6 +15,7 @@ typedef struct {
     uint32_t bools;
     uint32_t numbers;       /* one that may be left out, too */
     uint32_t never_none;    /* of the integers and numbers, those that may not be left out */
+    uint32_t singles;       /* one int, or a tensor or a number: neither a sequence nor a text */
 } GwKinds;
 
 /* What is kept of an op's arguments and outputs. */

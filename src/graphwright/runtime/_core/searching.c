@@ -100,7 +100,7 @@ GW_KERNEL(isin) {
     const GwTensor *elements = contiguous(args[0], LARGEST);
     GwWanted tests;
     Search has = elements == NULL ? NULL : search_of(elements->dtype);
-    if (has == NULL || !gw_read_wanted(&tests, args[1], elements->dtype)
+    if (has == NULL || PyBool_Check(args[1]) || !gw_read_wanted(&tests, args[1], elements->dtype)
         || elements->numel * tests.numel > PAIRS || !PyBool_Check(args[3])) {
         return NULL;
     }

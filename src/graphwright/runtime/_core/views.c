@@ -172,6 +172,9 @@ GW_KERNEL(movedim_view) {
     GwView v;
     int from[GW_MAX_DIMS], to[GW_MAX_DIMS], dims[GW_MAX_DIMS], n;
     uint32_t taken, filled;
+    if (PyLong_CheckExact(args[1]) != PyLong_CheckExact(args[2])) {
+        return NULL;    /* one dim and a sequence do not go together */
+    }
     if (!gw_view_begin(&v, cls, args[0]) || (n = read_dims(args[1], v.ndim, from, &taken)) < 0
         || read_dims(args[2], v.ndim, to, &filled) != n) {
         return NULL;

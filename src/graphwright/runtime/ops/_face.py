@@ -1355,11 +1355,11 @@ def amin(
 
 def aminmax(
     input: Tensor,
-    axis: Any = ...,
-    keepdims: Any = ...,
     *,
     dim: int | None = None,
     keepdim: bool = False,
+    axis: Any = ...,
+    keepdims: Any = ...,
     out: Any = None,
 ) -> Any:
     if axis is not ...:
@@ -2592,14 +2592,18 @@ def cumsum_(
 
 def cumulative_trapezoid(
     y: Tensor,
-    x: Tensor | None = None,
-    axis: Any = ...,
+    x: Any = ...,
     *,
     dx: Number | None = None,
     dim: int = -1,
+    axis: Any = ...,
 ) -> Any:
     if axis is not ...:
         dim = same_as("cumulative_trapezoid", "dim", dim, -1, "axis", axis)
+    if x is ...:
+        x = None
+    elif x is None:
+        refuse_none("cumulative_trapezoid", "x")
     return _dispatch(_cumulative_trapezoid, (y, x, dx, dim))
 
 
@@ -3739,11 +3743,11 @@ def glu(input: Tensor, dim: int = -1, axis: Any = ...) -> Any:
 
 def gradient(
     input: Tensor,
-    axis: Any = ...,
     *,
     spacing: Any = None,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
+    axis: Any = ...,
 ) -> Any:
     if axis is not ...:
         dim = same_as("gradient", "dim", dim, None, "axis", axis)
@@ -4653,9 +4657,9 @@ def linalg_cond(A: Tensor, p: Any = None, *, out: Any = None) -> Any:
 def linalg_cross(
     input: Tensor,
     other: Tensor,
-    axis: Any = ...,
     *,
     dim: int = -1,
+    axis: Any = ...,
     out: Any = None,
 ) -> Any:
     if axis is not ...:
@@ -4844,14 +4848,14 @@ def linalg_matrix_norm(
 
 def linalg_matrix_rank(
     A: Tensor,
-    tol: Any = None,
-    *,
-    atol: Any = None,
-    rtol: Any = None,
+    tol: Tensor | Number | None = None,
     hermitian: bool = False,
+    *,
+    atol: Tensor | Number | None = None,
+    rtol: Tensor | Number | None = None,
     out: Any = None,
 ) -> Any:
-    _bound = (A, tol, atol, rtol, hermitian)
+    _bound = (A, tol, hermitian, atol, rtol)
     if out is not None:
         return with_out(_linalg_matrix_rank, _bound, out)
     return _dispatch(_linalg_matrix_rank, _bound)
@@ -4887,14 +4891,14 @@ def linalg_norm(
 
 def linalg_pinv(
     A: Tensor,
-    rcond: Any = None,
-    *,
-    atol: Any = None,
-    rtol: Any = None,
+    rcond: Tensor | Number | None = None,
     hermitian: bool = False,
+    *,
+    atol: Tensor | Number | None = None,
+    rtol: Tensor | Number | None = None,
     out: Any = None,
 ) -> Any:
-    _bound = (A, rcond, atol, rtol, hermitian)
+    _bound = (A, rcond, hermitian, atol, rtol)
     if out is not None:
         return with_out(_linalg_pinv, _bound, out)
     return _dispatch(_linalg_pinv, _bound)
@@ -4988,7 +4992,7 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Any:
     return _dispatch(_linalg_vander, (x, N))
 
 
-def linalg_vecdot(x: Tensor, y: Tensor, axis: Any = ..., *, dim: int = -1, out: Any = None) -> Any:
+def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, axis: Any = ..., out: Any = None) -> Any:
     if axis is not ...:
         dim = same_as("linalg_vecdot", "dim", dim, -1, "axis", axis)
     _bound = (x, y, dim)
@@ -8032,12 +8036,7 @@ def split(
     return _dispatch(_split, _bound)
 
 
-def split_copy(
-    input: Tensor,
-    split_size: int | Sequence[int],
-    dim: int = 0,
-    axis: Any = ...,
-) -> Any:
+def split_copy(input: Tensor, split_size: int, dim: int = 0, axis: Any = ...) -> Any:
     if axis is not ...:
         dim = same_as("split_copy", "dim", dim, 0, "axis", axis)
     try:
@@ -8455,14 +8454,18 @@ def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Any = None) -> A
 
 def trapezoid(
     y: Tensor,
-    x: Tensor | None = None,
-    axis: Any = ...,
+    x: Any = ...,
     *,
     dx: Number | None = None,
     dim: int = -1,
+    axis: Any = ...,
 ) -> Any:
     if axis is not ...:
         dim = same_as("trapezoid", "dim", dim, -1, "axis", axis)
+    if x is ...:
+        x = None
+    elif x is None:
+        refuse_none("trapezoid", "x")
     return _dispatch(_trapezoid, (y, x, dx, dim))
 
 
@@ -8832,11 +8835,15 @@ def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 
 def where(
     condition: Tensor,
-    input: Tensor | Number | None = None,
+    input: Any = ...,
     other: Tensor | Number | None = None,
     *,
     out: Any = None,
 ) -> Any:
+    if input is ...:
+        input = None
+    elif input is None:
+        refuse_none("where", "input")
     _bound = (condition, input, other)
     if out is not None:
         return with_out(_where, _bound, out)

@@ -453,12 +453,12 @@ class TensorMethods(TensorBase):
 
     def add(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
         if older:
-            return number_first(_add, (self, other, *older))
+            return number_first(_add, (self, other, *older), method=True)
         return _dispatch(_add, (self, other, alpha))
 
     def add_(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
         if older:
-            return number_first(_add_, (self, other, *older))
+            return number_first(_add_, (self, other, *older), method=True)
         return _dispatch(_add_, (self, other, alpha))
 
     def addbmm(
@@ -470,7 +470,7 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_addbmm, (self, batch1, batch2, *older))
+            return number_first(_addbmm, (self, batch1, batch2, *older), method=True)
         return _dispatch(_addbmm, (self, batch1, batch2, beta, alpha))
 
     def addbmm_(
@@ -482,27 +482,27 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_addbmm_, (self, batch1, batch2, *older))
+            return number_first(_addbmm_, (self, batch1, batch2, *older), method=True)
         return _dispatch(_addbmm_, (self, batch1, batch2, beta, alpha))
 
     def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
         if older:
-            return number_first(_addcdiv, (self, tensor1, tensor2, *older))
+            return number_first(_addcdiv, (self, tensor1, tensor2, *older), method=True)
         return _dispatch(_addcdiv, (self, tensor1, tensor2, value))
 
     def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
         if older:
-            return number_first(_addcdiv_, (self, tensor1, tensor2, *older))
+            return number_first(_addcdiv_, (self, tensor1, tensor2, *older), method=True)
         return _dispatch(_addcdiv_, (self, tensor1, tensor2, value))
 
     def addcmul(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
         if older:
-            return number_first(_addcmul, (self, tensor1, tensor2, *older))
+            return number_first(_addcmul, (self, tensor1, tensor2, *older), method=True)
         return _dispatch(_addcmul, (self, tensor1, tensor2, value))
 
     def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
         if older:
-            return number_first(_addcmul_, (self, tensor1, tensor2, *older))
+            return number_first(_addcmul_, (self, tensor1, tensor2, *older), method=True)
         return _dispatch(_addcmul_, (self, tensor1, tensor2, value))
 
     def addmm(
@@ -514,7 +514,7 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_addmm, (self, mat1, mat2, *older))
+            return number_first(_addmm, (self, mat1, mat2, *older), method=True)
         return _dispatch(_addmm, (self, mat1, mat2, beta, alpha))
 
     def addmm_(
@@ -526,7 +526,7 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_addmm_, (self, mat1, mat2, *older))
+            return number_first(_addmm_, (self, mat1, mat2, *older), method=True)
         return _dispatch(_addmm_, (self, mat1, mat2, beta, alpha))
 
     def addmv(
@@ -538,7 +538,7 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_addmv, (self, mat, vec, *older))
+            return number_first(_addmv, (self, mat, vec, *older), method=True)
         return _dispatch(_addmv, (self, mat, vec, beta, alpha))
 
     def addmv_(
@@ -550,7 +550,7 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_addmv_, (self, mat, vec, *older))
+            return number_first(_addmv_, (self, mat, vec, *older), method=True)
         return _dispatch(_addmv_, (self, mat, vec, beta, alpha))
 
     def addr(
@@ -562,7 +562,7 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_addr, (self, vec1, vec2, *older))
+            return number_first(_addr, (self, vec1, vec2, *older), method=True)
         return _dispatch(_addr, (self, vec1, vec2, beta, alpha))
 
     def addr_(
@@ -574,7 +574,7 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_addr_, (self, vec1, vec2, *older))
+            return number_first(_addr_, (self, vec1, vec2, *older), method=True)
         return _dispatch(_addr_, (self, vec1, vec2, beta, alpha))
 
     def adjoint(self) -> Any:
@@ -642,11 +642,11 @@ class TensorMethods(TensorBase):
 
     def aminmax(
         self,
-        axis: Any = ...,
-        keepdims: Any = ...,
         *,
         dim: int | None = None,
         keepdim: bool = False,
+        axis: Any = ...,
+        keepdims: Any = ...,
     ) -> Any:
         if axis is not ...:
             dim = same_as("aminmax", "dim", dim, None, "axis", axis)
@@ -788,7 +788,7 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_baddbmm, (self, batch1, batch2, *older))
+            return number_first(_baddbmm, (self, batch1, batch2, *older), method=True)
         return _dispatch(_baddbmm, (self, batch1, batch2, beta, alpha))
 
     def baddbmm_(
@@ -800,7 +800,7 @@ class TensorMethods(TensorBase):
         alpha: Number = 1,
     ) -> Any:
         if older:
-            return number_first(_baddbmm_, (self, batch1, batch2, *older))
+            return number_first(_baddbmm_, (self, batch1, batch2, *older), method=True)
         return _dispatch(_baddbmm_, (self, batch1, batch2, beta, alpha))
 
     def bernoulli(self, p: Any = None, *, generator: Any = None) -> Any:
@@ -2533,12 +2533,12 @@ class TensorMethods(TensorBase):
 
     def sub(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
         if older:
-            return number_first(_sub, (self, other, *older))
+            return number_first(_sub, (self, other, *older), method=True)
         return _dispatch(_sub, (self, other, alpha))
 
     def sub_(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
         if older:
-            return number_first(_sub_, (self, other, *older))
+            return number_first(_sub_, (self, other, *older), method=True)
         return _dispatch(_sub_, (self, other, alpha))
 
     def sum(

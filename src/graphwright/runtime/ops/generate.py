@@ -157,6 +157,8 @@ FUNCTION_NAMES = {
 NEVER_NONE = {
     **dict.fromkeys(("max", "median", "min", "nanmedian", "prod"), "dim"),
     **dict.fromkeys(("squeeze", "squeeze_copy"), "dim"),
+    **dict.fromkeys(("trapezoid", "cumulative_trapezoid"), "x"),
+    "where": "input",
     **dict.fromkeys(("std", "std_mean", "var", "var_mean"), "unbiased"),
 }
 """A parameter of each that may be left out, but not be None."""
@@ -229,7 +231,9 @@ def _parameters(op: Op, params: tuple[Param, ...], first: str | None) -> str:
     parts: list[str] = []
     star = optional = False
     second_names = _second_names(op, first == "self")
-    seconds = [f"{name}: Any = ..." for name in second_names.values()]
+    named = [second_names[p.name] for p in params if p.kwonly and p.name in second_names]
+    seconds = [f"{name}: Any = ..." for name in second_names.values() if name not in named]
+    behind = [f"{name}: Any = ..." for name in named]
     words = ["**words: Any"] if any(p.name in KEYWORDS for p in params) else []
     for i, param in enumerate(params):
         if i == 0 and first is not None:
@@ -244,7 +248,7 @@ def _parameters(op: Op, params: tuple[Param, ...], first: str | None) -> str:
             seconds, star = [], True
         optional = optional or param.name in second_names
         parts.append(_parameter(op, param, optional and not param.kwonly))
-    return ", ".join(parts + seconds + words).replace("'", '"')
+    return ", ".join(parts + seconds + behind + words).replace("'", '"')
 
 
 def _default(op: Op, param: Param) -> str:
@@ -354,10 +358,10 @@ def _function(op: Op, name: str | None = None) -> str:
     return _wrapped(f"def {name or op.name}", parameters, " -> Any:", body, "", statement)
 
 
-def _number_first(op: Op, values: str, out: str = "") -> str:
+def _number_first(op: Op, values: str, more: str) -> str:
     """The statement for more positional arguments than the schema has."""
     tensors = ", ".join(value.strip() for value in values.split(",")[: -len(NUMBERS[op.name])])
-    call = f"number_first(_{op.name}, ({tensors}, *older){out})"
+    call = f"number_first(_{op.name}, ({tensors}, *older){more})"
     return f"    if older:\n        return {call}\n"
 
 
@@ -433,7 +437,7 @@ def _method(op: Op, name: str | None = None) -> str:
         parameters = _parameters(op, params, "self")
     if op.name in NUMBERS:
         parameters = parameters.replace(", *, ", ", *older: Any, ")
-        statement = _number_first(op, values)
+        statement = _number_first(op, values, ", method=True")
     statement = indent(statement, "    ")
     if op.name in FORMATTED:
         parameters += ", *, memory_format: Any = None"

@@ -401,6 +401,14 @@ def _tolerances(values: Any, shape: tuple[Any, ...], atol: Any, rtol: Any) -> An
     return ops.maximum(relative, atol)
 
 
+def _check_tolerances(name: str, *tolerances: Any) -> None:
+    for value in tolerances:
+        if isinstance(value, complex):
+            raise TypeError(f"{name}: a tolerance must be float or Tensor, not complex")
+        if isinstance(value, Tensor) and value.dtype.is_complex:
+            raise RuntimeError(f"{name}: a complex tolerance is not supported: {describe(value)}")
+
+
 def _is_zero(value: Any) -> bool:
     return not isinstance(value, Tensor) and value == 0
 
@@ -409,9 +417,10 @@ def _pinv_shape(A: Any) -> tuple[Any, ...]:
     return (*A.shape[:-2], A.shape[-1], A.shape[-2])
 
 
-def _pinv(A: Any, rcond: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def _pinv(A: Any, rcond: Any, hermitian: bool, atol: Any, rtol: Any) -> Any:
     """`rcond` is an older name of `rtol`."""
     check_matrix("linalg.pinv", A, square=hermitian)
+    _check_tolerances("linalg.pinv", rcond, atol, rtol)
     rtol = rtol if rcond is None else rcond
     if 0 in A.shape:
         return ops.zeros(_pinv_shape(A), dtype=A.dtype, device=A.device)
@@ -427,8 +436,9 @@ def _pinv(A: Any, rcond: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     return ops.matmul(ops.mul(adjoint(vh), _spread(inverse, -2)), adjoint(u))
 
 
-def _pinv_meta(A: Any, rcond: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def _pinv_meta(A: Any, rcond: Any, hermitian: bool, atol: Any, rtol: Any) -> Any:
     check_matrix("linalg.pinv", A, square=hermitian)
+    _check_tolerances("linalg.pinv", rcond, atol, rtol)
     return contiguous_spec(A, _pinv_shape(A))
 
 
@@ -441,12 +451,12 @@ def _pinv_vjp(ctx: Any, grad: Any) -> Any:
     right = ops.sub(right, ops.matmul(A, ops.matmul(inverse, right)))
     left = ops.matmul(turned, ops.matmul(inverse, back))
     left = ops.sub(left, ops.matmul(ops.matmul(left, inverse), A))
-    return ops.sub(ops.add(left, right), first)
+    return ops.sub(ops.add(left, right), first), None, None, None
 
 
 define(
-    "linalg_pinv(Tensor A, object rcond=None, *, object atol=None, object rtol=None, "
-    "bool hermitian=False)",
+    "linalg_pinv(Tensor A, Operand? rcond=None, bool hermitian=False, *, Operand? atol=None, "
+    "Operand? rtol=None)",
     Kind.COMPOSITE,
     meta=_pinv_meta,
     vjp=_pinv_vjp,
@@ -462,9 +472,10 @@ define(
 )
 
 
-def _rank(A: Any, tol: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def _rank(A: Any, tol: Any, hermitian: bool, atol: Any, rtol: Any) -> Any:
     """`tol` is the older form: an absolute tolerance alone."""
     check_matrix("linalg.matrix_rank", A, square=hermitian)
+    _check_tolerances("linalg.matrix_rank", tol, atol, rtol)
     if tol is not None:
         atol, rtol = tol, 0.0
     matrix = A.detach()
@@ -476,8 +487,8 @@ def _rank(A: Any, tol: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 
 
 define(
-    "linalg_matrix_rank(Tensor A, object tol=None, *, object atol=None, object rtol=None, "
-    "bool hermitian=False)",
+    "linalg_matrix_rank(Tensor A, Operand? tol=None, bool hermitian=False, *, "
+    "Operand? atol=None, Operand? rtol=None)",
     Kind.COMPOSITE,
     decompose=_rank,
     method=False,

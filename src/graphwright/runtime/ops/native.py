@@ -255,7 +255,8 @@ def _clamp(fallback: Any) -> Any:
             out = of_floats(input, -math.inf, max)
             out = lowered(input, max) if out is None else out
         else:
-            return between(input, min, max)
+            alike = isinstance(min, Tensor) is isinstance(max, Tensor)
+            return (between if alike else fallback)(input, min, max)
         return fallback(input, min, max) if out is None else out
 
     return run
@@ -270,7 +271,8 @@ def _clamp_(fallback: Any) -> Any:
 
     def run(input: Any, min: Any, max: Any) -> Any:
         if (min is None) is (max is None):
-            return between(input, min, max)
+            alike = isinstance(min, Tensor) is isinstance(max, Tensor)
+            return (between if alike else fallback)(input, min, max)
         out = of_floats(input, -math.inf if min is None else min, math.inf if max is None else max)
         return fallback(input, min, max) if out is None else out
 

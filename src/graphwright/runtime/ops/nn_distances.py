@@ -58,7 +58,7 @@ def _pdist(input: Any, p: float) -> Any:
     if not input.dtype.is_floating_point:
         raise RuntimeError(f"pdist only supports floating-point dtypes, got {describe(input)}")
     require_dtype("pdist", input.dtype, halves=False)
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     i, j = _pairs(input.shape[0], input.device)
     difference = ops.sub(ops.index_select(input, 0, i), ops.index_select(input, 0, j))

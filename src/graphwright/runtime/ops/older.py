@@ -30,25 +30,32 @@ NUMBERS = _FUNCTIONAL | {f"{name}_": numbers for name, numbers in _FUNCTIONAL.it
 """The numbers that come by position, in their order; one alone is the first."""
 
 
-def number_first(op: Op, given: tuple[Any, ...], out: Any = None) -> Any:
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, TensorBase) or not (value.ndim or value.requires_grad)
+
+
+def number_first(
+    op: Op, given: tuple[Any, ...], out: Any = None, *, method: bool = False
+) -> Any:
     """Run `op` on arguments in the older order: numbers stand about the first tensor.
 
-    Raises TypeError where they are not so.
+    `beta` is before it, except in a `method`, the others are behind it; a tensor without
+    dimensions counts as a number. Raises TypeError where they are not so.
     """
     names = NUMBERS[op.name]
     behind = len(op.names) - len(names) - 1
-    leading, rest = given[:-behind], given[-behind:]
-    first = next((value for value in leading if isinstance(value, TensorBase)), None)
-    numbers = [value for value in leading if value is not first]
-    wrong = any(isinstance(value, TensorBase) for value in numbers)
-    if first is None or wrong or not 1 <= len(numbers) <= len(names):
+    leading, rest = list(given[:-behind]), given[-behind:]
+    at = 0 if method or names[0] != "beta" else 1
+    first = leading.pop(at) if at < len(leading) else None
+    wrong = not isinstance(first, TensorBase) or not all(map(_is_number, leading))
+    if wrong or not 1 <= len(leading) <= len(names):
         kinds = ", ".join(type(value).__name__ for value in given)
         raise TypeError(f"{op.name}() received an invalid combination of arguments: ({kinds})")
     warnings.warn(
-        f"{op.name}: {' and '.join(names[: len(numbers)])} by position is deprecated; give it by "
+        f"{op.name}: {' and '.join(names[: len(leading)])} by position is deprecated; give it by "
         "name, after the tensors",
         stacklevel=3,
     )
-    values = dict(zip(names, numbers, strict=False))
+    values = dict(zip(names, leading, strict=False))
     bound = (first, *rest, *(values.get(name, 1) for name in names))
     return dispatch(op, bound) if out is None else with_out(op, bound, out)

@@ -32,7 +32,7 @@ from graphwright.runtime.ops.pointwise import (
 )
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
-from graphwright.runtime.promotion import result_dtype
+from graphwright.runtime.promotion import category, result_dtype
 from graphwright.runtime.tensor import Tensor
 
 
@@ -222,11 +222,28 @@ define(
 )
 
 
+_NUMBERS = (True, 1, 1.0, 1j)
+"""A number of each category of dtypes."""
+
+
+def _alike(input: Any, min: Any, max: Any) -> tuple[Any, ...]:
+    """The operands by which the dtype is found: beside a number a tensor counts as one.
+
+    Raises TypeError where it has dimensions or requires a gradient.
+    """
+    if isinstance(min, Tensor) is isinstance(max, Tensor):
+        return input, min, max
+    bound = min if isinstance(min, Tensor) else max
+    if bound.ndim or bound.requires_grad:
+        raise TypeError("clamp(): `min` and `max` must be both tensors or both numbers")
+    return input, _NUMBERS[category(bound.dtype)], max if bound is min else min
+
+
 def _bounds(input: Any, min: Any, max: Any) -> tuple[DType, tuple[Any, ...]]:
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     operands = tuple(o for o in (input, min, max) if o is not None)
-    dtype = result_dtype(operands)
+    dtype = result_dtype(operands if min is None or max is None else _alike(*operands))
     if dtype is dtypes.bool and not all(isinstance(o, Tensor) for o in operands):
         raise NotImplementedError("clamp is not implemented for bool tensors and numbers")
     require_dtype("clamp", dtype, complex=False)

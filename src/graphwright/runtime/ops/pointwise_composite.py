@@ -35,14 +35,14 @@ def _require_tensor(name: str, input: Any) -> None:
 
 def _clamp_min(input: Any, min: Any) -> Any:
     _require_tensor("clamp_min", input)
-    if result_dtype((input, min)) is dtypes.bool:
+    if isinstance(min, Tensor) and result_dtype((input, min)) is dtypes.bool:
         return ops.bitwise_or(input, min)
     return ops.clamp(input, min, None)
 
 
 def _clamp_max(input: Any, max: Any) -> Any:
     _require_tensor("clamp_max", input)
-    if result_dtype((input, max)) is dtypes.bool:
+    if isinstance(max, Tensor) and result_dtype((input, max)) is dtypes.bool:
         return ops.bitwise_and(input, max)
     return ops.clamp(input, None, max)
 

@@ -236,8 +236,13 @@ def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
         dims = dims.tolist()
     if isinstance(dims, list | tuple):
         first, second = dims
-        first = list(first) if isinstance(first, list | tuple) else [first]
-        second = list(second) if isinstance(second, list | tuple) else [second]
+        for one in (first, second):
+            if not isinstance(one, list | tuple):
+                raise TypeError(
+                    "tensordot(): dims must be int or two tuples of ints, but one is "
+                    f"{type(one).__name__}"
+                )
+        first, second = list(first), list(second)
     else:
         if not isinstance(dims, int):
             raise RuntimeError(

@@ -228,8 +228,6 @@ def _repeat_interleave(input: Any, repeats: Any, dim: int | None, output_size: A
     if dim is None:
         input, dim = ops.reshape(input, (-1,)), 0
     dim = wrap_dim(dim, input.ndim)
-    if isinstance(repeats, tuple | list):
-        repeats = input._literal(np.asarray(repeats, np.int64))
     if isinstance(repeats, Tensor):
         return _repeat_by_tensor(input, repeats, dim, output_size)
     if repeats < 0:

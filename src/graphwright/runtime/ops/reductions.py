@@ -289,7 +289,7 @@ def _extremum(pointwise: str, full: str, position: str) -> Any:
             check_nonempty(name, input.shape, None)
             require_ordered(name, input)
             return getattr(ops, full)(input)
-        if isinstance(dim, Tensor):
+        if isinstance(dim, Tensor) and not keepdim:
             return getattr(ops, pointwise)(input, dim)
         at = wrap_dim(dim, input.ndim)
         check_nonempty(name, input.shape, (at,))

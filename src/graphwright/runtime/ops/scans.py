@@ -336,8 +336,9 @@ def _widths(y: Any, x: Any, dx: Any, dim: int) -> Any:
 def _pairs(y: Any, x: Any, dx: Any, dim: Any) -> tuple[Any, int]:
     """Areas of the trapezoids, and the dim in the result."""
     at = wrap_dim(dim, y.ndim)
-    if y.dtype is dtypes.bool:
-        raise RuntimeError(f"trapezoid: bool is not supported, got {describe(y)}")
+    for values in (y, x):
+        if values is not None and values.dtype is dtypes.bool:
+            raise RuntimeError(f"trapezoid: bool is not supported, got {describe(values)}")
     if x is not None and dx is not None:
         raise TypeError("trapezoid: x and dx cannot both be given")
     size = y.shape[at]

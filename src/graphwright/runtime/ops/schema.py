@@ -43,6 +43,7 @@ REQUIRED: Any = _Required()
 
 TENSOR_TYPES = frozenset({"Tensor", "Tensor?", "Operand", "Operand?"})
 NUMBER_TYPES = frozenset({"float", "float?", "Scalar", "Scalar?"})
+SINGLE_TYPES = frozenset({"Dim", "NewDim", "Operand", "SymInt", "SymInt|Tensor", "int"})
 TENSOR_LIST_TYPES = frozenset({"Tensor[]", "Tensor?[]"})
 
 
@@ -86,13 +87,14 @@ class Schema(Record):
     def kinds(self) -> tuple[tuple[int, ...], ...]:
         """The places of parameters whose arguments dispatch looks at: ints, and sequences of
         them; tensors; bools; numbers, which may be optional; ints and numbers that are never
-        None."""
+        None; single ints, and tensors or numbers."""
         places = [(place, param.type) for place, param in enumerate(self.params)]
         return (
             tuple([place for place, param in enumerate(self.params) if param.is_integer]),
             *[tuple([place for place, type_ in places if type_ in types])
               for types in (("Tensor",), ("bool",), NUMBER_TYPES)],
             tuple([place for place, param in enumerate(self.params) if param.is_never_none]),
+            tuple([place for place, type_ in places if type_.rstrip("?") in SINGLE_TYPES]),
         )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

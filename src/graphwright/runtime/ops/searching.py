@@ -144,7 +144,9 @@ def _isin_spec(elements: Any, test_elements: Any, assume_unique: bool, invert: b
         raise TypeError("isin(): at least one of the arguments must be a Tensor")
     for operand in (elements, test_elements):
         dtype = operand.dtype if isinstance(operand, Tensor) else None
-        if dtype is not None and (dtype.is_complex or dtype is dtypes.bool):
+        if isinstance(operand, bool | complex) or (
+            dtype is not None and (dtype.is_complex or dtype is dtypes.bool)
+        ):
             raise RuntimeError(f"Unsupported input type encountered for isin(): "
                                f"{describe(operand)}")
     shape = elements.shape if isinstance(elements, Tensor) else ()

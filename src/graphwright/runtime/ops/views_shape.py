@@ -246,7 +246,7 @@ _COPIES = {
     "permute": "Tensor input, Perm* dims",
     "select": "Tensor input, Dim dim, SymInt index",
     "slice": "Tensor input, Dim dim=0, SymInt? start=None, SymInt? end=None, SymInt? step=1",
-    "split": "Tensor input, Ints split_size, Dim dim=0",
+    "split": "Tensor input, SymInt split_size, Dim dim=0",
     "split_with_sizes": "Tensor input, Size split_sizes, Dim dim=0",
     "squeeze": "Tensor input, Ints? dim=None",
     "t": "Tensor input",

@@ -1,0 +1,141 @@
+"""Which arguments go together: PyTorch 2.13's overloads, and what counts as one of them.
+
+Each line is a program for both libraries, which `lib` stands for; `x` is a matrix of floats and
+`i` of ints, `b` a vector of bools, `n` a tensor without dimensions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+
+TAKEN = """
+x.clamp(n, 3)
+x.clamp(1, n)
+x.clamp(n, None)
+x.clamp(None, x)
+i.to(lib.int32).clamp(lib.tensor(1), 3)
+i.to(lib.int32)[0, 0].clamp(lib.tensor(1), 3)
+i.clamp(lib.tensor(1.5), 3)
+x.clone().clamp_(1, n)
+lib.add(x, n, 2)
+lib.add(x, n, n)
+lib.sub(x, 3, n)
+x.add(n, 2)
+x.clone().sub_(n, 2)
+lib.max(x, lib.tensor(0), True)[0]
+lib.min(x, lib.tensor(1))
+lib.linalg.pinv(x, 0.1, False)
+lib.linalg.matrix_rank(x, 0.1, False)
+lib.linalg.matrix_rank(x, n)
+lib.tensordot(x, x, [[1], [1]])
+lib.split_copy(x, 1)[1]
+lib.eye(lib.tensor(2))
+lib.isin(i, 2)
+lib.movedim(x, lib.tensor(0), 1)
+lib.hsplit(x, lib.tensor(3))[1]
+lib.tensor_split(x, lib.tensor([1, 2]), 1)[1]
+lib.roll(x, lib.tensor(1))
+x.repeat_interleave(lib.tensor([1, 2]), 0)
+"""
+REFUSED = {
+    TypeError: """
+x.clamp(x, 3)
+x.clamp(1, x)
+x.clamp(n.clone().requires_grad_(), 3)
+x.clone().clamp_(1, x)
+lib.add(2, x, x)
+lib.addmm(x, 2, x, lib.eye(3))
+lib.addr(lib.eye(2), 2, x[0, :2], x[1, :2])
+x.add(x, 2)
+lib.add(x, n.clone().requires_grad_(), 2)
+lib.max(x, x, True)
+lib.movedim(x, (0,), 1)
+lib.movedim(x, 0, (1,))
+lib.movedim(x, x, 1)
+lib.linalg.pinv(x, [1.0])
+lib.linalg.matrix_rank(x, "a")
+lib.linalg.matrix_rank(x, 1j)
+lib.tensordot(x, x, [1, 1])
+lib.split_copy(x, [1, 1])
+lib.hsplit(x, lib.tensor([1, 2]))
+lib.roll(x, n)
+lib.roll(x, lib.tensor([1, 1]))
+lib.fft.fft2(x, n)
+x.repeat_interleave([1, 2])
+lib.eye(n)
+lib.fft.fftfreq(n)
+lib.triu_indices(n, 2)
+lib.isin(x, (1, 2))
+lib.searchsorted(x[0], (3, 2))
+lib.embedding(x, i % 2, (2, 3))
+lib.aminmax(x, 0)
+lib.linalg.cross(x, x, 1)
+lib.linalg.vecdot(x, x, 1)
+lib.trapezoid(x, None)
+lib.cumulative_trapezoid(x, x, 1)
+lib.where(x > 0, None)
+lib.where(x > 0, x, None)
+""",
+    RuntimeError: """
+lib.isin(i, False)
+lib.isin(i, 1j)
+lib.linalg.vander(b)
+lib.linalg.pinv(x, x + 1j)
+lib.linalg.matrix_rank(x[:0], x + 1j)
+lib.nn.functional.pdist(x, float("nan"))
+lib.trapezoid(x, x > 0)
+lib.cumulative_trapezoid(x, x > 0)
+b.clamp_min(False)
+b.clamp_max(True)
+""",
+}
+LIBRARIES = ["graphwright", pytest.param("torch", marks=pytest.mark.oracle)]
+
+
+def _lines(text: str) -> list[str]:
+    return text.strip().splitlines()
+
+
+def _function(text: str, lib: Any) -> Any:
+    return eval(f"lambda x, i, b, n: {text}", {"lib": lib})
+
+
+def _values(lib: Any) -> tuple[Any, ...]:
+    x = lib.arange(6.0).reshape(2, 3)
+    return x, lib.arange(6).reshape(2, 3), lib.tensor([True, False]), lib.tensor(1.5)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    ("error", "text"), [(error, line) for error, text in REFUSED.items() for line in _lines(text)]
+)
+def test_refused(error: type[Exception], text: str, library: str) -> None:
+    lib = pytest.importorskip(library)
+    function = _function(text, lib)
+    for run in (function, gw.compile(function)) if lib is gw else (function,):
+        with pytest.raises(error):
+            run(*_values(lib))
+
+
+@pytest.mark.filterwarnings("ignore:.*by position is deprecated")
+@pytest.mark.parametrize("text", _lines(TAKEN))
+def test_taken_in_compiled_code_too(text: str) -> None:
+    function = _function(text, gw)
+    found, compiled = function(*_values(gw)), gw.compile(function)(*_values(gw))
+    assert compiled.dtype is found.dtype
+    assert gw.equal(compiled, found)
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", _lines(TAKEN))
+def test_taken_as_in_torch(text: str) -> None:
+    torch = pytest.importorskip("torch")
+    found, expected = (_function(text, lib)(*_values(lib)) for lib in (gw, torch))
+    assert found.dtype.name == str(expected.dtype).partition(".")[2]
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-5)
