@@ -234,6 +234,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "float": (float, int, SymInt),
     "Scalar": (*_NUMBER, SymInt),
+    "Scalar|str": (*_NUMBER, SymInt, str),
 }
 """What arguments have to be, by the parameter's type, `?` at its end aside."""
 
@@ -292,7 +293,7 @@ _NUMERIC = {
     **dict.fromkeys(("int", "Dim", "NewDim", "LoneDim"), "int"),
     **dict.fromkeys(("Size", "Dims", "DimsExact", "DimsGiven", "IntPair"), "tuple of ints"),
     "float": "float",
-    "Scalar": "Number",
+    **dict.fromkeys(("Scalar", "Scalar|str"), "Number"),
     "bool": "bool",
 }
 """Parameters that are numbers, by what Python calls them."""

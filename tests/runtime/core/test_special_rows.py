@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 import graphwright as gw
 from graphwright.runtime.ops import special_gamma
@@ -15,6 +16,8 @@ EDGES = (0.0, -0.0, np.inf, -np.inf, np.nan, 0.5, 1.0, 1.05, 2.0, 3.0, 7.0, 25.0
          -0.5, -1.0, -2.0, -3.5)
 ONE = ("angle", "digamma", "i0", "isneginf", "isposinf", "isreal", "signbit", "sinc",
        "special_i0e", "special_i1", "special_i1e")
+BESSEL = ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "i0", "i0e", "i1", "i1e",
+          "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1")
 TWO = ("igamma", "igammac", "special_zeta")
 SPREAD = np.concatenate([np.asarray(EDGES), np.random.default_rng(0).uniform(-30, 30, 200)])
 TOLERANCE = {"float32": 3e-7, "float64": 3e-13}
@@ -37,6 +40,18 @@ def _tensor(values: Any, dtype: str) -> gw.Tensor:
 def test_of_one_number(name: str, dtype: str) -> None:
     assert op(name)(gw.ones(())).shape == ()
     _agree(name, dtype, _tensor(SPREAD, dtype))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("name", BESSEL)
+def test_bessel_functions_at_infinity_are_those_of_scipy(name: str, dtype: str) -> None:
+    x = _tensor([np.inf, -np.inf, 1e3, 2e3], dtype)
+    function = getattr(gw.special, name)
+    short = name.replace("modified_bessel_", "").replace("bessel_", "")
+    with np.errstate(all="ignore"):
+        want = getattr(special, short)(x.numpy())
+    for run in (function, gw.compile(function)):
+        np.testing.assert_allclose(run(x).numpy(), want, rtol=2e-5)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)

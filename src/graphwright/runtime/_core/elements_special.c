@@ -176,7 +176,7 @@ GW_INLINE double bessel_scaled(double x, int order) {
 GW_INLINE double bessel_i(double x, int order, bool scaled) {
     double size = GW_ABS(x), value = bessel_scaled(size, order);
     double root = gw_exp_double(0.5 * size), grown = value * root * root;
-    grown = size > 1e3 ? GW_INFINITY(x) : grown;
+    grown = size > 1e3 ? GW_INFINITY(x) + (size - size) : grown;    /* nan at infinity */
     value = scaled ? value : grown;
     value = x != x ? x : value;
     return order == 1 ? GW_COPYSIGN(value, x) : value;

@@ -4647,7 +4647,7 @@ def linalg_cholesky_ex(
     return _dispatch(_linalg_cholesky_ex, _bound)
 
 
-def linalg_cond(A: Tensor, p: Any = None, *, out: Any = None) -> Any:
+def linalg_cond(A: Tensor, p: Number | str | None = None, *, out: Any = None) -> Any:
     _bound = (A, p)
     if out is not None:
         return with_out(_linalg_cond, _bound, out)
@@ -4826,7 +4826,7 @@ def linalg_lu_solve(
 
 def linalg_matrix_norm(
     A: Tensor,
-    ord: Any = "fro",
+    ord: Number | str = "fro",
     dim: int | Sequence[int] = (-2,
     -1),
     keepdim: bool = False,
@@ -4848,13 +4848,17 @@ def linalg_matrix_norm(
 
 def linalg_matrix_rank(
     A: Tensor,
-    tol: Tensor | Number | None = None,
+    tol: Any = ...,
     hermitian: bool = False,
     *,
     atol: Tensor | Number | None = None,
     rtol: Tensor | Number | None = None,
     out: Any = None,
 ) -> Any:
+    if tol is ...:
+        tol = None
+    elif tol is None:
+        refuse_none("linalg_matrix_rank", "tol")
     _bound = (A, tol, hermitian, atol, rtol)
     if out is not None:
         return with_out(_linalg_matrix_rank, _bound, out)
@@ -4870,7 +4874,7 @@ def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 
 def linalg_norm(
     A: Tensor,
-    ord: Any = None,
+    ord: Number | str | None = None,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     axis: Any = ...,
@@ -4891,13 +4895,17 @@ def linalg_norm(
 
 def linalg_pinv(
     A: Tensor,
-    rcond: Tensor | Number | None = None,
+    rcond: Any = ...,
     hermitian: bool = False,
     *,
     atol: Tensor | Number | None = None,
     rtol: Tensor | Number | None = None,
     out: Any = None,
 ) -> Any:
+    if rcond is ...:
+        rcond = None
+    elif rcond is None:
+        refuse_none("linalg_pinv", "rcond")
     _bound = (A, rcond, hermitian, atol, rtol)
     if out is not None:
         return with_out(_linalg_pinv, _bound, out)
@@ -5891,7 +5899,7 @@ def nanmedian(
 
 def nanquantile(
     input: Tensor,
-    q: Any,
+    q: Tensor | Number,
     dim: Any = None,
     keepdim: bool = False,
     axis: Any = ...,
@@ -6052,7 +6060,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Any =
 
 def norm(
     input: Tensor,
-    p: Any = "fro",
+    p: Number | str | None = "fro",
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DType | None = None,
@@ -6376,7 +6384,7 @@ def qr_reflections(input: Tensor) -> Any:
 
 def quantile(
     input: Tensor,
-    q: Any,
+    q: Tensor | Number,
     dim: Any = None,
     keepdim: bool = False,
     axis: Any = ...,
@@ -8801,8 +8809,8 @@ def view_as_real_copy(input: Tensor) -> Any:
     return _dispatch(_view_as_real_copy, (input,))
 
 
-def view_copy(input: Tensor, size: Sequence[int], *, out: Any = None) -> Any:
-    _bound = (input, as_size(size))
+def view_copy(input: Tensor, size: Any, *, out: Any = None) -> Any:
+    _bound = (input, size)
     if out is not None:
         return with_out(_view_copy, _bound, out)
     return _dispatch(_view_copy, _bound)

@@ -1919,7 +1919,7 @@ class TensorMethods(TensorBase):
 
     def nanquantile(
         self,
-        q: Any,
+        q: Tensor | Number,
         dim: Any = None,
         keepdim: bool = False,
         axis: Any = ...,
@@ -2004,7 +2004,7 @@ class TensorMethods(TensorBase):
 
     def norm(
         self,
-        p: Any = "fro",
+        p: Number | str | None = "fro",
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
         dtype: DType | None = None,
@@ -2091,7 +2091,7 @@ class TensorMethods(TensorBase):
 
     def quantile(
         self,
-        q: Any,
+        q: Tensor | Number,
         dim: Any = None,
         keepdim: bool = False,
         axis: Any = ...,

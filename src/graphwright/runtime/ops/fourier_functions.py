@@ -204,7 +204,7 @@ def _frequencies(name: str, n: Any, d: float, dtype: Any, device: Any, values: A
     if not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(f"{name} requires a floating point or complex dtype, got {dtype.name}")
     found = ops.cat(tuple(ops.arange(a, b, dtype=dtype, device=device) for a, b in values), 0)
-    return ops.mul(found, 1.0 / (n * d)) if n else found
+    return ops.mul(found, 1.0 / (n * d) if n * d else math.inf)
 
 
 def _fftfreq(n: int, d: float, dtype: Any, device: Any) -> Any:

@@ -90,6 +90,8 @@ ANNOTATIONS = {
     "Operand?": "Tensor | Number | None",
     "Scalar": "Number",
     "Scalar?": "Number | None",
+    "Scalar|str": "Number | str",
+    "Scalar|str?": "Number | str | None",
     "dtype": "DType",
     "dtype?": "DType | None",
     "device?": "Device | str | None",
@@ -158,6 +160,8 @@ NEVER_NONE = {
     **dict.fromkeys(("max", "median", "min", "nanmedian", "prod"), "dim"),
     **dict.fromkeys(("squeeze", "squeeze_copy"), "dim"),
     **dict.fromkeys(("trapezoid", "cumulative_trapezoid"), "x"),
+    "linalg_matrix_rank": "tol",
+    "linalg_pinv": "rcond",
     "where": "input",
     **dict.fromkeys(("std", "std_mean", "var", "var_mean"), "unbiased"),
 }

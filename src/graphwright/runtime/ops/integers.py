@@ -88,6 +88,8 @@ def _ints_or_nones(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple):
         as_ints(name, [item for item in value if item is not None])
         return value
+    if isinstance(value, TensorBase):
+        raise TypeError(f"{name} must be int or tuple of ints, not {_named(value)}")
     return _ints_or_one(name, value)
 
 

@@ -514,7 +514,7 @@ def _cond(A: Any, p: Any) -> Any:
 
 
 define(
-    "linalg_cond(Tensor A, object p=None)",
+    "linalg_cond(Tensor A, Scalar|str? p=None)",
     Kind.COMPOSITE,
     decompose=_cond,
     method=False,

@@ -228,8 +228,8 @@ define(
 
 
 def _linalg_vander(x: Any, N: Any) -> Any:
-    if x.dtype is dtypes.bool:
-        raise RuntimeError(f"linalg.vander: bool is not supported, got {describe(x)}")
+    if x.dtype in (dtypes.bool, dtypes.float16, dtypes.bfloat16):
+        raise RuntimeError(f"linalg.vander does not support {describe(x)}")
     if not x.ndim and N is None:
         raise RuntimeError("linalg.vander: x must have at least one dimension, got a 0-d tensor")
     x = x if x.ndim else ops.reshape(x, (1,))

@@ -104,8 +104,15 @@ def _names_none(dim: Any) -> bool:
 
 
 def wrap_permutation(dims: Sequence[Any], ndim: int) -> tuple[int, ...]:
-    """Distinct dims in their given order. Raises RuntimeError where one appears twice."""
+    """Distinct dims in their given order.
+
+    Raises RuntimeError where one appears twice or there are too few, TypeError where they are no
+    sequence of ints.
+    """
+    if not isinstance(dims, list | tuple):
+        raise TypeError(f"dims must be tuple of ints, not {type(dims).__name__}")
     if len(dims) != ndim:
+        as_ints("dims", dims)
         raise RuntimeError(
             f"permute: number of dimensions in the tensor ({ndim}) is not equal to the length of "
             f"the desired ordering of dimensions ({len(dims)})"

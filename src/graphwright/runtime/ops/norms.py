@@ -249,7 +249,7 @@ def _matrix_norm(input: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> A
 
 
 define(
-    'linalg_matrix_norm(Tensor A, object ord="fro", Ints dim=(-2, -1), bool keepdim=False, '
+    'linalg_matrix_norm(Tensor A, Scalar|str ord="fro", Ints dim=(-2, -1), bool keepdim=False, '
     "*, dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_matrix_norm,
@@ -284,7 +284,7 @@ def _linalg_norm(input: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> A
 
 
 define(
-    "linalg_norm(Tensor A, object ord=None, Ints? dim=None, bool keepdim=False, *, "
+    "linalg_norm(Tensor A, Scalar|str? ord=None, Ints? dim=None, bool keepdim=False, *, "
     "dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_linalg_norm,
@@ -304,7 +304,7 @@ def _norm(input: Any, p: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
 
 
 define(
-    'norm(Tensor input, object p="fro", Ints? dim=None, bool keepdim=False, '
+    'norm(Tensor input, Scalar|str? p="fro", Ints? dim=None, bool keepdim=False, '
     "dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_norm,

@@ -356,7 +356,7 @@ def _logit(input: Any, eps: float | None) -> Any:
     z = input if input.dtype is dtype else ops.to_dtype(input, dtype)
     if eps is not None and eps <= 0.5:
         z = ops.clamp(z, eps, 1.0 - eps)
-    elif eps is not None:
+    elif eps is not None and eps > 0.5:
         z = ops.where(ops.lt(z, eps), eps, ops.clamp(z, None, 1.0 - eps))
     return ops.log(ops.div(z, ops.sub(1, z)))
 

@@ -115,7 +115,7 @@ def _placed(values: Any, input: Any, q: Any, dim: int | None, keepdim: bool) -> 
 
 for _name, _skip in (("quantile", False), ("nanquantile", True)):
     define(
-        f"{_name}(Tensor input, object q, object dim=None, bool keepdim=False, *, "
+        f"{_name}(Tensor input, Operand q, object dim=None, bool keepdim=False, *, "
         'str interpolation="linear")',
         Kind.COMPOSITE,
         decompose=_quantile_rule(_name, _skip),

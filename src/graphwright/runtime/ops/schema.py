@@ -16,6 +16,7 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
     int SymInt                          an int; a SymInt is also what has `__index__`
     SymInt|Tensor                       a SymInt, or a tensor that the kernel looks at
     Ints Ints?                          an int or a sequence of them, handed through
+    Scalar|str Scalar|str?              a number, or a word that the kernel knows
     Ints|None Ints|Tensor Ints|str      Ints, where an item may be None; or a tensor; or a word
     object*                             all positional arguments from here on, as a tuple
     anything else                       handed through as it is
@@ -69,7 +70,7 @@ class Param(Record):
 
     @property
     def is_never_none(self) -> bool:
-        number = self.is_integer or self.type in NUMBER_TYPES
+        number = self.is_integer or self.type in NUMBER_TYPES or self.type == "Operand"
         return number and self.default is not None and not self.type.endswith("?")
 
 

@@ -44,16 +44,16 @@ def i1e(x: Array) -> Array:
 def _grown(x: Array, scaled: Array) -> Array:
     """scaled * exp(|x|), in two steps so that it overflows no sooner than it must."""
     half = np.exp(0.5 * np.abs(x))
-    return np.where(np.isinf(x), np.copysign(np.inf, scaled), scaled * half * half)
+    return scaled * half * half
 
 
 def i0(x: Array) -> Array:
-    """The modified Bessel function I0."""
+    """The modified Bessel function I0; nan at infinity, as in SciPy and PyTorch."""
     return _grown(x, i0e(x))
 
 
 def i1(x: Array) -> Array:
-    """The modified Bessel function I1."""
+    """The modified Bessel function I1; nan at infinity, as in SciPy and PyTorch."""
     return _grown(x, i1e(x))
 
 
@@ -132,12 +132,11 @@ def _waves(x: Array, order: int) -> tuple[Array, Array]:
 def _far(x: Array, order: int, second: bool) -> Array:
     p, q = _parts(x, order)
     c, s = _waves(x, order)
-    value = p * s + q * c if second else p * c - q * s
-    return np.where(np.isinf(x), 0.0, value)
+    return p * s + q * c if second else p * c - q * s
 
 
 def j0(x: Array) -> Array:
-    """The Bessel function J0."""
+    """The Bessel function J0; nan at infinity, as in SciPy and PyTorch."""
     size = np.abs(x)
     return pieces(
         size,
@@ -149,7 +148,7 @@ def j0(x: Array) -> Array:
 
 
 def j1(x: Array) -> Array:
-    """The Bessel function J1."""
+    """The Bessel function J1; nan at infinity, as in SciPy and PyTorch."""
     size = np.abs(x)
     value = pieces(
         size,
@@ -162,7 +161,7 @@ def j1(x: Array) -> Array:
 
 
 def y0(x: Array) -> Array:
-    """The Bessel function Y0; -inf at 0, nan below."""
+    """The Bessel function Y0; -inf at 0, nan below and at infinity."""
     def low(v: Array) -> Array:
         return chebyshev(v * v, tables.Y0_LOW, 0.0, 64.0) + _TWO_OVER_PI * np.log(v) * j0(v)
 
@@ -177,7 +176,7 @@ def y0(x: Array) -> Array:
 
 
 def y1(x: Array) -> Array:
-    """The Bessel function Y1; -inf at 0, nan below."""
+    """The Bessel function Y1; -inf at 0, nan below and at infinity."""
     def low(v: Array) -> Array:
         smooth = v * chebyshev(v * v, tables.Y1_LOW, 0.0, 64.0)
         return smooth + _TWO_OVER_PI * (np.log(v) * j1(v) - 1.0 / v)

@@ -14,6 +14,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact, wide_array
+from graphwright.runtime.ops.integers import as_int
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dims
 from graphwright.runtime.ops.reductions import check_moments, deviation_kernel, var_kernel
@@ -36,6 +37,8 @@ def _moment_arguments(
         if unbiased is not None:
             raise TypeError("'unbiased' is given twice: 'dim' must be int, not bool")
         dim, unbiased = None, dim
+    if not (dim is None or isinstance(dim, list | tuple)):
+        dim = as_int("dim", dim)
     check_moments(input)
     if unbiased is not None:
         if correction is not None:

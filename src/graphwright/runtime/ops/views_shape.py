@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.normalise import wrap_dim
@@ -254,7 +255,6 @@ _COPIES = {
     "unbind": "Tensor input, Dim dim=0",
     "unfold": "Tensor input, Dim dimension, int size, int step",
     "unsqueeze": "Tensor input, NewDim dim",
-    "view": "Tensor input, Size* size",
     "view_as_complex": "Tensor input",
     "view_as_real": "Tensor input",
 }
@@ -278,6 +278,15 @@ for _name, _parameters in _COPIES.items():
         decompose=_copied(_name),
         method=False,
     )
+
+
+define(
+    "view_copy(Tensor input, object size)",
+    Kind.COMPOSITE,
+    decompose=lambda input, size: ops.clone(input.view(size).contiguous())
+    if isinstance(size, DType) else _copied("view")(input, size),
+    method=False,
+)
 
 
 def _narrow_copy(input: Any, dim: int, start: Any, length: Any) -> Any:
