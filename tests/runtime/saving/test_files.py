@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import pickle
 import zipfile
 from contextlib import suppress
@@ -54,6 +56,34 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
         save_file({"a": gw.zeros(2), "b": 3}, path)  # type: ignore[dict-item]
     assert load_file(path)["a"].tolist() == [1, 1]
     assert [p.name for p in tmp_path.iterdir()] == ["x.safetensors"]
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        gw.save({"a": gw.ones(2)}, pipe)
+        content = os.read(reading, 1 << 16)
+    finally:
+        os.close(reading)
+    assert pipe.is_fifo()
+    assert gw.load(io.BytesIO(content))["a"].tolist() == [1, 1]
+
+
+def test_what_a_link_leads_to_is_replaced(tmp_path: Path) -> None:
+    target, link = tmp_path / "step-3", tmp_path / "latest"
+    save_file({"a": gw.ones(2)}, target)
+    link.symlink_to("step-3")
+    save_file({"a": gw.zeros(2)}, link)
+    assert link.is_symlink()
+    assert load_file(target)["a"].tolist() == [0, 0]
+
+
+def test_the_longest_name_that_a_file_may_have(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 255)
+    save_file({"a": gw.ones(2)}, path)
+    assert load_file(path)["a"].tolist() == [1, 1]
 
 
 def _file(header: Any, data: bytes = b"", length: int | None = None) -> bytes:

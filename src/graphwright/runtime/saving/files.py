@@ -86,9 +86,17 @@ def encoded(
 
 
 def write_atomically(path: Path, parts: Iterable[Any]) -> None:
-    """Write a file that appears whole or not at all, also where the machine stops."""
-    folder, file_name = os.path.split(path)
-    temporary = os.path.join(folder, f".{file_name}.{os.urandom(8).hex()}")
+    """Write a file that appears whole or not at all, also where the machine stops.
+
+    What a link leads to is replaced, not the link. Devices and pipes are written to.
+    """
+    path = os.fspath(path)
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        with open(path, "wb") as device:
+            device.writelines(parts)
+        return
+    path = os.path.realpath(path)
+    temporary = os.path.join(os.path.dirname(path), f".new-{os.urandom(8).hex()}")
     try:
         with open(temporary, "xb") as file:
             for part in parts:
