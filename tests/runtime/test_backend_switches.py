@@ -1,5 +1,7 @@
 """`gw.backends`: scripts written for GPUs set its switches; they are kept and change nothing."""
 
+import importlib
+
 import pytest
 
 import graphwright as gw
@@ -25,6 +27,14 @@ def test_nothing_but_the_cpu_is_available() -> None:
 def test_a_misspelt_switch_is_refused() -> None:
     with pytest.raises(AttributeError, match="no switch 'benchmrk'"):
         gw.backends.cudnn.benchmrk = True
+
+
+def test_switches_are_imported_as_modules() -> None:
+    assert importlib.import_module("graphwright.backends.cudnn") is gw.backends.cudnn
+    import graphwright.backends.cudnn as cudnn
+    from graphwright.backends.mps import is_available
+
+    assert cudnn is gw.backends.cudnn and not is_available()
 
 
 def test_flags_sets_a_librarys_switches_for_a_while() -> None:

@@ -6,6 +6,7 @@ the same numbers in every run: no switch trades precision or repeatability for s
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -139,3 +140,8 @@ mkl = Switches(False)
 mkldnn = Library(enabled=True, deterministic=False, allow_tf32=True, fp32_precision="none")
 openmp = Switches(False)
 opt_einsum = Switches(False, enabled=True, strategy="auto")
+
+# `import graphwright.backends.cudnn as cudnn`, as scripts have it, finds the switches themselves.
+for _name in ("cudnn", "cuda", "mps", "mkl", "mkldnn", "openmp", "opt_einsum"):
+    for _package in ("graphwright.backends", __name__):
+        sys.modules[f"{_package}.{_name}"] = globals()[_name]

@@ -139,11 +139,26 @@ def test_a_hook_of_all_modules_that_is_always_called() -> None:
     "nn.modules.utils._pair", "nn.parameter.UninitializedParameter", "nn.parameter.Buffer",
     "optim.adamw.AdamW", "optim.lr_scheduler.StepLR", "utils.data.dataloader.DataLoader",
     "utils.data._utils.collate.default_collate", "utils.data.distributed.DistributedSampler",
-    "autograd.grad_mode.no_grad", "autograd.variable.Tensor",
+    "autograd.grad_mode.no_grad", "autograd.variable.Tensor", "nn.modules.loss._WeightedLoss",
+    "nn.modules.batchnorm._NormBase", "nn.modules.transformer._get_clones",
 ])  # fmt: skip
 def test_names_of_pytorchs_modules(name: str) -> None:
     module, _, member = name.rpartition(".")
     assert callable(getattr(import_module(f"graphwright.{module}"), member))
+
+
+def test_bases_of_layers_have_pytorchs_names() -> None:
+    parts = nn.modules
+    assert isinstance(nn.CrossEntropyLoss(), parts.loss._WeightedLoss)
+    assert not isinstance(nn.MSELoss(), parts.loss._WeightedLoss)
+
+    class Own(parts.loss._Loss):
+        def forward(self, x: Any) -> Any:
+            return x.sum() if self.reduction == "sum" else x.mean()
+
+    assert Own(reduction="sum")(gw.ones(3)).item() == 3 and Own()(gw.ones(3)).item() == 1
+    assert isinstance(nn.InstanceNorm1d(2), parts.batchnorm._NormBase)
+    assert len(parts.transformer._get_clones(nn.ReLU(), 2)) == 2
 
 
 def test_pairs_and_prefixes() -> None:

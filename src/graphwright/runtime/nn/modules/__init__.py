@@ -37,6 +37,18 @@ _PARTS = {
     "upsampling": ("upsampling",),
 }
 
+_BASES = {
+    "batchnorm": {"_NormBase": "_Tracking"},
+    "conv": {"_ConvTransposeNd": "_ConvTranspose"},
+    "loss": {"_Loss": "Loss", "_WeightedLoss": "WeightedLoss"},
+    "pooling": {
+        "_AdaptiveMaxPoolNd": "_AdaptiveMaxPool", "_LPPoolNd": "_LPPool", "_MaxPoolNd": "_MaxPool",
+        "_MaxUnpoolNd": "_MaxUnpool",
+    },
+    "transformer": {"_get_activation_fn": "_activation", "_get_clones": "_clones"},
+}  # fmt: skip
+"""PyTorch's names of bases and helpers that users derive from, by their names here."""
+
 
 def _shown(name: str, parts: tuple[str, ...]) -> ModuleType:
     """A module with the public names of `parts`; classes keep the module that defines them."""
@@ -44,6 +56,8 @@ def _shown(name: str, parts: tuple[str, ...]) -> ModuleType:
     for part in parts:
         contents = vars(import_module(f"{_NN}.{part}"))
         vars(module).update({key: contents[key] for key in contents if not key.startswith("__")})
+    for known, own in _BASES.get(name, {}).items():
+        setattr(module, known, getattr(module, own))
     return module
 
 
