@@ -122,3 +122,15 @@ def test_bags_take_their_arguments_in_the_former_order_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="Argument order"):
         former = F.embedding_bag(weight, index, starts)
     assert gw.equal(former, F.embedding_bag(index, weight, starts))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_last_offset_of_bags_lies_within_the_indices(compiled: bool) -> None:
+    def bags(offsets: gw.Tensor) -> gw.Tensor:
+        index, weight = gw.tensor([1, 2, 0]), gw.ones(4, 2)
+        return F.embedding_bag(index, weight, offsets, mode="sum", include_last_offset=True)
+
+    run = gw.compile(bags) if compiled else bags
+    assert run(gw.tensor([0, 1, 3])).tolist() == [[1, 1], [2, 2]]
+    with pytest.raises(RuntimeError, match="greater than input's length 3"):
+        run(gw.tensor([0, 1, 4]))

@@ -9,6 +9,7 @@ from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.integers import as_index
+from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.tensor import Tensor
 
 
@@ -89,6 +90,18 @@ def _check_bags(
         )
 
 
+def _without_last(offsets: Tensor, length: int) -> Tensor:
+    """The starts of the bags. RuntimeError where the end of the last lies behind the indices."""
+    bags = offsets.shape[0] - 1
+    inside = ops.le(ops.narrow(offsets, 0, bags, 1), length)
+    starts: Tensor = checked(
+        ops.narrow(offsets, 0, 0, bags),
+        inside,
+        f"embedding_bag: offsets[-1] can not be greater than input's length {length}",
+    )
+    return starts
+
+
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -128,7 +141,7 @@ def embedding_bag(
     elif include_last_offset:
         if offsets is None or offsets.shape[0] == 0:
             raise RuntimeError("include_last_offset: number of offsets should be at least 1")
-        offsets = ops.narrow(offsets, 0, 0, offsets.shape[0] - 1)
+        offsets = _without_last(offsets, input.shape[0])
     assert offsets is not None
     _limit(weight, input, max_norm, norm_type)
     return ops.embedding_bag_parts(
