@@ -1,4 +1,4 @@
-"""Python's and NumPy's random floats: drawn when the frame begins, and inputs of its graph."""
+"""Python's and NumPy's random numbers: drawn when the frame begins, and inputs of its graph."""
 
 from __future__ import annotations
 
@@ -44,6 +44,73 @@ def in_order(x: Any) -> Any:
 def not_used(x: Any) -> Any:
     random.random()
     return x + 1
+
+
+@whole_program
+def ints(x: Any) -> Any:
+    first, second = random.randint(1, 6), random.randrange(0, 100, 5)
+    y = x * first + second + (x.long() - random.getrandbits(8)).to(x.dtype)
+    return y, first, second * 2 - first, first > 3, isinstance(first, int)
+
+
+@whole_program
+def ints_in_other_tensors(x: Any) -> Any:
+    n = random.randint(-3, 3)
+    counts = gw.arange(3)
+    return counts + n, counts * n - 1, x.to(gw.float64) - n, x > n, [n] * 2, n is None
+
+
+@whole_program
+def chosen(x: Any) -> Any:
+    factor, offset = random.choice([0.5, 1.5, 2.5]), random.choice((1, 2, 3))
+    several = random.choices([1, 2, 3], weights=[1, 1, 2], k=2)
+    others = random.sample(range(100), 3)
+    return x * factor + offset + several[0] + others[1], several, others, len(others), offset
+
+
+@whole_program
+def shuffled(x: Any) -> Any:
+    items, floats = [3, 1, 2], [0.5, 1.5]
+    random.shuffle(items)
+    random.shuffle(floats)
+    return x + items[0] * 1.0 + floats[-1], items, floats, len(items)
+
+
+@whole_program
+def ints_and_floats_in_order(x: Any) -> Any:
+    first, second, third = random.random(), random.randint(0, 9), random.uniform(0, 1)
+    return x * first + second * 0.5 + third, first, second, third
+
+
+@broken_program
+def ints_that_python_looks_at(x: Any) -> Any:
+    n = random.randint(1, 3)
+    y = x[:n].to(gw.int8) * n
+    if n == 2:
+        y = y + 1
+    return y, list(range(n)), {n: 1}, "abc"[n - 1], f"{n}"
+
+
+@broken_program
+def chosen_objects(x: Any) -> Any:
+    names = ["a", "b", "c"]
+    random.shuffle(names)
+    return x + len(random.choice(names)), names, random.sample(names, 2)
+
+
+@broken_program
+def large_ints(x: Any) -> Any:
+    return x + 1, random.randint(0, 1 << 70), random.getrandbits(100)
+
+
+@broken_program
+def refused_ints(x: Any) -> Any:
+    return x * random.randint(3, 1)
+
+
+@broken_program
+def nothing_to_choose_from(x: Any) -> Any:
+    return x * random.choice([])
 
 
 @broken_program
@@ -124,6 +191,26 @@ def test_a_state_is_kept_without_numbers_of_its_words(monkeypatch: pytest.Monkey
     captured = Captured(lambda x: x * random.random() + random.gauss(0, 1), fullgraph=True)
     monkeypatch.setattr(random.getstate.__self__, "getstate", never)
     assert [captured(gw.ones(2)).shape for _ in range(3)] == [(2,)] * 3
+
+
+def varying_bound(x: Any, n: int) -> Any:
+    return x + 1, random.randint(0, n), random.sample(range(n + 3), 2)
+
+
+def varying_items(x: Any, items: list[int]) -> Any:
+    return x + random.choice(items)
+
+
+def test_draws_by_what_varies() -> None:
+    for program, given in ((varying_bound, range(1, 9)), (varying_items, [[1, 2], [3], [4, 5]])):
+        captured = Captured(program)
+        for argument in given:
+            runs = []
+            for function in (program, captured):
+                random.seed(3)
+                runs.append(str((outcome(function, (gw.ones(2), argument)), random.random())))
+            assert runs[0] == runs[1]
+        assert captured.graphs <= 3
 
 
 @pytest.mark.parametrize("draw", [
@@ -264,6 +351,11 @@ def integers(s: Any, x: Any) -> Any:
     return y + s.python.randint(0, 5) + s.numpy.integers(4)
 
 
+def whole_numbers(s: Any, x: Any) -> Any:
+    y = x * s.python.random() + s.python.randint(0, 5)
+    return y + s.python.choice([1, 2]), s.python.sample((1, 2, 3), k=2), s.python.getrandbits(3)
+
+
 def decided(s: Any, x: Any) -> Any:
     return x + 1 if s.python.random() < 0.5 else x - s.numpy.random(2).sum()
 
@@ -279,7 +371,7 @@ def of_the_frame(s: Any, x: Any) -> Any:
     return x * s.python.random()
 
 
-OWN = [one_of_each, by_several_names, handed_on]
+OWN = [one_of_each, by_several_names, handed_on, whole_numbers]
 OTHERS = [refuted, integers, decided, seeded_anew, of_the_frame]
 
 

@@ -68,13 +68,26 @@ class ScalarSource(Source):
     def name(self) -> str:
         return self.base.name()
 
+    @property
+    def maker(self) -> Callable[[Any], Any]:
+        """The function that makes the tensor of the number."""
+        return single_tensor if self.single else scalar_tensor
+
     def emit(self, cg: Reloader) -> None:
-        cg.begin_call(single_tensor if self.single else scalar_tensor)
+        cg.begin_call(self.maker)
         self.base.emit(cg)
         cg.end_call(1)
 
     def loads(self, program: LoadWriter) -> int:
         raise NotImplementedError("guards look at numbers")
+
+
+class WholeSource(ScalarSource):
+    """An int as a 0-d tensor of int64."""
+
+    @property
+    def maker(self) -> Callable[[Any], Any]:
+        return whole_tensor
 
 
 def scalar_tensor(value: float) -> Any:
@@ -89,6 +102,12 @@ def single_tensor(value: float) -> Any:
     return _core.from_ndarray(Tensor, array, dtypes.float32)
 
 
+def whole_tensor(value: int) -> Any:
+    """A 0-d int64 tensor: beside a tensor of ints or floats it counts as the number does."""
+    return _core.from_ndarray(Tensor, numpy.array(value, numpy.int64), dtypes.int64)
+
+
+_eval_frame.skip_code(whole_tensor.__code__)
 _eval_frame.skip_code(scalar_tensor.__code__)
 _eval_frame.skip_code(single_tensor.__code__)
 _SIGNS: dict[Any, str] = {

@@ -21,7 +21,7 @@ from graphwright.capture.intact import builtins_of
 from graphwright.capture.known_values import note_known
 from graphwright.capture.layouts import assume_nesting, holds_tensors
 from graphwright.capture.marks import marks_of
-from graphwright.capture.number_sources import ScalarSource, scalar_tensor, single_tensor
+from graphwright.capture.number_sources import ScalarSource
 from graphwright.capture.recording import Recording
 from graphwright.capture.results import plain_result, wrap_result
 from graphwright.capture.side_effects import SideEffects
@@ -385,10 +385,10 @@ class OutputGraph:
                         self.shape_env.evaluate_bool(relation)
 
     def float_input(self, value: float, source: ScalarSource) -> TensorVariable:
-        """Make a float that varies an argument of the graph: a 0-d tensor."""
+        """Make a number that varies an argument of the graph: a 0-d tensor."""
         known = self._floats.get(source)
         if known is None:
-            fake = fake_like(single_tensor(value) if source.single else scalar_tensor(value))
+            fake = fake_like(source.maker(value))
             node = self._placeholder(readable(source.base), source)
             node.meta["val"] = fake
             known = self._floats[source] = TensorVariable(node, fake, Tensor)

@@ -1,32 +1,41 @@
 """Functions that give another value at each call: the clock, and Python's random numbers.
 
-Floats that `random` and `numpy.random` draw, and generators of the program, are drawn in their
-order when the frame begins, before the graph runs, and are inputs of it. Where the program needs
-such a number's value, to branch by it, the graph ends; other draws (integers, choices, shuffles)
-and the clock end it at once.
+Numbers that `random` and `numpy.random` draw, and generators of the program, are drawn in their
+order when the frame begins, before the graph runs, and are inputs of it: floats, and of `random`
+also ints, choices, samples and shuffles of numbers. Where the program needs such a number's value,
+to branch by it, the graph ends; other draws and the clock end it at once.
 """
 
 from __future__ import annotations
 
+import functools
 import random
 import sys
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.exc import unsupported
+from graphwright.capture.number_sources import WholeSource
 from graphwright.capture.source import InstanceAttrSource, LoadWriter, Reloader, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.namespaces import instance_dict
 from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.ranges import RangeVariable
+from graphwright.capture.variables.reads import ItemRead, NumberRead
+from graphwright.capture.variables.sequences import ListVariable, TupleVariable
+from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.output_graph import OutputGraph
     from graphwright.capture.translator import Translator
 
 Args = list[VariableTracker]
@@ -55,13 +64,20 @@ _GENERATOR_FLOATS = frozenset(
 )
 
 
+_INTS = frozenset(["randint", "randrange", "getrandbits"])
+_CHOOSING = frozenset(["choice", "choices", "sample"])
+_DRAWN = _FLOATS | _INTS | _CHOOSING | {"shuffle"}
+_LARGEST = 2**62
+"""More than the ints that are drawn for a graph, and less than it may hold."""
+
+
 class Draw(Record):
-    """One number drawn when the frame begins: `function(*args, **kwargs)`, of a generator.
+    """What is drawn when the frame begins: `function(*args, **kwargs)`, of a generator.
 
     owner: where the generator is read, of which the function is a method; None of a module's.
     """
 
-    function: Callable[..., float]
+    function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     generator: Any
@@ -69,15 +85,22 @@ class Draw(Record):
 
 
 class DrawSource(Source):
-    """A number that was drawn when the frame began; the next call has another."""
+    """A number that was drawn when the frame began; the next call has another.
+
+    index: its place where several were drawn at once.
+    """
 
     number: int
+    index: int | None = None
 
     def name(self) -> str:
-        return f"draw {self.number}"
+        return f"draw {self.number}" + (f"[{self.index}]" if self.index is not None else "")
 
     def emit(self, cg: Reloader) -> None:
         cg.load_local(local_of(self.number))
+        if self.index is not None:
+            cg.load_const(self.index)
+            cg.subscript()
 
     def loads(self, program: LoadWriter) -> int:
         raise NotImplementedError("guards look at arguments only")
@@ -114,8 +137,12 @@ def bound_random(value: Any) -> Any:
     """The handler of a bound method of a generator; None for others."""
     owner = value.__self__
     if type(owner) is random.Random and value.__name__ not in _STATES:
-        known = owner is _MODULE_GENERATOR and value.__name__ in _FLOATS and _is_as_imported()
-        return _drawing(value, random.Random(0)) if known else changing(f"random.{value.__name__}")
+        name = value.__name__
+        if owner is not _MODULE_GENERATOR or name not in _DRAWN or not _is_as_imported():
+            return changing(f"random.{name}")
+        if name in _FLOATS:
+            return _drawing(value, random.Random(0))
+        return functools.partial(_draw_others, value, None)
     legacy = sys.modules.get("numpy.random.mtrand")
     if legacy is not None and owner is getattr(legacy, "_rand", None):
         known = value.__name__ in _NUMPY_FLOATS
@@ -138,20 +165,166 @@ def _draw(
     output, name = tx.output, f"{function.__name__}()"
     values = tuple([arg.realize().as_constant() for arg in args])
     keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
-    tx.side_effects.refuse_after_calls()
-    again = output.recomputed or output.side_effects.earlier is not None
-    if again or output.check_read is not None:
-        unsupported("GB0019", f"{name} gives another value at each call")
-    try:
-        seen = example(*values, **keywords)
-    except (TypeError, ValueError, ArithmeticError) as error:
-        unsupported("GB0007", f"{type(error).__name__}: {error}")
+    _check_drawn(tx, name)
+    seen = _example(example, values, keywords)
     if type(seen) is not float:
         unsupported("GB0019", f"{name} gives another value at each call")
     source = DrawSource(len(output.draws))
     generator = function.__self__ if owner is None else None
     output.draws.append(Draw(function, values, keywords, generator, owner))
     return FloatVariable(output, seen, source, {source: seen})
+
+
+def _check_drawn(tx: Translator, name: str) -> None:
+    """A break where the frame may not draw before the graph runs."""
+    output = tx.output
+    tx.side_effects.refuse_after_calls()
+    again = output.recomputed or output.side_effects.earlier is not None
+    if again or output.check_read is not None:
+        unsupported("GB0019", f"{name} gives another value at each call")
+
+
+def _example(example: Callable[..., Any], values: Any, keywords: dict[str, Any]) -> Any:
+    """What another generator gives."""
+    try:
+        return example(*values, **keywords)
+    except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+        unsupported("GB0007", f"{type(error).__name__}: {error}")
+
+
+class DrawnInt(ItemRead):
+    """An int that was drawn, as if it were read from a tensor: an argument of the graph."""
+
+    def __init__(self, output: OutputGraph, seen: int, source: DrawSource, bits: int) -> None:
+        self.output = output
+        self.bits = bits
+        self.seen = seen
+        self.place = source
+        self.kind = int
+
+    @property
+    def tensor(self) -> TensorVariable:  # type: ignore[override]
+        """The graph's argument; none is made for an int that only Python sees."""
+        return self.output.float_input(self.seen, WholeSource(self.place))
+
+    def describe(self) -> str:
+        return f"the int {self.place}"
+
+    def as_constant(self) -> Any:
+        unsupported("GB0019", "the value of a random number")
+
+    def truth(self, tx: Translator) -> bool:
+        unsupported("GB0019", "the truth value of a random number")
+
+    def settled(self, tx: Translator) -> NumberRead:
+        copy = tx.output.run(tx, "call_method", "clone", [self.tensor], {})
+        assert isinstance(copy, TensorVariable)
+        return ItemRead(copy)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        self.place.emit(cg.builder)
+
+
+def _draw_others(
+    function: Any, owner: Source | None, tx: Translator, args: Args, kwargs: Kwargs
+) -> VariableTracker:
+    """An int, or what is chosen of numbers, from a method of a `random.Random`."""
+    name = function.__name__
+    _check_drawn(tx, f"{name}()")
+    if name == "shuffle":
+        return _shuffle(tx, function, args, kwargs)
+    values = tuple([_fixed(arg) for arg in args])
+    keywords = {key: _fixed(value) for key, value in kwargs.items()}
+    chosen = name in _CHOOSING
+    if not chosen and not all(_is_small(value) for value in (*values, *keywords.values())):
+        unsupported("GB0019", f"{name}() of other than small ints")
+    if name == "getrandbits" and not all(bits <= 60 for bits in values):
+        unsupported("GB0019", "getrandbits() of many bits")
+    if chosen:
+        given = [keywords[key] for key in ("seq", "population") if key in keywords]
+        _check_numbers(name, [*values, *given, None][0])
+    seen = _example(getattr(random.Random(0), name), values, keywords)
+    generator = function.__self__ if owner is None else None
+    bits = values[0] if name == "getrandbits" else _most_bits([*values, *keywords.values()])
+    return _drawn(tx, Draw(function, values, keywords, generator, owner), seen, bits)
+
+
+def _most_bits(given: Any) -> int:
+    """How many bits an int may have that is drawn by, or chosen of, what is given."""
+    ints = [v for part in given for v in _members(part)]
+    return max((v.bit_length() for v in ints if type(v) is int), default=0)
+
+
+def _members(given: Any) -> Sequence[Any]:
+    """What a tuple holds, the ends of a range, or the value itself."""
+    if type(given) is range:
+        return (given[0], given[-1]) if given else ()
+    return given if type(given) is tuple else (given,)
+
+
+def _shuffle(tx: Translator, function: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`random.shuffle(values)` of a list of numbers."""
+    values = args[0].realize() if len(args) == 1 and not kwargs else None
+    if type(values) is not ListVariable:
+        unsupported("GB0019", "shuffle() of other than a list")
+    items = _fixed(values)
+    _check_numbers("shuffle", items)
+    draw = Draw(shuffled, (function, items), {}, function.__self__)
+    made = _drawn(tx, draw, list(items), _most_bits([items]))
+    assert isinstance(made, ListVariable)
+    tx.side_effects.mutate(values)
+    values.items[:] = made.items
+    return tx.constant(None)
+
+
+def shuffled(shuffle: Callable[[list[Any]], None], values: tuple[Any, ...]) -> list[Any]:
+    """The values in the order in which `shuffle` puts them."""
+    items = list(values)
+    shuffle(items)
+    return items
+
+
+_eval_frame.skip_code(shuffled.__code__)
+
+
+def _drawn(tx: Translator, draw: Draw, seen: Any, bits: int) -> VariableTracker:
+    """What stands for a number that is drawn, or for a list of such."""
+    number = len(tx.output.draws)
+    tx.output.draws.append(draw)
+    if type(seen) is not list:
+        return _number(tx, seen, DrawSource(number), bits)
+    places = [DrawSource(number, index) for index in range(len(seen))]
+    numbers = zip(seen, places, strict=True)
+    return ListVariable([_number(tx, number, place, bits) for number, place in numbers])
+
+
+def _number(tx: Translator, seen: Any, source: DrawSource, bits: int) -> VariableTracker:
+    if type(seen) is float:
+        return FloatVariable(tx.output, seen, source, {source: seen})
+    return DrawnInt(tx.output, seen, source, bits)
+
+
+def _fixed(value: VariableTracker) -> Any:
+    """A constant, or a tuple of what a list or tuple holds; a break for what varies."""
+    value = value.realize()
+    if type(value) in (ListVariable, TupleVariable):
+        return tuple([_fixed(item) for item in value.items])  # type: ignore[attr-defined]
+    if isinstance(value, RangeVariable):
+        return value.value
+    if type(value) is not ConstantVariable:
+        unsupported("GB0019", f"a draw by {value.describe()}")
+    return value.as_constant()
+
+
+def _is_small(value: Any) -> bool:
+    return type(value) is int and abs(value) < _LARGEST
+
+
+def _check_numbers(name: str, values: Any) -> None:
+    """A break unless they are all floats, or all ints that the graph can hold."""
+    known = _members(values) if type(values) in (tuple, range) else ()
+    if not known or not (all(map(_is_small, known)) or {type(v) for v in known} == {float}):
+        unsupported("GB0019", f"{name}() of other than numbers")
 
 
 class OwnRandomVariable(ObjectVariable):
@@ -183,6 +356,8 @@ class _OwnDraw(VariableTracker):
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         name, cls = self.method, self.owner.cls
+        if cls is random.Random and name in _INTS | _CHOOSING and _is_as_imported():
+            return _draw_others(getattr(cls, name), self.owner.source, tx, args, kwargs)
         if name not in (_FLOATS if cls is random.Random else _GENERATOR_FLOATS):
             unsupported("GB0019", f"{name}() gives another value at each call")
         if cls is random.Random and not _is_as_imported():

@@ -155,8 +155,9 @@ class ComputedRead(NumberRead):
         ]
 
     def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
-        """The same arithmetic in float64, of which a float's own is made."""
-        if self.kind is not float or self.function not in ON_NUMBERS:
+        """The same arithmetic in float64, as that of floats is, and which small ints allow."""
+        whole = self.kind is not float
+        if self.function not in ON_NUMBERS or (whole and (single or not _fits_float(self))):
             return None
         operands = [_as_operand(tx, operand) for operand in self.operands]
         known = [operand for operand in operands if operand is not None]
@@ -201,13 +202,28 @@ def _as_operand(tx: Values, operand: VariableTracker) -> VariableTracker | None:
     """A float, or an int that floats hold, as an operand of float64 tensors; None of others."""
     if type(operand) is ConstantVariable:
         return operand if operand.python_type() is float or _is_small(operand) else None
-    return operand.in_graph(tx, False) if operand.python_type() is float else None
+    fits = operand.python_type() is float or _fits_float(operand)
+    return operand.in_graph(tx, False) if fits else None
+
+
+def _fits_float(operand: VariableTracker) -> bool:
+    """Whether it is an int of so few bits that floats have it as it is."""
+    return isinstance(operand, NumberRead) and operand.kind is int and operand.bits <= _OF_FLOATS
+
+
+_OF_FLOATS = 53
 
 
 def _bits_of(function: Callable[..., Any], operands: list[VariableTracker]) -> int:
     """An int of so many bits at most; a float takes about a thousand, and raises beyond."""
-    bits = [getattr(operand, "bits", 64) for operand in operands]
+    bits = [_bits(operand) for operand in operands]
     return sum(bits) if function is operator.mul else max(bits) + 1
+
+
+def _bits(operand: VariableTracker) -> int:
+    if type(operand) is ConstantVariable and type(operand.value) is int:
+        return operand.value.bit_length()
+    return int(getattr(operand, "bits", 64))
 
 
 def _settled(tx: Translator, operand: VariableTracker) -> VariableTracker:
