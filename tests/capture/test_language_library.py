@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import inspect
 import re
+import struct
 import sys
 import time
 import warnings
@@ -20,6 +22,7 @@ from .captured import Captured
 from .programs import Programs, sound, whole
 
 program = Programs()
+TABLE: dict[int, str | None] = {97: "b", 98: None}
 
 
 @functools.singledispatch
@@ -46,6 +49,19 @@ def kinds_of_objects(x: Any) -> Any:
 @program
 def generic_functions(x: Any) -> Any:
     return scaled(3, x) + scaled("ab", x) + scaled(1.5, x) + scaled(True, x)
+
+
+@program
+def texts_and_bytes(x: Any) -> Any:
+    table = str.maketrans({"a": "b", "c": None})
+    texts = "abc".translate(table), "abc".translate(TABLE), "aa".translate(str.maketrans("a", "z"))
+    octets = bytes([1, 2]), b"abc".translate(bytes.maketrans(b"a", b"z")), b"x"
+    packed = struct.pack("<Ih", 3, -1), struct.unpack("<I", b"\x01\0\0\0"), struct.calcsize("<d")
+    coded = base64.b64encode(b"abc"), base64.b64decode("YWJj"), int.from_bytes(b"\x01\x02", "big")
+    try:
+        base64.b64decode("a")
+    except ValueError:
+        return x + len(packed[0]), texts, octets, packed, coded, table
 
 
 @program
@@ -97,6 +113,20 @@ def modules_of_the_users_own(x: Any) -> Any:
 @pytest.mark.parametrize("program", program.all, ids=lambda value: value.__name__)
 def test_they_are_part_of_one_graph(program: Any) -> None:
     whole(program, gw.ones(2, 3))
+
+
+def test_a_table_of_a_translation_is_guarded() -> None:
+    captured, table = Captured(lambda x, table: (x + 1, "abc".translate(table))), dict(TABLE)
+    assert captured(gw.ones(2), table)[1] == "bc"
+    table[98] = "d"
+    assert captured(gw.ones(2), table)[1] == "bdc"
+
+
+def test_what_is_packed_wrongly_is_refused_by_plain_python() -> None:
+    captured = Captured(lambda x: (x + 1, struct.pack("<B", 300)))
+    for _ in range(2):
+        with pytest.raises(struct.error, match="255"):
+            captured(gw.ones(2))
 
 
 def test_a_registration_is_noticed() -> None:

@@ -35,6 +35,7 @@ from graphwright.capture.variables.object_methods import ObjectMethodVariable
 from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute
 from graphwright.capture.variables.operators import check_reflexive, equals, is_same, operate
 from graphwright.capture.variables.parts import run_parts
+from graphwright.capture.variables.pure_library import plain_value
 from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.reads import read_item
 from graphwright.capture.variables.sequences import TupleVariable
@@ -208,6 +209,10 @@ class Values:
     def guard_class_member(self, cls: type, name: str) -> None:
         """What the MRO of the class holds under a name, or that it holds nothing."""
         guard_member(self, cls, name)  # type: ignore[arg-type]
+
+    def plain_value(self, value: VariableTracker) -> Any:
+        """A constant, or plain containers of such."""
+        return plain_value(value)
 
     def guard_attribute_names(self, value: Any) -> None:
         """The names in the object's `__dict__`, in order."""

@@ -134,7 +134,8 @@ class ConstantMethod(VariableTracker):
         if isinstance(self.owner.value, frozenset) and not kwargs:
             return tx.frozen_method(self.owner, self.method, values)
         keywords = {key: value.as_constant() for key, value in kwargs.items()}
-        constants = [value.as_constant() for value in values]
+        table = self.method == "translate"
+        constants = [tx.plain_value(v) if table else v.as_constant() for v in values]
         found = fold(getattr(self.owner.value, self.method), *constants, **keywords)
         if hasattr(type(found), "__next__"):    # a new one in each call, as finditer() gives
             unsupported("GB0004", f"call of {self.describe()}")

@@ -29,6 +29,7 @@ from graphwright.capture.variables.iterators import ChainIterator, CountIterator
 from graphwright.capture.variables.messages import MESSAGES
 from graphwright.capture.variables.package import PACKAGE
 from graphwright.capture.variables.proxies import make_proxy
+from graphwright.capture.variables.pure_library import PURE_FUNCTIONS
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -189,6 +190,7 @@ LIBRARY: dict[Any, Handler] = {
     collections.abc.ValuesView.__contains__: by_python(polyfills.values_view_contains),
     collections._count_elements: by_python(polyfills.count_elements),  # type: ignore[attr-defined]
     **_GENERIC_METHODS,
+    **PURE_FUNCTIONS,
     **PACKAGE,
     **DEFERRED,
     **MESSAGES,

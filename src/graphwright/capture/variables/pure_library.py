@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import re
+import struct
 import sys
 import types
 from collections.abc import Callable
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 _PURE: dict[str, tuple[str, ...]] = {
+    "base64": ("b16decode", "b16encode", "b32decode", "b32encode", "b64decode", "b64encode",
+               "urlsafe_b64decode", "urlsafe_b64encode"),
     "json": ("dumps", "loads"),
     "posixpath": ("basename", "dirname", "isabs", "join", "normcase", "normpath", "split",
                   "splitdrive", "splitext"),
@@ -51,6 +54,12 @@ def pure_library_function(
     if getattr(sys.modules.get(function.__module__), function.__name__, None) is not function:
         return None
 
+    return _folded(function)
+
+
+def _folded(function: Any) -> Callable[[Translator, Args, Kwargs], VariableTracker]:
+    """The handler of a function that gives the same for the same constants and containers."""
+
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         values = [plain_value(arg) for arg in args]
         keywords = {key: plain_value(value) for key, value in kwargs.items()}
@@ -59,7 +68,15 @@ def pure_library_function(
             unsupported("GB0003", f"{function.__name__}() that prints its pattern")
         try:
             return tx.constant(fold(function, *values, **keywords))
-        except (re.error, Warning) as error:
+        except (re.error, struct.error, Warning) as error:
             unsupported("GB0007", f"{type(error).__name__}: {error}")
 
     return handler
+
+
+PURE_FUNCTIONS: dict[Any, Any] = {
+    function: _folded(function)
+    for function in (
+        *(str.maketrans, bytes.maketrans, struct.pack, struct.unpack, struct.calcsize),
+    )
+}
