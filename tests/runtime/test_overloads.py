@@ -48,6 +48,10 @@ x.norm(n)
 lib.fft.fftfreq(4, 0.0)
 lib.fft.rfftfreq(0)
 lib.logit(x / 5, float("nan"))
+lib.nn.functional.layer_norm(x.half(), (3,), x[0], x[1]).float()
+lib.nn.functional.group_norm(x.bfloat16(), 1, x[0]).float()
+lib.nn.functional.rms_norm(x, (3,), x[0].double())
+lib.nn.functional.batch_norm(x.half(), x[0], x[1], x[1]).float()
 """
 REFUSED = {
     TypeError: """
@@ -102,6 +106,7 @@ lib.view_copy(x, 6)
 x.permute(x)
 lib.permute(x, ([0, 1],))
 lib.nn.functional.adaptive_avg_pool2d(x, n)
+lib.nn.functional.binary_cross_entropy_with_logits(x, x, 1)
 """,
     RuntimeError: """
 lib.isin(i, False)
@@ -112,10 +117,23 @@ x.permute(0)
 lib.linalg.pinv(x, x + 1j)
 lib.linalg.matrix_rank(x[:0], x + 1j)
 lib.nn.functional.pdist(x, float("nan"))
+lib.nn.functional.layer_norm(x, (3,), x[0].double())
+lib.nn.functional.layer_norm(x, (3,), None, x[0].half())
+lib.nn.functional.layer_norm(x.half(), (3,), x[0], x[0].half())
+lib.nn.functional.layer_norm(x.double(), (3,), x[0])
+lib.nn.functional.group_norm(x, 1, i[0])
+lib.nn.functional.batch_norm(x, x[0], x[1], x[0].double())
+lib.nn.functional.batch_norm(x, x[0].double(), x[1].double())
+lib.nn.functional.instance_norm(x[None], None, None, x[:, 0].double())
+lib.nn.functional.multi_margin_loss(x, i[:, 0].int())
+lib.nn.functional.multilabel_margin_loss(x, x > 0)
 lib.trapezoid(x, x > 0)
 lib.cumulative_trapezoid(x, x > 0)
 b.clamp_min(False)
 b.clamp_max(True)
+""",
+    ValueError: """
+lib.nn.functional.cross_entropy(x, x[:1])
 """,
 }
 LIBRARIES = ["graphwright", pytest.param("torch", marks=pytest.mark.oracle)]

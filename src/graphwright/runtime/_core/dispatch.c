@@ -128,6 +128,12 @@ static bool doubts_kinds(const GwKinds *kinds, PyObject *const *items, Py_ssize_
             return true;
         }
     }
+    for (uint32_t left = kinds->optional & given; left != 0; left &= left - 1) {
+        PyObject *item = items[__builtin_ctz(left)];
+        if (item != Py_None && !gw_is_tensor(item)) {
+            return true;
+        }
+    }
     for (uint32_t left = kinds->bools & given; left != 0; left &= left - 1) {
         if (!PyBool_Check(items[__builtin_ctz(left)])) {
             return true;

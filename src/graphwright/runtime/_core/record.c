@@ -56,14 +56,15 @@ static bool read_mask(PyObject *slots, uint32_t *mask) {
     return true;
 }
 
-/* `kinds`: six tuples of such numbers. */
+/* `kinds`: seven tuples of such numbers. */
 static bool read_kinds(PyObject *kinds, GwKinds *k) {
     return read_mask(PyTuple_GET_ITEM(kinds, 0), &k->integers)
            && read_mask(PyTuple_GET_ITEM(kinds, 1), &k->tensors)
            && read_mask(PyTuple_GET_ITEM(kinds, 2), &k->bools)
            && read_mask(PyTuple_GET_ITEM(kinds, 3), &k->numbers)
            && read_mask(PyTuple_GET_ITEM(kinds, 4), &k->never_none)
-           && read_mask(PyTuple_GET_ITEM(kinds, 5), &k->singles);
+           && read_mask(PyTuple_GET_ITEM(kinds, 5), &k->singles)
+           && read_mask(PyTuple_GET_ITEM(kinds, 6), &k->optional);
 }
 
 static bool read_outputs(PyObject *saved, GwRecipe *r) {

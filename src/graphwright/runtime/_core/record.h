@@ -12,6 +12,7 @@ enum GwParamKind { GW_PARAM_VALUE, GW_PARAM_TENSOR, GW_PARAM_LIST };
 typedef struct {
     uint32_t integers;      /* one int or several */
     uint32_t tensors;       /* a tensor, and nothing else */
+    uint32_t optional;      /* a tensor or None */
     uint32_t bools;
     uint32_t numbers;       /* one that may be left out, too */
     uint32_t never_none;    /* of the integers and numbers, those that may not be left out */

@@ -265,7 +265,7 @@ def _default(op: Op, param: Param) -> str:
 def _parameter(op: Op, param: Param, optional: bool) -> str:
     """A parameter's declaration; `optional`: it is not missed before the body runs."""
     annotation = ANNOTATIONS.get(param.type, "Any")
-    if NEVER_NONE.get(op.name) == param.name:
+    if _default(op, param) == "...":
         return f"{param.name}: Any = ..."
     if param.default is REQUIRED:
         return f"{param.name}: Any = REQUIRED" if optional else f"{param.name}: {annotation}"

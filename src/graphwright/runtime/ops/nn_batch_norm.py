@@ -19,6 +19,7 @@ from graphwright.runtime.ops.nn_support import (
     internal,
     is_half,
     output,
+    require_alike,
     require_floating,
     same,
     spec,
@@ -42,6 +43,7 @@ def _check(input: Any, *per_channel: Any) -> None:
                 f"batch_norm: expected one value for each of the {input.shape[1]} channels of "
                 f"{describe(input)}, got {describe(tensor)}"
             )
+    require_alike("batch_norm", input, *per_channel)
 
 
 def _reduced_dims(input: Any) -> tuple[int, ...]:

@@ -467,6 +467,11 @@ def _soft_cross_entropy(
             f"cross_entropy: expected target dtype to be int64 or uint8, but got "
             f"{target.dtype.name}"
         )
+    if target.shape[0] != log_p.shape[0]:
+        raise ValueError(
+            f"cross_entropy: expected input batch_size ({log_p.shape[0]}) to match target "
+            f"batch_size ({target.shape[0]})"
+        )
     if tuple(target.shape) != tuple(log_p.shape):
         raise RuntimeError(
             "cross_entropy: input and target of class probabilities must have one shape, got "

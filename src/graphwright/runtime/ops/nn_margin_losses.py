@@ -95,6 +95,11 @@ def _rows(name: str, input: Any) -> tuple[Any, Any]:
     return (1 if input.ndim == 1 else input.shape[0]), input.shape[-1]
 
 
+def _require_classes(name: str, target: Any) -> None:
+    if target.dtype is not int64:
+        raise RuntimeError(f"{name}: expected a target of int64, got {describe(target)}")
+
+
 def _multi_margin_loss(
     input: Any, target: Any, p: int, margin: float, weight: Any, reduction: str
 ) -> Any:
@@ -110,8 +115,8 @@ def _multi_margin_loss(
         raise RuntimeError(
             f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
         )
-    x = ops.reshape(input, (batch, classes))
-    index = ops.reshape(ops.to_dtype(target, int64), (batch, 1))
+    _require_classes("multi_margin_loss", target)
+    x, index = ops.reshape(input, (batch, classes)), ops.reshape(target, (batch, 1))
     gap = ops.clamp_min(ops.add(ops.sub(x, ops.gather(x, 1, index)), margin), 0)
     if p == 2:
         gap = ops.mul(gap, gap)
@@ -130,6 +135,7 @@ def _multilabel_margin_loss(input: Any, target: Any, reduction: str) -> Any:
             f"inconsistent target size: {list(target.shape)} for input of size: "
             f"{list(input.shape)}"
         )
+    _require_classes("multilabel_margin_loss", target)
     x, t = ops.reshape(input, (batch, classes)), ops.reshape(target, (batch, classes))
     given = ops.eq(ops.cumsum(ops.to_dtype(ops.lt(t, 0), int64), 1), 0)
     index = ops.where(given, t, 0)

@@ -19,6 +19,7 @@ from graphwright.runtime.ops.nn_support import (
     internal,
     is_half,
     output,
+    require_alike,
     require_floating,
     same,
     spec,
@@ -46,6 +47,8 @@ def _check_normalized(name: str, input: Any, shape: Any, weight: Any, bias: Any)
                 f"{name}: expected {label} to be of same shape as normalized_shape, but got "
                 f"{describe(affine)} and normalized_shape = {list(shape)}"
             )
+    if name == "layer_norm":        # rms_norm casts, in PyTorch too
+        require_alike(name, input, weight, bias)
     return lead
 
 
@@ -309,12 +312,13 @@ def _rms_norm_vjp(ctx: Any, grad: Any) -> Any:
 
 
 def _group_norm_meta(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
-    _check_groups(input, num_groups)
+    _check_groups(input, num_groups, weight, bias)
     return same(input)
 
 
-def _check_groups(input: Any, num_groups: int) -> None:
+def _check_groups(input: Any, num_groups: int, weight: Any, bias: Any) -> None:
     require_floating("group_norm", input)
+    require_alike("group_norm", input, weight, bias)
     if len(input.shape) < 2 or input.shape[1] % num_groups != 0:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input "
@@ -323,7 +327,7 @@ def _check_groups(input: Any, num_groups: int) -> None:
 
 
 def _group_norm_decompose(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
-    _check_groups(input, num_groups)
+    _check_groups(input, num_groups, weight, bias)
     batch = input.shape[0]
     size = product(input.shape[1:]) // num_groups
     grouped = ops.reshape(widened(input), (batch, num_groups, size))

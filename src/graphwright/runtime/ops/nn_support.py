@@ -10,6 +10,7 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.dtypes import float32
+from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import as_contiguous, converted, rounded_into
 from graphwright.runtime.ops.spec import TensorSpec
@@ -98,6 +99,22 @@ def require_floating(name: str, tensor: Any) -> None:
     """NotImplementedError unless `tensor` is floating point, as PyTorch's kernels answer."""
     if not tensor.dtype.is_floating_point:
         raise NotImplementedError(f'"{name}" not implemented for {tensor.dtype}')
+
+
+def require_alike(name: str, input: Any, *parameters: Any) -> None:
+    """RuntimeError unless all have the input's dtype, or it is half and they are float32."""
+    for first in parameters:
+        if first is not None and first.dtype is not input.dtype:
+            break
+    else:
+        return
+    kinds = {p.dtype for p in parameters if p is not None}
+    if not is_half(input.dtype) or kinds != {float32}:
+        given = ", ".join(describe(p) for p in parameters if p is not None)
+        raise RuntimeError(
+            f"{name}: mixed dtypes: expected parameters of the input's dtype, or of float32 for "
+            f"a half input, got {describe(input)} and {given}"
+        )
 
 
 def reduced(loss: Any, reduction: str) -> Any:

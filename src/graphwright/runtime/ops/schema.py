@@ -88,7 +88,7 @@ class Schema(Record):
     def kinds(self) -> tuple[tuple[int, ...], ...]:
         """The places of parameters whose arguments dispatch looks at: ints, and sequences of
         them; tensors; bools; numbers, which may be optional; ints and numbers that are never
-        None; single ints, and tensors or numbers."""
+        None; single ints, and tensors or numbers; tensors or None."""
         places = [(place, param.type) for place, param in enumerate(self.params)]
         return (
             tuple([place for place, param in enumerate(self.params) if param.is_integer]),
@@ -96,6 +96,7 @@ class Schema(Record):
               for types in (("Tensor",), ("bool",), NUMBER_TYPES)],
             tuple([place for place, param in enumerate(self.params) if param.is_never_none]),
             tuple([place for place, type_ in places if type_.rstrip("?") in SINGLE_TYPES]),
+            tuple([place for place, type_ in places if type_ == "Tensor?"]),
         )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
