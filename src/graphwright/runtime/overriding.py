@@ -160,6 +160,8 @@ def _as_called(op: Op, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for param, value in zip(op.schema.params, args, strict=False):
+        if param.type == "LoneDim" and isinstance(value, tuple):
+            value = value[0] if len(value) == 1 else None       # all of them
         if param.type == "object*":
             positional += value
         elif param.default is REQUIRED and not param.kwonly and not named:

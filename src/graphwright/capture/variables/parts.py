@@ -148,7 +148,9 @@ def _by_position(
     given = signature.bind(*args, **kwargs).arguments
     if given.keys() - set(names):
         raise TypeError("a parameter that the operation itself does not have")
-    return [given.get(name, signature.parameters[name].default) for name in names]
+    defaults = {name: signature.parameters[name].default for name in names}
+    left_out = {name: None if value is ... else value for name, value in defaults.items()}
+    return [given.get(name, left_out[name]) for name in names]
 
 
 def _is_helper(function: Any) -> bool:
