@@ -227,3 +227,15 @@ def test_writing_counts_as_a_change() -> None:
         write()
         version += 1
         assert x._version == version
+
+
+def test_a_step_of_an_optimiser_by_other_than_numbers() -> None:
+    """The first that is none is told, and nothing is asked of those behind it."""
+    class Asked:
+        def __float__(self) -> float:
+            raise AssertionError("asked")
+
+    tensors = [gw.ones(3) for _ in range(5)]
+    with pytest.raises(TypeError, match="must be real number, not str"):
+        _core.rule_step("adagrad", *tensors, (0.1, "a", Asked()), 0.0, False)
+    assert tensors[0].tolist() == [1.0, 1.0, 1.0]

@@ -293,9 +293,9 @@ static PyObject *rule_step(PyObject *self, PyObject *args) {
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers) && i < 8; i++) {
         s.c[i] = PyFloat_AsDouble(PyTuple_GET_ITEM(numbers, i));
-    }
-    if (PyErr_Occurred()) {
-        return NULL;
+        if (s.c[i] == -1.0 && PyErr_Occurred()) {
+            return NULL;
+        }
     }
     Operands ops;
     int applies = collect(&ops, objects, 5);
