@@ -30,22 +30,22 @@ from graphwright.capture.variables.class_guards import (
 )
 from graphwright.capture.variables.containers import make_container
 from graphwright.capture.variables.enums import (
-    EnumVariable,
     find_member,
     guard_members,
-    guard_operations,
     is_enumeration,
+    member_variable,
     members_of,
 )
 from graphwright.capture.variables.exceptions import make_exception
 from graphwright.capture.variables.length_hints import length_asked
 from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_own_operations
-from graphwright.capture.variables.namespaces import ABSENT, lookup, may_change
-from graphwright.capture.variables.objects import (
-    ObjectVariable,
-    bind_class_attribute,
+from graphwright.capture.variables.namespaces import (
+    ABSENT,
     is_data_descriptor,
+    lookup,
+    may_change,
 )
+from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute
 from graphwright.capture.variables.parts import run_parts
 from graphwright.capture.variables.proxies import ClassDictVariable
 from graphwright.capture.variables.scalar_objects import make_scalar_object
@@ -176,9 +176,7 @@ class ClassVariable(VariableTracker):
         members: dict[str, Any] = getattr(self.value, "__members__", {})
         if type(self.value) is not enum.EnumType or name not in members:
             return None
-        member: Any = members[name]
-        guard_operations(tx.guards, self.value)
-        return EnumVariable(member, ConstSource(member, f"{self.describe()}.{name}"))
+        return member_variable(tx.guards, members[name])
 
     def length(self, tx: Translator) -> VariableTracker:
         if is_enumeration(self.value):
@@ -203,8 +201,7 @@ class ClassVariable(VariableTracker):
     def iterate(self, tx: Translator) -> VariableTracker:
         if is_enumeration(self.value):
             members = members_of(tx, self.value)
-            guard_operations(tx.guards, self.value)
-            return tx.iterator_over([EnumVariable(m, ConstSource(m, str(m))) for m in members])
+            return tx.iterator_over([member_variable(tx.guards, m) for m in members])
         return self._by_metaclass(tx, "__iter__", [])
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:

@@ -6,11 +6,23 @@ import enum
 import types
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.exc import unsupported
 from graphwright.capture.guard_text import class_name
-from graphwright.capture.source import ClassSource, ConstSource, InstanceAttrSource, MroSource
+from graphwright.capture.source import (
+    ClassSource,
+    ConstSource,
+    InstanceAttrSource,
+    MroSource,
+    Source,
+)
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.namespaces import instance_dict, lookup, namespace_of
+from graphwright.capture.variables.namespaces import (
+    instance_dict,
+    is_data_descriptor,
+    lookup,
+    namespace_of,
+)
 
 if TYPE_CHECKING:
     from graphwright.capture.guards import GuardBuilder
@@ -44,8 +56,7 @@ class EnumVariable(ConstantVariable):
     __slots__ = ()
 
     def describe(self) -> str:
-        name = instance_dict(self.value).get("_name_", "a member that is being made")
-        return f"{class_name(type(self.value))}.{name}"
+        return _describe(self.value)
 
     def _in_graph(self) -> Any:
         """A number or text that is a member is in the graph what it is besides."""
@@ -57,10 +68,15 @@ class EnumVariable(ConstantVariable):
         cls = type(self.value)
         static = _static(cls, name)
         own = f"_{name}_" if name in ("name", "value") else name
-        if name in _DATA and _is_library(static) and own in instance_dict(self.value):
-            base = ConstSource(self.value, self.describe())
-            value = instance_dict(self.value)[own]
-            return tx.output.wrap(value, InstanceAttrSource(base, own))
+        if name == "__dict__":
+            unsupported("GB0008", f"the __dict__ of {self.describe()}")
+        given = InstanceAttrSource(ConstSource(self.value, self.describe()), own)
+        held = instance_dict(self.value)
+        shown = own == name and not is_data_descriptor(static)
+        if shown or (name in _DATA and _is_library(static)):
+            if own in held:
+                return tx.output.wrap(held[own], given)
+            tx.guards.missing(given)
         source = MroSource(ClassSource.of(cls), name)
         if isinstance(static, property | types.DynamicClassAttribute) and isinstance(
             static.fget, types.FunctionType
@@ -69,6 +85,25 @@ class EnumVariable(ConstantVariable):
         if isinstance(static, (types.FunctionType, classmethod, staticmethod)):
             return tx.bind(static, source, self, name)
         return super().getattr(tx, name)
+
+
+def member_variable(
+    guards: GuardBuilder, member: Any, source: Source | None = None
+) -> EnumVariable:
+    """The tracker of a member, with guards on what `enum` itself reads of it."""
+    own = ConstSource(member, _describe(member))
+    guard_operations(guards, type(member))
+    held = instance_dict(member)
+    for name in ("_name_", "_value_"):
+        if name in held:
+            guards.id_match(InstanceAttrSource(own, name), held[name])
+    return EnumVariable(member, source or own)
+
+
+def _describe(member: Any) -> str:
+    """The member as it is written; its class where it has no name yet."""
+    name = instance_dict(member).get("_name_", "a member that is being made")
+    return f"{class_name(type(member))}.{name}"
 
 
 def _static(cls: type, name: str) -> Any:

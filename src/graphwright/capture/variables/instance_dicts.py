@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import InstanceAttrSource
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.namespaces import instance_dict, lookup
-from graphwright.capture.variables.objects import ObjectVariable, is_data_descriptor
+from graphwright.capture.variables.namespaces import instance_dict, is_data_descriptor, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import SequenceMethod
 
 if TYPE_CHECKING:

@@ -53,3 +53,11 @@ def instance_dict(value: object) -> dict[str, Any]:
 def may_change(cls: type) -> bool:
     """Whether attributes and bases of the class can be assigned."""
     return _flags_of(cls) & (_IMMUTABLE_TYPE | _HEAP_TYPE) == _HEAP_TYPE
+
+
+def is_data_descriptor(static: Any) -> bool:
+    """Whether the class attribute takes precedence over the instance's own dict."""
+    if static is ABSENT:
+        return False
+    kind = type(static)
+    return lookup(kind, "__set__") is not ABSENT or lookup(kind, "__delete__") is not ABSENT

@@ -39,7 +39,13 @@ from graphwright.capture.variables.exceptions import (
 )
 from graphwright.capture.variables.functions import BoundMethodVariable
 from graphwright.capture.variables.length_hints import length_asked
-from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup, namespace_of
+from graphwright.capture.variables.namespaces import (
+    ABSENT,
+    instance_dict,
+    is_data_descriptor,
+    lookup,
+    namespace_of,
+)
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -533,14 +539,6 @@ def is_slot(static: Any) -> bool:
     if not isinstance(static, types.MemberDescriptorType):
         return False
     return "__slots__" in namespace_of(static.__objclass__)
-
-
-def is_data_descriptor(static: Any) -> bool:
-    """Whether the class attribute takes precedence over the instance's own dict."""
-    if static is ABSENT:
-        return False
-    kind = type(static)
-    return lookup(kind, "__set__") is not ABSENT or lookup(kind, "__delete__") is not ABSENT
 
 
 def bind_class_attribute(

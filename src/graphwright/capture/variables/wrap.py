@@ -49,7 +49,7 @@ from graphwright.capture.variables.context import (
 from graphwright.capture.variables.context_variables import wrap_context
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.dict_keys import DictKeys
-from graphwright.capture.variables.enums import EnumVariable, guard_operations
+from graphwright.capture.variables.enums import member_variable
 from graphwright.capture.variables.floats import float_argument, may_vary
 from graphwright.capture.variables.growing import GrowingDeque, GrowingList, grows
 from graphwright.capture.variables.mappings import DictVariable
@@ -167,8 +167,7 @@ def _identified_constant(output: OutputGraph, value: Any, source: Source) -> Var
 
 def _enum(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     by_identity(output, value, source)
-    guard_operations(output.guards, type(value))
-    return EnumVariable(value, source)
+    return member_variable(output.guards, value, source)
 
 
 def _tensor(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
