@@ -327,6 +327,8 @@ def _deep_tuple(tx: Translator, value: SequenceVariable, memo: Memo) -> Variable
     items = [_deep(tx, item, memo) for item in value.items]
     if value in memo:    # an item holds the tuple, which was thereby copied
         return memo[value]
+    if isinstance(value, NamedTupleVariable) and value.held is not None:
+        unsupported("GB0004", f"a copy of {value.describe()}, which may have attributes")
     if isinstance(value, NamedTupleVariable) and not has_hidden_fields(value.kind):
         return NamedTupleVariable(items, value.kind)
     if type(value) is not TupleVariable:

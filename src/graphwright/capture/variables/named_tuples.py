@@ -7,10 +7,15 @@ import time
 import types
 from typing import TYPE_CHECKING
 
-from graphwright.capture.source import AttrSource, MroSource, Source
+from graphwright.capture.source import AttrSource, InstanceAttrSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import class_source, guard_member
-from graphwright.capture.variables.namespaces import lookup, mro_of, namespace_of
+from graphwright.capture.variables.namespaces import (
+    is_data_descriptor,
+    lookup,
+    mro_of,
+    namespace_of,
+)
 from graphwright.capture.variables.sequences import (
     COMMON,
     Args,
@@ -68,15 +73,20 @@ def has_hidden_fields(cls: type) -> bool:
 
 
 class NamedTupleVariable(TupleVariable):
-    """An instance of a `namedtuple` class (or of a C struct sequence)."""
+    """An instance of a `namedtuple` class (or of a C struct sequence).
+
+    held: the attributes that one from outside has of its own; None where there can be none.
+    """
 
     mutable = True    # those of classes derived from it take attributes
 
     def __init__(
-        self, items: list[VariableTracker], cls: type, source: Source | None = None
+        self, items: list[VariableTracker], cls: type, source: Source | None = None,
+        held: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(items, source)
         self.kind = cls
+        self.held = held
 
     def is_constant(self) -> bool:
         return False
@@ -112,6 +122,11 @@ class NamedTupleVariable(TupleVariable):
         fields: tuple[str, ...] = getattr(self.kind, "_fields", of_struct)
         found = lookup(self.kind, name, absent=None)
         guard_member(tx, self.kind, name)
+        if self.held is not None and self.source is not None and not is_data_descriptor(found):
+            own = InstanceAttrSource(self.source, name)
+            if name in self.held:
+                return tx.output.wrap(self.held[name], own)
+            tx.guards.missing(own)
         if name in fields and type(found) in _FIELD_READERS:
             return self.items[fields.index(name)].realize()
         if name == "_fields" and found is not None:

@@ -58,7 +58,7 @@ from graphwright.capture.variables.named_tuples import (
     has_own_operations,
     names_its_items,
 )
-from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
 from graphwright.capture.variables.nn_modules import (
     CompiledModuleVariable,
     NNModuleVariable,
@@ -211,7 +211,8 @@ def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> Varia
         return SizeVariable(items, source)
     if type(value) is tuple or not names_its_items(type(value)):
         return TupleVariable(items, source)
-    return NamedTupleVariable(items, type(value), source)
+    held = instance_dict(value) if type(value).__dictoffset__ else None
+    return NamedTupleVariable(items, type(value), source, held)
 
 
 def _sized(output: OutputGraph, value: Any, length: int, source: Source) -> None:
