@@ -115,3 +115,44 @@ def test_copies_of_a_named_tuple_keep_them(copied: Any) -> None:
         found = run(value) if run is copied else run(gw.ones(1))[1]
         assert found == value and found.extra == [5]
         assert (found.extra is value.extra) == (copied is copy.copy)
+
+
+CHANGES: dict[str, Callable[..., Any]] = {
+    "__str__": lambda self: "own", "__bool__": lambda self: False,
+    "__format__": lambda self, spec: "own", "__hash__": lambda self: 77,
+    "__getitem__": lambda self, index: [7, 8][index], "__len__": lambda self: 5,
+    "__iter__": lambda self: iter([9]), "__contains__": lambda self, value: True,
+    "__add__": lambda self, other: "sum", "__getattr__": lambda self, name: "read",
+}
+USES: dict[str, Callable[[Any], Any]] = {
+    "str": str, "bool": bool, "a branch": lambda value: 1 if value else 2,
+    "a text": lambda value: f"{value}", "sum": lambda value: value + value,
+    "item": lambda value: value[0], "items": lambda value: [*value], "len": len,
+    "in": lambda value: 6 in value, "attribute": lambda value: getattr(value, "extra", 0),
+    "hash": lambda value: hash(value) if value.__hash__ else 0,
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("kind", ["int", "str", "tuple", "frozenset", "namedtuple", "list"])
+def test_their_class_changes(kind: str, use: str) -> None:
+    value, reads = MAKERS[kind](), USES[use]
+
+    def program(x: Any) -> Any:
+        return x + 1, reads(value)
+
+    def outcome(run: Callable[[Any], Any]) -> Any:
+        try:
+            return run(gw.ones(2))
+        except (TypeError, IndexError) as error:
+            return str(error)
+
+    for name, change in CHANGES.items():
+        compiled = gw.compile(program)
+        assert same(outcome(compiled), outcome(program))
+        setattr(type(value), name, change)
+        try:
+            assert same(outcome(compiled), outcome(program)), name
+        finally:
+            delattr(type(value), name)
+        assert same(outcome(compiled), outcome(program)), name

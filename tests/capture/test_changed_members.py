@@ -87,6 +87,21 @@ def test_what_is_read_after_a_change(read: str) -> None:
         assert same(compiled(x), program(x))
 
 
+@pytest.mark.parametrize("name", ["later", "__getattr__"])
+def test_what_their_class_gets(name: str) -> None:
+    for read in ("an attribute that it may have", "whether it has one"):
+        function = READS[read]
+        compiled = gw.compile(lambda x, function=function: (x + 1, function()))
+        before = compiled(gw.ones(1))[1]
+        type.__setattr__(Color, name, lambda self, key=None: 5)
+        try:
+            found = compiled(gw.ones(1))[1]
+            assert found == function() and found != before
+        finally:
+            type.__delattr__(Color, name)
+        assert compiled(gw.ones(1))[1] == before
+
+
 def test_what_a_member_holds_is_the_very_object() -> None:
     Color.BLUE.extra = [1]      # type: ignore[assignment]
     try:

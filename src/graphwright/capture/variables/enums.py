@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MEMBERS = ("_member_names_", "_member_map_", "_value2member_map_")
 _OPERATIONS = (
     *("__bool__", "__eq__", "__format__", "__ge__", "__gt__", "__hash__", "__le__", "__lt__"),
-    *("__ne__", "__repr__", "__str__"),
+    *("__ne__", "__repr__", "__str__", "__getattr__", "__getattribute__"),
 )
 
 
@@ -78,6 +78,10 @@ class EnumVariable(ConstantVariable):
                 return tx.output.wrap(held[own], given)
             tx.guards.missing(given)
         source = MroSource(ClassSource.of(cls), name)
+        if static is None:
+            tx.guards.missing(source)
+        else:
+            tx.guards.id_match(source, static)
         if isinstance(static, property | types.DynamicClassAttribute) and isinstance(
             static.fget, types.FunctionType
         ):

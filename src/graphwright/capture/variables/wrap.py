@@ -211,12 +211,17 @@ def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> Varia
         return SizeVariable(items, source)
     if type(value) is tuple or not names_its_items(type(value)):
         return TupleVariable(items, source)
+    output.guards.class_version(ClassSource.of(type(value)), type(value))
     held = instance_dict(value) if type(value).__dictoffset__ else None
     return NamedTupleVariable(items, type(value), source, held)
 
 
 def _sized(output: OutputGraph, value: Any, length: int, source: Source) -> None:
     same_type(output, value, source)
+    cls = type(value)
+    if base_of(cls) is not None:    # by which the items are read: see `_item`
+        output.guards.id_match(
+            MroSource(ClassSource.of(cls), "__getitem__"), lookup(cls, "__getitem__"))
     if not isinstance(source, ConstSource) or isinstance(value, list):
         output.guards.length(source, length)
 
