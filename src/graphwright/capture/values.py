@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.polyfills import CompareKey
 from graphwright.capture.side_effects import SideEffects
@@ -26,6 +26,7 @@ from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.containers import unwrapped
+from graphwright.capture.variables.exceptions import Raised
 from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
 from graphwright.capture.variables.instance_dicts import InstanceDictVariable
 from graphwright.capture.variables.iterators import SequenceIterator
@@ -103,6 +104,17 @@ class Values:
         if name == "__class__" and not isinstance(value, (ClassVariable, ObjectVariable)):
             return self.class_of(value)
         return value.getattr(self, name)  # type: ignore[arg-type]
+
+    def attribute_or_none(self, value: VariableTracker, name: str) -> VariableTracker | None:
+        """The attribute, None where reading it raises AttributeError."""
+        try:
+            return self.attribute(value, name)
+        except AttributeMissing:
+            return None
+        except Raised as raised:
+            if not issubclass(raised.value.cls, AttributeError):
+                raise
+            return None
 
     def written_in_class(
         self, cls: type, name: str, after: type | None = None

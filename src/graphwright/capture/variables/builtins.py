@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture import polyfills
 from graphwright.capture.allowed import is_compiling
-from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.exc import unsupported
 from graphwright.capture.kept_sources import PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
@@ -28,7 +28,6 @@ from graphwright.capture.variables.context import MODE_FUNCTIONS, make_autocast
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
 from graphwright.capture.variables.differentiation import DIFFERENTIATION
 from graphwright.capture.variables.exceptions import (
-    Raised,
     raise_in_frame,
 )
 from graphwright.capture.variables.functions import PartialVariable
@@ -325,26 +324,14 @@ def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return tx.constant(_attribute(tx, args) is not None)
+    return tx.constant(tx.attribute_or_none(args[0], args[1].as_constant()) is not None)
 
 
 def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) < 3:
         return tx.attribute(args[0], args[1].as_constant())
-    found = _attribute(tx, args)
+    found = tx.attribute_or_none(args[0], args[1].as_constant())
     return found if found is not None else args[2]
-
-
-def _attribute(tx: Translator, args: Args) -> VariableTracker | None:
-    """The attribute, None where reading it raises AttributeError."""
-    try:
-        return tx.attribute(args[0], args[1].as_constant())
-    except AttributeMissing:
-        return None
-    except Raised as raised:
-        if not issubclass(raised.value.cls, AttributeError):
-            raise
-        return None
 
 
 def _setattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

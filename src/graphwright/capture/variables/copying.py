@@ -23,7 +23,7 @@ from graphwright.capture.variables.namespaces import ABSENT, lookup
 from graphwright.capture.variables.nn_modules import NNModuleVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.ranges import RangeVariable
-from graphwright.capture.variables.reducing import Copying, asked, copy_object
+from graphwright.capture.variables.reducing import Copying, copy_object
 from graphwright.capture.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable, set_of
 from graphwright.capture.variables.symint import SymIntVariable
@@ -85,7 +85,7 @@ def _own_hook(tx: Translator, value: VariableTracker, name: str) -> VariableTrac
     guard_member(tx, value.cls, name)
     static = lookup(value.cls, name)
     if name == "__deepcopy__" and not isinstance(value, NNModuleVariable):
-        return asked(tx, value, name)
+        return tx.attribute_or_none(value, name)
     if static is ABSENT:
         return None
     if not isinstance(static, types.FunctionType):

@@ -11,12 +11,11 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.containers import ContainerObjectVariable
-from graphwright.capture.variables.exceptions import Raised
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
 from graphwright.capture.variables.nn_modules import NNModuleVariable
@@ -50,18 +49,6 @@ class Copying:
         self.note = note
         self.part = part
         self.table = table
-
-
-def asked(tx: Translator, value: ObjectVariable, name: str) -> VariableTracker | None:
-    """`getattr(value, name, None)`."""
-    try:
-        return value.getattr(tx, name)
-    except AttributeMissing:
-        return None
-    except Raised as raised:
-        if not issubclass(raised.value.cls, AttributeError):
-            raise
-        return None
 
 
 def has_own_reads(tx: Translator, value: ObjectVariable) -> bool:
@@ -99,7 +86,7 @@ def _own(tx: Translator, value: ObjectVariable, name: str) -> VariableTracker | 
     guard_member(tx, value.cls, name)
     static, plain = lookup(value.cls, name), lookup(_base(value), name)
     if has_own_reads(tx, value):
-        found = asked(tx, value, name)
+        found = tx.attribute_or_none(value, name)
         if static is plain and (found is None or isinstance(found, ObjectMethodVariable)):
             return None
         return found or unsupported("GB0004", f"a copy of {value.describe()} without {name}")
@@ -201,7 +188,7 @@ def _slots(tx: Translator, value: ObjectVariable) -> dict[str, VariableTracker]:
     if lookup(value.cls, "__slots__") is ABSENT:
         return {}
     names = copyreg._slotnames(value.cls)  # type: ignore[attr-defined]
-    found = {name: asked(tx, value, name) for name in names}
+    found = {name: tx.attribute_or_none(value, name) for name in names}
     return {name: item for name, item in found.items() if item is not None}
 
 
@@ -227,7 +214,7 @@ def _set_state(
     state = how.part(state).realize() if copied else state
     if not isinstance(made, ObjectVariable):
         unsupported("GB0004", f"the state of {made.describe()}, which is copied")
-    setstate = asked(tx, made, "__setstate__")
+    setstate = tx.attribute_or_none(made, "__setstate__")
     if setstate is not None:
         setstate.call(tx, [state], {})
         return
