@@ -7,7 +7,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -16,8 +16,8 @@ from graphwright.capture.deferral import refuse_shared_memory
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
 from graphwright.capture.fake_mode import FakeMode
 from graphwright.capture.frame_state import FrameState
+from graphwright.capture.global_names import GlobalNames
 from graphwright.capture.guards import GuardBuilder
-from graphwright.capture.intact import builtins_of
 from graphwright.capture.known_values import note_known
 from graphwright.capture.layouts import assume_nesting, holds_tensors
 from graphwright.capture.marks import marks_of
@@ -27,8 +27,6 @@ from graphwright.capture.results import plain_result, wrap_result
 from graphwright.capture.side_effects import SideEffects
 from graphwright.capture.source import (
     ConstSource,
-    ForeignGlobalSource,
-    GlobalSource,
     MroSource,
     SizeSource,
     Source,
@@ -45,7 +43,6 @@ from graphwright.capture.variables.classes import (
     OpaqueVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.float_arguments import scalar_arguments, with_scalars
 from graphwright.capture.variables.functions import CellVariable, FunctionVariable
 from graphwright.capture.variables.integer_arguments import integer_arguments
@@ -96,7 +93,7 @@ _USER_ERRORS = (
 Wrapper = Callable[["OutputGraph", Any, Source], VariableTracker]
 
 
-class OutputGraph:
+class OutputGraph(GlobalNames):
     """Everything that translating one frame produces.
 
     marked: names of the size symbols that the user asked for.
@@ -113,7 +110,7 @@ class OutputGraph:
     def __init__(
         self, function: types.FunctionType, state: FrameState, wrap_value: Wrapper
     ) -> None:
-        self.function = function
+        super().__init__(function)
         self.state = state
         self.graph = Graph()
         self.guards = GuardBuilder()
@@ -265,49 +262,6 @@ class OutputGraph:
             value = None
         known = self._cells[id(cell)] = CellVariable(value, push)
         return known
-
-    def root_global(self, name: str) -> VariableTracker:
-        """A global, or builtin, of the captured function."""
-        return self._global(self.function, GlobalSource(name), name)
-
-    def deletable_global(self, name: str) -> VariableTracker:
-        """What a `del` of a global of the captured function lets go of."""
-        existing = self.function.__globals__
-        if name in builtins_of(self.function):
-            unsupported("GB0005", f"del of global {name!r}, which is a builtin too")
-        if name in existing:
-            self.wrap(existing[name], GlobalSource(name)).realize()
-        else:
-            self.guards.missing(GlobalSource(name))
-        return self.root_global(name)
-
-    def foreign_global(
-        self, function: types.FunctionType, source: Source, name: str
-    ) -> VariableTracker:
-        """A global as an inlined function sees it."""
-        if function.__globals__ is self.function.__globals__ and name in self.side_effects.globals:
-            return self.root_global(name)
-        return self._global(function, ForeignGlobalSource(source, name), name)
-
-    def _global(self, function: types.FunctionType, source: Source, name: str) -> VariableTracker:
-        if name in self.side_effects.globals and (
-            function.__globals__ is self.function.__globals__
-        ):
-            written = self.side_effects.globals[name]
-            if written is None:
-                self._not_defined(name)
-            return written
-        if name in function.__globals__:
-            return self.wrap(function.__globals__[name], source)
-        builtins = builtins_of(function)
-        if name not in builtins:
-            self.guards.missing(source)
-            self._not_defined(name)
-        return self.wrap(builtins[name], source)
-
-    def _not_defined(self, name: str) -> NoReturn:
-        text = self.constant(f"name {name!r} is not defined")
-        raise_in_frame(NameError, [text], name=self.constant(name))
 
     # graphs that are thrown away
 

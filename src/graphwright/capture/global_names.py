@@ -1,0 +1,77 @@
+"""The globals of the captured function and of those it calls, as the frame sees them."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.intact import builtins_of
+from graphwright.capture.source import ForeignGlobalSource, GlobalSource, Source
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import raise_in_frame
+
+if TYPE_CHECKING:
+    from graphwright.capture.guards import GuardBuilder
+    from graphwright.capture.side_effects import SideEffects
+
+
+class GlobalNames:
+    """What an `OutputGraph` knows of globals, and what the frame has written to them."""
+
+    guards: GuardBuilder
+    side_effects: SideEffects
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.function = function
+
+    def wrap(self, value: Any, source: Source) -> VariableTracker:
+        """The tracker of a value that the program reads there."""
+        raise NotImplementedError
+
+    def constant(self, value: Any) -> VariableTracker:
+        """The tracker of a value that needs no guard."""
+        raise NotImplementedError
+
+    def root_global(self, name: str) -> VariableTracker:
+        """A global, or builtin, of the captured function."""
+        return self._global(self.function, GlobalSource(name), name)
+
+    def deletable_global(self, name: str) -> VariableTracker:
+        """What a `del` of a global of the captured function lets go of."""
+        existing = self.function.__globals__
+        if name in builtins_of(self.function):
+            unsupported("GB0005", f"del of global {name!r}, which is a builtin too")
+        if name in existing:
+            self.wrap(existing[name], GlobalSource(name)).realize()
+        else:
+            self.guards.missing(GlobalSource(name))
+        return self.root_global(name)
+
+    def foreign_global(
+        self, function: types.FunctionType, source: Source, name: str
+    ) -> VariableTracker:
+        """A global as an inlined function sees it."""
+        if function.__globals__ is self.function.__globals__ and name in self.side_effects.globals:
+            return self.root_global(name)
+        return self._global(function, ForeignGlobalSource(source, name), name)
+
+    def _global(self, function: types.FunctionType, source: Source, name: str) -> VariableTracker:
+        if name in self.side_effects.globals and (
+            function.__globals__ is self.function.__globals__
+        ):
+            written = self.side_effects.globals[name]
+            if written is None:
+                self._not_defined(name)
+            return written
+        if name in function.__globals__:
+            return self.wrap(function.__globals__[name], source)
+        builtins = builtins_of(function)
+        if name not in builtins:
+            self.guards.missing(source)
+            self._not_defined(name)
+        return self.wrap(builtins[name], source)
+
+    def _not_defined(self, name: str) -> NoReturn:
+        text = self.constant(f"name {name!r} is not defined")
+        raise_in_frame(NameError, [text], name=self.constant(name))
