@@ -195,9 +195,6 @@ def compile_callable(model: Any, compilation: Compilation) -> Any:
         return model
     if type(model) is types.MethodType:
         return types.MethodType(compile_callable(model.__func__, compilation), model.__self__)
-    if isinstance(model, functools.partial):
-        inner = compile_callable(model.func, compilation)
-        return functools.partial(inner, *model.args, **model.keywords)
     if isinstance(model, Module):
         return optimized_module(model, compilation)
     if not callable(model):
@@ -210,12 +207,19 @@ def compile_callable(model: Any, compilation: Compilation) -> Any:
 
 
 def calling(function: Any) -> Any:
-    """A Python function that calls a builtin or a function of this package."""
+    """A Python function that calls a builtin, a partial or a function of this package: what a
+    partial holds is read, and guarded, as is all that the call reads."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    return functools.update_wrapper(call, function)
+    named = function
+    while isinstance(named, functools.partial):
+        named = named.func
+    functools.update_wrapper(call, named)
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    call.__code__ = call.__code__.replace(co_name=call.__name__, co_qualname=call.__qualname__)
+    return call
 
 
 def call_of(kind: type) -> types.FunctionType:
@@ -292,10 +296,6 @@ def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Expla
         A callable with the function's signature that returns an `Explanation`, which prints as
         text: graphs, graph breaks with reasons and advice, guards, recompiles.
     """
-    if isinstance(function, CompiledFunction):
-        function = function.__wrapped__
-    elif isinstance(function, OptimizedModule):
-        function = function._original
 
     def call(*args: Any, **kwargs: Any) -> Explanation:
         compiled = compile(function, **options)

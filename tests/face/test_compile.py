@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import math
 import operator
 import pickle
@@ -77,10 +78,27 @@ def test_methods_partials_and_callable_objects() -> None:
     model, x = Model(), gw.ones(2)
     assert gw.compile(model.f)(x).tolist() == [3.0, 3.0]
     assert gw.compile(model)(x).tolist() == [3.0, 3.0]
-    assert gw.compile(functools.partial(gw.add, x))  # a partial of a Python function
+    assert gw.compile(functools.partial(gw.add, x))(x).tolist() == [2.0, 2.0]
     bound = gw.compile(model.f)
     model.k = 5
     assert bound(x).tolist() == [5.0, 5.0]
+
+
+def test_what_a_partial_holds_is_guarded() -> None:
+    def scaled(x: gw.Tensor, factor: float = 1.0, *, shift: float = 0.0) -> gw.Tensor:
+        return x * factor + shift
+
+    partial = functools.partial(functools.partial(scaled, factor=2), shift=3)
+    compiled, x = gw.compile(partial, fullgraph=True), gw.ones(2)
+    assert compiled(x).tolist() == partial(x).tolist() == [5.0, 5.0]
+    assert compiled.__name__ == "scaled"
+    assert inspect.signature(compiled) == inspect.signature(partial)
+    partial.keywords["shift"] = 10
+    assert compiled(x).tolist() == partial(x).tolist() == [12.0, 12.0]
+    partial.__setstate__((scaled, (x,), {}, {}))  # type: ignore[attr-defined]
+    assert compiled(x).tolist() == partial(x).tolist() == [1.0, 1.0]
+    told = str(gw.explain(compiled)(x))
+    assert "0 graph breaks" in told and "scaled (" in told
 
 
 @pytest.mark.parametrize(("function", "args"), [
