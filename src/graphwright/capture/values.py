@@ -26,6 +26,7 @@ from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.containers import unwrapped
+from graphwright.capture.variables.enums import EnumVariable
 from graphwright.capture.variables.exceptions import Raised
 from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
 from graphwright.capture.variables.instance_dicts import InstanceDictVariable
@@ -291,7 +292,8 @@ class Values:
     def same_or_equal(self, left: VariableTracker, right: VariableTracker) -> bool:
         """`left is right or left == right`, as containers compare."""
         left, right = left.realize(), right.realize()
-        if left is right:
+        members = isinstance(left, EnumVariable) and isinstance(right, EnumVariable)
+        if left is right or (members and is_same(self, left, right)):  # type: ignore[arg-type]
             return True
         check_reflexive(left, right)
         result = equals(self, left, right)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from graphwright.capture.side_effects import CachedCall, DeferredCall
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.tape import with_spent_leaf
 from graphwright.capture.templates import TemplateSource
+from graphwright.capture.variables.arithmetic import BINARY
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
@@ -29,7 +30,6 @@ from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.growing import Growing
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.operators import BINARY
 from graphwright.capture.variables.outside_iterators import OutsideRangeIterator
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable

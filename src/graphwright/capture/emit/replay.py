@@ -27,7 +27,7 @@ from graphwright.capture.data_aliases import DataSource
 from graphwright.capture.emit.assembler import CodeBuilder, Label, Written
 from graphwright.capture.interruptions import came_from_outside
 from graphwright.capture.source import Source
-from graphwright.capture.variables.operators import BINARY
+from graphwright.capture.variables.arithmetic import BINARY
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.modes import inference_mode
 from graphwright.runtime.generator import Generator

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from graphwright.capture.ends import check_let_go
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
+from graphwright.capture.variables.arithmetic import BINARY, COMPARE
 from graphwright.capture.variables.base import NULL
-from graphwright.capture.variables.operators import BINARY, COMPARE, unary
+from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.reads import read_negated
 from graphwright.capture.variables.sequences import SliceVariable
 

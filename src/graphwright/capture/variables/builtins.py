@@ -22,7 +22,7 @@ from graphwright.capture.variables.classes import (
     ClassVariable,
     Handler,
 )
-from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.containers import ContainerObjectVariable, new_tuple
 from graphwright.capture.variables.context import MODE_FUNCTIONS, make_autocast
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
@@ -117,7 +117,7 @@ def _map(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _filter(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     function, values = (arg.realize() for arg in args)
-    chosen = None if isinstance(function, ConstantVariable) else function
+    chosen = None if function.has_type(type(None)) else function
     return FilterIterator(chosen, values.iterate(tx))
 
 
@@ -275,7 +275,10 @@ def _past_class(tx: Translator, value: VariableTracker) -> VariableTracker:
 
 
 def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    values = _past_class(tx, args[0].realize())
+    given = args[0].realize()
+    values = _past_class(tx, given)
+    if values is not given:
+        given.length_hint(tx)
     if isinstance(values, SetVariable) and not values.ordered and "key" not in kwargs:
         members = values.real if is_totally_ordered(values.real) else set_of(tx, values).unpack(tx)
         items = [tx.constant(member) for member in sorted(members)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.guard_text import class_module, is_of_package
+from graphwright.capture.kept_sources import PLAIN
 from graphwright.capture.source import MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
@@ -20,7 +21,12 @@ from graphwright.capture.variables.mappings import DictVariable, factory_of
 from graphwright.capture.variables.named_tuples import names_its_items
 from graphwright.capture.variables.namespaces import ABSENT, lookup
 from graphwright.capture.variables.objects import ObjectVariable
-from graphwright.capture.variables.sequences import ListVariable, SequenceMethod, TupleVariable
+from graphwright.capture.variables.sequences import (
+    ListVariable,
+    SequenceMethod,
+    SequenceVariable,
+    TupleVariable,
+)
 from graphwright.capture.variables.sets import SetVariable
 
 if TYPE_CHECKING:
@@ -140,7 +146,7 @@ class ContainerObjectVariable(ObjectVariable):
         """What `__missing__` gives, if the class has one."""
         if not isinstance(lookup(self.cls, "__missing__"), types.FunctionType):
             return None
-        return self.getattr(tx, "__missing__").call(tx, [key], {})
+        return self.call_special(tx, "__missing__", key)
 
     def binary(
         self, tx: Translator, name: str, other: VariableTracker
@@ -157,7 +163,13 @@ class ContainerObjectVariable(ObjectVariable):
         mapping = isinstance(self.payload, DictVariable) and name in _MERGES
         if isinstance(other, ContainerObjectVariable):
             other = unwrapped(tx, other) if mapping else other.payload
+        elif isinstance(other, ObjectVariable) and not issubclass(other.cls, tuple(PLAIN)):
+            if isinstance(self.payload, SequenceVariable) or (mapping and name == "__ior__"):
+                unsupported("GB0008", f"{self.cls.__name__}.{name} of {other.describe()}")
+            return None
         own = as_mapping(tx, self) if mapping and name == "__or__" else self.payload
+        if mapping and self.base is dict and isinstance(other, DictVariable):
+            other = DictVariable(other.entries)     # whose class has no say beside one of dicts
         result = tx.operate(function, own, other)
         if result is not self.payload:
             if isinstance(result, DictVariable | DequeVariable) and self.base is not dict:

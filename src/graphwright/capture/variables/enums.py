@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.length_hints import length_asked
 from graphwright.capture.variables.namespaces import (
     instance_dict,
     is_data_descriptor,
     lookup,
+    mro_of,
     namespace_of,
 )
 
@@ -51,12 +55,79 @@ _PLAIN: dict[type, Any] = {int: int.__pos__, float: float.__pos__, str: str.__st
 
 
 class EnumVariable(ConstantVariable):
-    """A member, guarded by identity."""
+    """A member, guarded by identity. What its class says in Python is run in the frame."""
 
     __slots__ = ()
 
     def describe(self) -> str:
         return _describe(self.value)
+
+    def own(
+        self, tx: Translator, name: str, *args: VariableTracker
+    ) -> VariableTracker | None:
+        """What the special method gives that the class has in Python, beside those of `enum`."""
+        method = self.special(tx, name)
+        return method.call(tx, list(args), {}).realize() if method is not None else None
+
+    def special(self, tx: Translator, name: str) -> VariableTracker | None:
+        """That method, bound."""
+        cls = type(self.value)
+        guard_member(tx, cls, name)
+        if not _is_own(_static(cls, name)):
+            return None
+        return tx.bound_method(tx.class_function(cls, name), self)
+
+    def as_constant(self) -> Any:
+        """The member, for a function of C's; a break where that would run the user's code."""
+        name = own_operation(type(self.value))
+        if name:
+            unsupported("GB0008", f"{self.describe()}, whose class has its own {name}")
+        return self.value
+
+    def as_key(self, tx: Translator) -> Any:
+        cls = type(self.value)
+        for name in ("__hash__", "__eq__"):
+            guard_member(tx, cls, name)
+            if _is_own(_static(cls, name)):
+                unsupported("GB0008", f"{self.describe()} as a key, by its own {name}")
+        return self.value
+
+    def truth(self, tx: Translator) -> bool:
+        for name in ("__bool__", "__len__"):
+            said = self.own(tx, name)
+            if said is not None:
+                return tx.truth(said)
+            if _static(type(self.value), name) is not None:
+                break
+        return super().truth(tx)
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return self.own(tx, "__len__") or super().length(tx)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        return self.own(tx, "__getitem__", key) or super().getitem(tx, key)
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        made = self.own(tx, "__iter__")
+        if made is not None and not hasattr(made.python_type(), "__next__"):
+            unsupported("GB0007", f"TypeError: iter() returned {made.describe()}, no iterator")
+        return made or super().iterate(tx)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        said = self.own(tx, "__contains__", item)
+        return super().contains(tx, item) if said is None else tx.truth(said)
+
+    def call(
+        self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        method = self.special(tx, "__call__")
+        return super().call(tx, args, kwargs) if method is None else method.call(tx, args, kwargs)
+
+    def length_hint(self, tx: Translator) -> VariableTracker | None:
+        return length_asked(tx, functools.partial(self.special, tx))
+
+    def unpack_iterator(self, tx: Translator) -> list[VariableTracker]:
+        return self.iterate(tx).unpack(tx)
 
     def _in_graph(self) -> Any:
         """A number or text that is a member is in the graph what it is besides."""
@@ -112,6 +183,32 @@ def _describe(member: Any) -> str:
 
 def _static(cls: type, name: str) -> Any:
     return lookup(cls, name, absent=None)
+
+
+def own_operation(cls: type) -> str | None:
+    """A special method in Python, not one of `enum`, that functions of C's would run."""
+    for base in mro_of(cls):
+        held = namespace_of(base)
+        for name in _RUN_BY_C.intersection(held):
+            if _is_own(held[name]):
+                return name
+    return None
+
+
+def _is_own(static: Any) -> bool:
+    return isinstance(static, types.FunctionType) and not _is_library(static)
+
+
+_NUMERIC = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "and",
+            "or", "xor", "lshift", "rshift")
+_RUN_BY_C = frozenset(
+    [f"__{prefix}{name}__" for name in _NUMERIC for prefix in ("", "r", "i")]
+    + [f"__{name}__" for name in (
+        "lt", "le", "eq", "ne", "gt", "ge", "bool", "len", "length_hint", "iter", "next",
+        "reversed", "contains", "getitem", "index", "int", "float", "complex", "round", "trunc",
+        "floor", "ceil", "abs", "neg", "pos", "invert", "call", "dir", "fspath", "bytes",
+        "enter", "exit", "instancecheck", "subclasscheck")]
+)
 
 
 def _is_library(static: Any) -> bool:

@@ -47,8 +47,18 @@ class ExceptionVariable(VariableTracker):
     def parts(self) -> Iterable[VariableTracker]:
         return [*(self.args or ()), *self.attributes.values()]
 
+    def own(
+        self, tx: Translator, name: str, *args: VariableTracker
+    ) -> VariableTracker | None:
+        """What a special method gives that the class has in Python; None without one."""
+        tx.guard_class_member(self.cls, name)
+        if not isinstance(lookup(self.cls, name), types.FunctionType):
+            return None
+        return tx.class_function(self.cls, name).call(tx, [self, *args], {}).realize()
+
     def truth(self, tx: Translator) -> bool:
-        return True
+        said = self.own(tx, "__bool__") or self.own(tx, "__len__")
+        return said is None or tx.truth(said)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in self.attributes:
@@ -99,11 +109,10 @@ class ExceptionVariable(VariableTracker):
 
     def representation(self, tx: Translator) -> VariableTracker:
         """`repr(error)`."""
-        tx.guard_class_member(self.cls, "__repr__")
-        custom = lookup(self.cls, "__repr__")
-        if isinstance(custom, types.FunctionType):
-            return tx.class_function(self.cls, "__repr__").call(tx, [self], {}).realize()
-        if self.args is None or custom is not BaseException.__repr__:
+        said = self.own(tx, "__repr__")
+        if said is not None:
+            return said
+        if self.args is None or lookup(self.cls, "__repr__") is not BaseException.__repr__:
             unsupported("GB0008", f"repr() of {self.describe()}")
         name = tx.constant_class(self.cls).getattr(tx, "__name__")
         if len(self.args) != 1:
@@ -112,13 +121,12 @@ class ExceptionVariable(VariableTracker):
 
     def text(self, tx: Translator) -> VariableTracker:
         """`str(error)`."""
-        tx.guard_class_member(self.cls, "__str__")
-        custom = lookup(self.cls, "__str__")
-        if isinstance(custom, types.FunctionType):
-            text = tx.class_function(self.cls, "__str__").call(tx, [self], {}).realize()
+        text = self.own(tx, "__str__")
+        if text is not None:
             if text.python_type() is not str:
                 unsupported("GB0007", f"__str__ gives {text.describe()}")
             return text
+        custom = lookup(self.cls, "__str__")
         if self.args is None or custom not in _PLAIN_TEXTS:
             unsupported("GB0008", f"str() of {self.describe()}")
         values = [arg.realize() for arg in self.args]

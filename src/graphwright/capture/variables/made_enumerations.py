@@ -118,7 +118,7 @@ def create_enumeration(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTr
     given = dict(zip(("cls", "class_name", "names"), args, strict=False)) | kwargs
     cls = given.pop("cls").realize()
     options = {key: plain_value(value) for key, value in given.items()}
-    if not isinstance(cls, ClassVariable) or cls.value.__class__ is not enum.EnumType:
+    if not isinstance(cls, ClassVariable) or type(cls.value) is not enum.EnumType:
         unsupported("GB0004", f"an enumeration of {cls.describe()}")
     for base in (cls.value, options.get("type") or enum.Enum):
         _check_base(tx, options["class_name"], base)

@@ -10,6 +10,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import Handler
 from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.containers import ContainerObjectVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.generators import GeneratorVariable
 from graphwright.capture.variables.objects import ObjectVariable
@@ -50,7 +51,8 @@ def _length_hint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
             unsupported("GB0008", f"length_hint() with {default.describe()}")
         message = f"{kind.__name__!r} object cannot be interpreted as an integer"
         raise_in_frame(TypeError, [tx.constant(message)])
-    if isinstance(value, (ObjectVariable, GeneratorVariable)):
+    plain = isinstance(value, ContainerObjectVariable) and value.plain(tx, "__len__")
+    if isinstance(value, (ObjectVariable, GeneratorVariable)) and not plain:
         return value.length_hint(tx) or default
     return value.length(tx)
 

@@ -8,12 +8,16 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
+from graphwright.capture.variables.arithmetic import FORMATTING, SPECIAL
 from graphwright.capture.variables.arrays import array_operation
 from graphwright.capture.variables.base import IdVariable, VariableTracker
+from graphwright.capture.variables.binary_methods import (
+    by_special_method,
+    formats_itself,
+    plain_values,
+)
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
@@ -22,6 +26,8 @@ from graphwright.capture.variables.classes import (
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.deques import DequeVariable
+from graphwright.capture.variables.enums import EnumVariable
+from graphwright.capture.variables.exceptions import ExceptionVariable
 from graphwright.capture.variables.floats import number_operation
 from graphwright.capture.variables.functions import (
     BoundMethodVariable,
@@ -30,12 +36,11 @@ from graphwright.capture.variables.functions import (
 )
 from graphwright.capture.variables.mappings import DictVariable, DictView, tell_apart
 from graphwright.capture.variables.named_tuples import NamedTupleVariable
-from graphwright.capture.variables.namespaces import lookup
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.own_operators import beside_tensor
 from graphwright.capture.variables.quotients import quotient_operation
 from graphwright.capture.variables.reads import read_operation
-from graphwright.capture.variables.scalar_objects import ScalarObjectVariable
+from graphwright.capture.variables.rich_comparison import compared, has_own_say, leaves
 from graphwright.capture.variables.sequences import (
     ListVariable,
     SequenceVariable,
@@ -56,58 +61,7 @@ from graphwright.capture.variables.text_formats import added, constant_text, per
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
 
-BINARY: dict[str, Callable[..., Any]] = {
-    "+": operator.add,
-    "&": operator.and_,
-    "//": operator.floordiv,
-    "<<": operator.lshift,
-    "@": operator.matmul,
-    "*": operator.mul,
-    "%": operator.mod,
-    "|": operator.or_,
-    "**": operator.pow,
-    ">>": operator.rshift,
-    "-": operator.sub,
-    "/": operator.truediv,
-    "^": operator.xor,
-    "+=": operator.iadd,
-    "&=": operator.iand,
-    "//=": operator.ifloordiv,
-    "<<=": operator.ilshift,
-    "@=": operator.imatmul,
-    "*=": operator.imul,
-    "%=": operator.imod,
-    "|=": operator.ior,
-    "**=": operator.ipow,
-    ">>=": operator.irshift,
-    "-=": operator.isub,
-    "/=": operator.itruediv,
-    "^=": operator.ixor,
-}
-COMPARE: dict[str, Callable[..., Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_SPECIAL = {
-    function: f"__{function.__name__.strip('_')}__"
-    for function in (*BINARY.values(), *COMPARE.values())
-}
-_REFLECTED = {
-    **{f"__{n}__": f"__r{n}__" for n in ("add", "sub", "mul", "matmul", "truediv", "floordiv")},
-    **{f"__{n}__": f"__r{n}__" for n in ("mod", "pow", "and", "or", "xor", "lshift", "rshift")},
-    "__lt__": "__gt__",
-    "__le__": "__ge__",
-    "__gt__": "__lt__",
-    "__ge__": "__le__",
-    "__eq__": "__eq__",
-    "__ne__": "__ne__",
-}
 Rule = Callable[["Translator", list[VariableTracker]], VariableTracker | None]
-_IN_PLACE = {f"__i{n[2:-2]}__": n for n in _REFLECTED if n not in ("__lt__", "__gt__")}
 
 
 def operate(
@@ -118,7 +72,7 @@ def operate(
     if any(isinstance(arg, TensorVariable) for arg in args):
         if function in _EQUALITY and any(_no_operand(arg) for arg in args):
             return tx.constant(function is operator.ne)
-        own = beside_tensor(tx, args, _SPECIAL.get(function), _IN_PLACE, _REFLECTED)
+        own = beside_tensor(tx, args, SPECIAL.get(function))
         if own is not None:
             return own
         computed = tx.output.run(tx, "call_function", function, args, {})
@@ -140,20 +94,20 @@ def operate(
     number = number_operation(tx, function, args) or read_operation(function, args)
     if number is not None:
         return number
-    if all(isinstance(arg, ConstantVariable) for arg in args):
+    if all(isinstance(arg, ConstantVariable) and not has_own_say(arg) for arg in args):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
     if function is operator.or_ and all(map(_names_types, args)):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
     if function in _EQUALITY:
         return _equality(tx, function, args)
-    special = _by_special_method(tx, function, args)
+    special = by_special_method(tx, function, args)
     if special is not None:
         return special
-    values = _plain_values(function, args)
+    values = plain_values(function, args)
     if values is not None:
         return operate(tx, function, values)
-    if function in _SPECIAL:
-        _guard_named(tx, _SPECIAL[function], *args)
+    if function in SPECIAL:
+        _guard_named(tx, SPECIAL[function], *args)
     rule = _RULES.get(function)
     result = rule(tx, args) if rule is not None else None
     if result is None:
@@ -176,6 +130,8 @@ def _text_operation(
     """`+` of texts and `template % values`."""
     if function in (operator.add, operator.iadd):
         return added(tx, *args)
+    if function in FORMATTING and formats_itself(tx, *args):
+        return None
     template = constant_text(args[0]) if function in (operator.mod, operator.imod) else None
     return percented(tx, template, args[1]) if template is not None else None
 
@@ -188,76 +144,12 @@ def _no_operand(value: VariableTracker) -> bool:
     return isinstance(value, kinds)
 
 
-def _by_special_method(
-    tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
-) -> VariableTracker | None:
-    """The result of an operand's own method, tried in Python's order."""
-    if len(args) != 2 or not any(isinstance(arg, ObjectVariable) for arg in args):
-        return None
-    left, right = args
-    name = _SPECIAL[function]
-    attempts: list[tuple[VariableTracker, str, VariableTracker]] = [(left, name, right)]
-    if name in _IN_PLACE:
-        name = _IN_PLACE[name]
-        attempts.append((left, name, right))
-    left_type, right_type = left.python_type(), right.python_type()
-    if left_type is not right_type or function in _COMPARISONS:
-        attempts.append((right, _REFLECTED[name], left))
-    if right_type is not left_type and issubclass(right_type, left_type):
-        guard_member(tx, right_type, _REFLECTED[name])
-        guard_member(tx, left_type, _REFLECTED[name])
-        reflected = lookup(right_type, _REFLECTED[name])
-        if reflected is not lookup(left_type, _REFLECTED[name]):
-            attempts.insert(0, attempts.pop())
-    for owner, method, other in attempts:
-        if isinstance(owner, ObjectVariable):
-            result = owner.binary(tx, method, other)
-            if result is not None and not _is_not_implemented(result):
-                return result
-        elif isinstance(owner, ConstantVariable) and isinstance(other, ScalarObjectVariable):
-            found = _of_constant(function, owner.value, method, other.payload.value)
-            if found is not NotImplemented:
-                return tx.constant(found)
-        elif issubclass(owner.python_type(), np.generic):  # it asks the other for an array
-            unsupported("GB0008", f"{owner.describe()} and {other.describe()}")
-    return None
-
-
-def _plain_values(
-    function: Callable[..., Any], args: list[VariableTracker]
-) -> list[VariableTracker] | None:
-    """What the C function of a builtin operand sees of one that its class leaves to it."""
-    left, right = args[0], args[-1]
-    if isinstance(right, ScalarObjectVariable) and not isinstance(left, ObjectVariable):
-        return None if function in _FORMATTING else [left, right.payload]
-    if isinstance(left, ScalarObjectVariable) and isinstance(right, SequenceVariable):
-        return [left.payload, right]
-    return None
-
-
-def _of_constant(function: Callable[..., Any], value: Any, method: str, other: Any) -> Any:
-    """What the own method of a number gives, or one that compares."""
-    static = getattr(type(value), method, None)
-    if static is None or not (function in _COMPARISONS or isinstance(value, _NUMBERS)):
-        return NotImplemented
-    return fold(static, value, other)
-
-
-def _is_not_implemented(value: VariableTracker) -> bool:
-    return isinstance(value, ConstantVariable) and value.value is NotImplemented
-
-
 def _equality(
     tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
 ) -> VariableTracker:
-    if function is operator.ne:
-        unequal = _by_special_method(tx, function, args)
-        if unequal is not None:
-            return unequal
-        if any(isinstance(arg, ScalarObjectVariable) for arg in args):
-            if not all(isinstance(a, (ScalarObjectVariable, ConstantVariable)) for a in args):
-                unsupported("GB0008", f"{args[0].describe()} != {args[1].describe()}")
-            return tx.constant(not is_same(tx, *args))
+    if function is operator.ne and any(map(has_own_say, args)):
+        unequal = compared(tx, "__ne__", *args)
+        return tx.constant(not is_same(tx, *args)) if unequal is None else unequal
     equal = equals(tx, *args)
     if isinstance(equal, bool):
         return tx.constant(equal if function is operator.eq else not equal)
@@ -269,8 +161,8 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
     left, right = left.realize(), right.realize()
     if isinstance(left, IdVariable) and isinstance(right, IdVariable):
         return is_same(tx, left.owner, right.owner)
-    if isinstance(left, ObjectVariable) or isinstance(right, ObjectVariable):
-        result = _by_special_method(tx, operator.eq, [left, right])
+    if has_own_say(left) or has_own_say(right):
+        result = compared(tx, "__eq__", left, right)
         return is_same(tx, left, right) if result is None else result
     if isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable):
         return _same_items(tx, left, right)
@@ -299,7 +191,17 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
         return bool(number.as_constant())
     if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
         return bool(fold(operator.eq, left.value, right.value))
+    if _both_leave(tx, left, right):
+        return is_same(tx, left, right)
     unsupported("GB0008", f"comparison of {left.describe()} with {right.describe()}")
+
+
+def _both_leave(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool:
+    """Whether neither class says when its instances equal those of the other."""
+    kinds = left.python_type(), right.python_type()
+    for kind in kinds:
+        guard_member(tx, kind, "__eq__")
+    return leaves(kinds[0], "__eq__", kinds[1]) and leaves(kinds[1], "__eq__", kinds[0])
 
 
 def _names_types(value: VariableTracker) -> bool:
@@ -310,9 +212,6 @@ def _names_types(value: VariableTracker) -> bool:
 
 
 _GUARDED_BY_ID = (ClassVariable, BuiltinVariable)
-_NUMBERS = (int, float, complex)
-_COMPARISONS = frozenset(COMPARE.values())
-_FORMATTING = (operator.mod, operator.imod)
 _EQUALITY = (operator.eq, operator.ne)
 _BY_IDENTITY = (ClassVariable, BuiltinVariable, FunctionVariable)
 _KNOWN_KINDS = {
@@ -419,7 +318,7 @@ def check_reflexive(*values: VariableTracker) -> None:
     ):
         return
     for value in values:
-        if isinstance(value, ConstantVariable) and value.value != value.value:
+        if type(value) is ConstantVariable and value.value != value.value:
             unsupported("GB0008", "identity of NaN")
 
 
@@ -574,6 +473,10 @@ def unary(tx: Translator, function: Callable[..., Any], value: VariableTracker) 
             found = number_operation(tx, function, [value])
             return found or tx.constant(~value.as_constant())
         return tx.wrap_plain(function(value.value))
+    name = f"__{function.__name__.strip('_')}__"
+    said = value.own(tx, name) if isinstance(value, (EnumVariable, ExceptionVariable)) else None
+    if said is not None:
+        return said
     if isinstance(value, ConstantVariable):
         negated = number_operation(tx, function, [value])
         return negated or tx.constant(fold(function, value.value))
@@ -581,6 +484,5 @@ def unary(tx: Translator, function: Callable[..., Any], value: VariableTracker) 
     if read is not None:
         return read
     if isinstance(value, ObjectVariable):
-        name = f"__{function.__name__.strip('_')}__"
-        return value.getattr(tx, name).call(tx, [], {})
+        return value.call_special(tx, name)
     unsupported("GB0008", f"operator.{function.__name__} on {value.describe()}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from graphwright.capture.source import ClassSource, MroSource
+from graphwright.capture.variables.arithmetic import IN_PLACE, REFLECTED, SWAPPED
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.namespaces import ABSENT, lookup
@@ -21,25 +22,21 @@ _ASKED_OF_OBJECT = ("dtype", "item", "shape")
 
 
 def beside_tensor(
-    tx: Translator,
-    args: list[VariableTracker],
-    name: str | None,
-    in_place: Mapping[str, str],
-    reflected: Mapping[str, str],
+    tx: Translator, args: list[VariableTracker], name: str | None
 ) -> VariableTracker | None:
     """What the object's method gives; None where a tensor's operator has its say.
 
-    name: the method of the operator. in_place: the plain ones of those that write.
+    name: the method of the operator.
     """
     if name is None or len(args) != 2:
         return None
     left, right = args
-    plain = in_place.get(name, name)
+    plain = IN_PLACE.get(name, name)
     other: VariableTracker
     if isinstance(left, ObjectVariable) and isinstance(right, TensorVariable):
         owner, names, other = left, tuple(dict.fromkeys((name, plain))), right
     elif isinstance(right, ObjectVariable) and _is_no_operand(tx, right):
-        owner, names, other = right, (reflected[plain],), left
+        owner, names, other = right, ((REFLECTED | SWAPPED)[plain],), left
     else:
         return None
     if name in ("__eq__", "__ne__"):

@@ -77,9 +77,13 @@ def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if value.has_method("__hash__"):
             return tx.constant(hash(_Hashed(value.call_special(tx, "__hash__").as_constant())))
         unsupported("GB0008", f"hash() of {value.describe()}, which is its address")
+    if isinstance(value, EnumVariable):
+        said = value.own(tx, "__hash__")
+        if said is not None:
+            return tx.constant(hash(_Hashed(said.as_constant())))
+        if type(value.value).__hash__ in _HASHES_OF_NAMES:
+            return tx.constant(hash(value.value))
     constant = value.as_constant()
-    if isinstance(value, EnumVariable) and type(constant).__hash__ in _HASHES_OF_NAMES:
-        return tx.constant(hash(constant))
     if not isinstance(constant, _HASHED_BY_VALUE):
         unsupported("GB0008", f"hash() of {value.describe()}")
     return tx.constant(fold(hash, constant))

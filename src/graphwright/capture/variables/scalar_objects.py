@@ -13,7 +13,7 @@ from graphwright.capture.source import ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.containers import is_modelled
+from graphwright.capture.variables.containers import ContainerObjectVariable, is_modelled
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.namespaces import lookup
 from graphwright.capture.variables.objects import ObjectVariable
@@ -148,6 +148,9 @@ class ScalarMethod(VariableTracker):
 
     def _plain(self, value: VariableTracker) -> VariableTracker:
         """What the method sees of an argument: the value alone of one of its own kind."""
+        if isinstance(value, ContainerObjectVariable) and issubclass(value.base, set):
+            algebra = self.name in _COMPARISONS or self.name in _ARITHMETIC
+            return value.payload if algebra and self.owner.base is frozenset else value
         if not isinstance(value, ScalarObjectVariable):
             return value
         own = value.base is self.owner.base and not self._looks_up()
@@ -192,7 +195,8 @@ _NUMBERS = (int, float, complex)
 _COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 _ARITHMETIC = frozenset(
     f"__{reflected}{name}__"
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "divmod", "and", "or")
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "divmod", "and", "or",
+                 "xor")
     for reflected in ("", "r")
 )
 

@@ -467,7 +467,7 @@ def whole_number(tx: Translator, value: VariableTracker) -> VariableTracker:
         number: VariableTracker = getattr(value, "payload", value)
         return number
     own = value.has_method("__index__")
-    return value.getattr(tx, "__index__").call(tx, [], {}) if own else value
+    return value.call_special(tx, "__index__") if own else value  # type: ignore[attr-defined]
 
 
 def index_of(tx: Translator, key: VariableTracker) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import types
 from collections.abc import Callable, Iterable
 from itertools import chain, repeat
@@ -12,6 +13,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold, formatted
+from graphwright.capture.variables.enums import EnumVariable
 from graphwright.capture.variables.exceptions import ExceptionVariable
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.mappings import DictVariable
@@ -102,6 +104,10 @@ def text_of(
     special = _special(tx, value, convert, spec)
     if special is not None:
         return special
+    if isinstance(value, (EnumVariable, ExceptionVariable)):
+        own = _own(tx, value, convert, spec)
+        if own is not None:
+            return own
     if isinstance(value, ExceptionVariable) and convert is str and not spec:
         return value.text(tx)
     if isinstance(value, ExceptionVariable) and convert is repr and spec is None:
@@ -132,6 +138,19 @@ def _class(value: VariableTracker) -> Any:
     if not isinstance(known, type) or type(known).__repr__ is not type.__repr__:
         unsupported("GB0008", f"formatting of {value.describe()}")
     return known
+
+
+def _own(
+    tx: Translator, value: EnumVariable | ExceptionVariable, convert: Convert, spec: str | None
+) -> VariableTracker | None:
+    """What the class of a member or of an exception says in Python."""
+    if spec is None:
+        return value.own(tx, f"__{convert.__name__}__") if convert is not ascii else None
+    own = value.own(tx, "__format__", tx.constant(spec))
+    if own is None and lookup(value.python_type(), "__format__") is enum.Enum.__format__:
+        shown = value.own(tx, "__str__")
+        return None if shown is None else text_of(tx, shown, str, spec)
+    return own
 
 
 def _special(

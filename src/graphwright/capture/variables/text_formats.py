@@ -102,7 +102,8 @@ def _values(right: VariableTracker, keys: list[str | None]) -> Args | None:
     plain = type(right) is TupleVariable
     items = [item.realize() for item in right.items] if isinstance(right, TupleVariable) else []
     found = items if plain else [right]
-    alone = plain or not isinstance(right, (TupleVariable, DictVariable))
+    several = issubclass(right.python_type(), tuple) or isinstance(right, DictVariable)
+    alone = plain or not several
     return found if alone and len(found) == len(keys) else None
 
 

@@ -222,7 +222,7 @@ def _sized(output: OutputGraph, value: Any, length: int, source: Source) -> None
     if base_of(cls) is not None:    # by which the items are read: see `_item`
         output.guards.id_match(
             MroSource(ClassSource.of(cls), "__getitem__"), lookup(cls, "__getitem__"))
-    if not isinstance(source, ConstSource) or isinstance(value, list):
+    if not isinstance(source, ConstSource) or issubclass(cls, list):
         output.guards.length(source, length)
 
 
@@ -270,7 +270,7 @@ def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> Variabl
         raw, key = keys.tracked(output, i, source)
         entries[raw] = (key, output.wrap_lazily(dict.__getitem__(value, known), place))
     factory = None
-    if isinstance(value, collections.defaultdict):
+    if issubclass(type(value), collections.defaultdict):
         factory_source = AttrSource(source, "default_factory")
         factory = output.wrap(_FACTORY(value), factory_source)
         if isinstance(factory, ConstantVariable):
@@ -294,11 +294,11 @@ def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
         if type(value) is frozenset and not _holds_objects(members):
             return _identified_constant(output, value, source)
         return OpaqueVariable(value, source)
-    if isinstance(source, ConstSource) and isinstance(value, frozenset):
+    if isinstance(source, ConstSource) and issubclass(type(value), frozenset):
         return ConstantVariable(value, source)
     same_type(output, value, source)
     output.guards.set_members(source, members)
-    if isinstance(value, frozenset):
+    if issubclass(type(value), frozenset):
         return ConstantVariable(value, source)
     return SetVariable(set(members), source)
 
