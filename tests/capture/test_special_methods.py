@@ -16,8 +16,10 @@ import pytest
 import graphwright as gw
 
 CALLS: list[tuple[str, str]] = []
-TOLD = ("eq ne lt le gt ge add radd iadd sub rsub mul rmul or ror and rand getitem call neg invert "
-        "abs pos").split()
+TOLD = (
+    "eq", "ne", "lt", "le", "gt", "ge", "add", "radd", "iadd", "sub", "rsub", "mul", "rmul", "or",
+    "ror", "and", "rand", "getitem", "call", "neg", "invert", "abs", "pos",
+)
 GIVEN: dict[str, Any] = {
     "index": 2, "int": 3, "float": 4.5, "reversed": [9], "enter": "in", "dir": ["zz"],
     "round": "round", "next": "next", "divmod": "divmod", "pow": "pow", "instancecheck": True,
@@ -144,7 +146,8 @@ def outcome(function: Callable[..., Any], *args: Any) -> tuple[str, list[tuple[s
 def test_what_an_expression_asks(kind: str, made: str) -> None:
     """Plainly, captured, and again from the cache: the same result, by the same methods."""
     make = MAKERS[kind]
-    head = "def f(x, make):\n    v, w = make(), make()\n" if made == "inside" else "def f(x, v, w):\n"
+    inside = "def f(x, make):\n    v, w = make(), make()\n"
+    head = inside if made == "inside" else "def f(x, v, w):\n"
     for expression in EXPRESSIONS:
         text = f"{head}    x = x + 1\n    r = ({expression})\n    return r, x * 2\n"
         world = {**globals(), "operator": operator, "copy": copy}
@@ -175,7 +178,7 @@ def test_comparisons_of_different_kinds_break_no_graph() -> None:
     def f(x: gw.Tensor) -> tuple[object, ...]:
         pair, words = Pair(1, 2), ["a"]
         return (pair == 1, pair != 1, 1 in [pair], range(2) == [0, 1], words == {"a"},
-                {"a": 1}.keys() == ["a"], x.shape == 2, words.append == 1, None == pair, x + 1)
+                {"a": 1}.keys() == ["a"], x.shape == 2, words.append == 1, pair == None, x + 1)  # noqa: E711
 
     plain = f(gw.ones(2))[:-1]
     assert gw.compile(f, fullgraph=True)(gw.ones(2))[:-1] == plain

@@ -68,7 +68,8 @@ class Operands:
         name = self.chance.choice([*SYMBOLS, "eq", "ne"])
         form = self.chance.choice(("plain", "plain", "plain", "in place", "in", "list", "bool"))
         if form == "in place" and name in ARITHMETIC:
-            return f"def f(x):\n    v = {left}\n    v {SYMBOLS[name]}= {right}\n    return v, x + 1"
+            written = f"v {SYMBOLS[name]}= {right}"
+            return f"def f(x):\n    v = {left}\n    {written}\n    return v, x + 1"
         shown = {
             "in": f"{left} in [{right}]", "list": f"[{left}] == [{right}]", "bool": f"not {left}",
         }.get(form, f"{left} {SYMBOLS[name]} {right}")
