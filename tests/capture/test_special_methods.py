@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import copy
 import enum
+import functools
 import operator
 import re
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -182,3 +183,60 @@ def test_comparisons_of_different_kinds_break_no_graph() -> None:
 
     plain = f(gw.ones(2))[:-1]
     assert gw.compile(f, fullgraph=True)(gw.ones(2))[:-1] == plain
+
+
+def test_what_is_told_before_a_partial_of_nothing_callable() -> None:
+    """The call fails where it is written, after all that came before."""
+    told: list[int] = []
+
+    def f(x: gw.Tensor) -> object:
+        told.append(1)
+        return functools.partial([x + 1], 1)()    # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match="the first argument must be callable"):
+        gw.compile(f)(gw.ones(1))
+    assert told == [1]
+
+
+class OwnKeys(OrderedDict[str, int]):
+    def keys(self) -> Any:
+        CALLS.append(("mapping", "keys"))
+        return iter(["a"])
+
+
+class OwnLength(set[int]):
+    def __len__(self) -> int:
+        CALLS.append(("set", "len"))
+        return 2
+
+
+class OwnAccess(int):
+    def __getattribute__(self, name: str) -> Any:
+        CALLS.append(("int", name))
+        return super().__getattribute__(name)
+
+
+def update(x: gw.Tensor) -> tuple[object, ...]:
+    gathered: dict[str, int] = {}
+    gathered.update(OwnKeys(a=1, b=2))
+    return gathered, x + 1
+
+
+def in_order(x: gw.Tensor) -> tuple[object, ...]:
+    return sorted(OwnLength([2, 1])), operator.length_hint(OwnPair(1, 2)), x + 1
+
+
+def names(x: gw.Tensor) -> tuple[object, ...]:
+    return dir(OwnAccess(3)), x + 1
+
+
+def joined(x: gw.Tensor) -> tuple[object, ...]:
+    return operator.concat(OwnAccess(3), 2), x + 1
+
+
+@pytest.mark.filterwarnings("ignore:graphwright:RuntimeWarning")
+@pytest.mark.parametrize("function", [update, in_order, names, joined])
+def test_what_functions_of_c_ask(function: Callable[..., Any]) -> None:
+    """Keys of a mapping that has its own, the length of what is sorted, attributes of `dir`."""
+    plain = outcome(function)
+    assert outcome(gw.compile(function, backend="eager")) == plain

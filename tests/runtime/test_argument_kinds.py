@@ -194,3 +194,32 @@ def test_copy_takes_a_number(dtype: gw.dtype, number: Any) -> None:
     expected[0] = gw.tensor(number).to(dtype)
     for run in (write, gw.compile(write)):
         assert gw.equal(run(gw.zeros(2, dtype=dtype)), expected)
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+class Count(int):
+    """Answers whatever it is asked for, and says that it is another number."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"asked for {name}")
+
+    def __int__(self) -> int:
+        return 7
+
+
+@pytest.mark.parametrize("number", [Level.LOW, Count(1), 1j, True, np.int64(1)], ids=repr)
+def test_numbers_of_all_kinds_are_compared_item_by_item(number: Any) -> None:
+    x = gw.ones(2)
+    same = number == 1
+    for equal in (x == number, number == x, ~(x != number)):
+        assert isinstance(equal, gw.Tensor) and equal.tolist() == [same, same]
+
+
+def test_a_number_of_a_derived_class_is_its_value() -> None:
+    """Its attributes are not asked for, nor what it would convert to."""
+    x = gw.ones(2)
+    assert (x * Count(3)).tolist() == [3.0, 3.0] and x.clamp(Count(2)).tolist() == [2.0, 2.0]
+    assert gw.full((2,), Count(3)).tolist() == [3, 3]

@@ -16,7 +16,7 @@ from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops.integers import plain_integers
+from graphwright.runtime.ops.integers import plain_integers, plain_number
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.refusals import INTERNAL, refusal
@@ -257,13 +257,6 @@ def dtype_of(name: str, dtype: Any) -> Any:
     raise TypeError(f"{name}(): argument 'dtype' must be a dtype, not {type(dtype).__name__}")
 
 
-def _plain_number(value: Any) -> Any:
-    for kind in (int, float):
-        if isinstance(value, kind):
-            return kind(value)
-    return complex(value)
-
-
 def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """`args` with NumPy scalars and subclasses of numbers as plain ones; None if there are none.
 
@@ -281,10 +274,10 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
         item = values[index]
         if type(item) in (int, float, bool, complex) or isinstance(item, TensorBase):
             continue
-        if hasattr(item, "dtype") and hasattr(item, "item") and not getattr(item, "shape", 1):
+        if isinstance(item, _NUMBER):
+            values[index] = plain_number(item)
+        elif hasattr(item, "dtype") and hasattr(item, "item") and not getattr(item, "shape", 1):
             values[index] = item.item()
-        elif isinstance(item, _NUMBER):
-            values[index] = _plain_number(item)
     changed = any(a is not b for a, b in zip(values, args, strict=True))
     return tuple(values) if changed else None
 

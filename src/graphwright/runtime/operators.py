@@ -56,7 +56,10 @@ _COMPARABLE = frozenset({int, float, bool})
 
 
 def _is_operand(other: Any) -> bool:
-    """Whether a value has a dtype; arrays compare by NumPy's operator, which knows tensors."""
+    """Whether a value is a number, or has a dtype; arrays compare by NumPy's operator, which
+    knows tensors."""
+    if isinstance(other, int | float | complex):
+        return True
     return hasattr(other, "dtype") and not isinstance(other, np.ndarray)
 
 
@@ -169,12 +172,12 @@ class Operators:
     __rrshift__ = _reflected("__rrshift__", "__rshift__", _bitwise_right_shift)
     __irshift__ = _operator("__irshift__", "__rrshift__", _bitwise_right_shift_)
     def __eq__(self, other: Any) -> Any:
-        if other.__class__ not in _COMPARABLE and not _is_operand(other):
+        if type(other) not in _COMPARABLE and not _is_operand(other):
             return _compared_by_other(_eq, self, other)
         return dispatch(_eq, (self, other))
 
     def __ne__(self, other: Any) -> Any:
-        if other.__class__ not in _COMPARABLE and not _is_operand(other):
+        if type(other) not in _COMPARABLE and not _is_operand(other):
             return _compared_by_other(_ne, self, other)
         return dispatch(_ne, (self, other))
 

@@ -378,6 +378,8 @@ def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if isinstance(function, PartialVariable) and not function.attributes:
         given = [*function.args, *args[1:]]
         return PartialVariable(function.function, given, {**function.kwargs, **kwargs})
+    if not tx.truth(_callable(tx, [function], {})):
+        unsupported("GB0007", f"TypeError: partial() of {function.describe()}")
     return PartialVariable(function, args[1:], kwargs)
 
 

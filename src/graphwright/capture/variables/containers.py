@@ -365,7 +365,7 @@ def new_tuple(
 
 def as_mapping(tx: Translator, value: ContainerObjectVariable) -> DictVariable:
     """What C reads a dict's items from, past the class's own `[]`; a break at its own order."""
-    if not value.plain(tx, "__iter__"):
+    if not value.plain(tx, "__iter__", "__getattribute__"):
         unsupported("GB0008", f"items of {value.describe()}")
     payload: DictVariable = value.payload
     return payload
@@ -375,7 +375,10 @@ def unwrapped(tx: Translator, value: VariableTracker) -> VariableTracker:
     """What a C function sees of a dict or list that overrides no reading method."""
     value = value.realize()
     if isinstance(value, ContainerObjectVariable):
-        if not value.plain(tx, "__iter__", "__getitem__"):
+        names = ["__iter__", "__getitem__", "__getattribute__"]
+        if isinstance(value.payload, DictVariable):
+            names.append("keys")
+        if not value.plain(tx, *names):
             unsupported("GB0008", f"items of {value.describe()}")
         payload: VariableTracker = value.payload
         return payload

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,19 @@ def _operator(function: Callable[..., Any]) -> Handler:
         return tx.operate(function, *args)
 
     return handler
+
+
+def _concatenation(function: Callable[..., Any]) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        kinds = [arg.realize().python_type() for arg in args]
+        if not all(kind in _SEQUENCES for kind in kinds):
+            unsupported("GB0008", f"concatenation of {' and '.join(k.__name__ for k in kinds)}")
+        return tx.operate(function, *args)
+
+    return handler
+
+
+_SEQUENCES = (list, tuple, str, bytes, collections.deque)
 
 
 def _unary(function: Callable[..., Any]) -> Handler:
@@ -70,8 +84,8 @@ def _operator_functions() -> dict[Any, Handler]:
         getattr(operator, name): _operator(getattr(operator, name)) for name in names
     }
     table[operator.index] = _index
-    table[operator.concat] = _operator(operator.add)
-    table[operator.iconcat] = _operator(operator.iadd)
+    table[operator.concat] = _concatenation(operator.add)
+    table[operator.iconcat] = _concatenation(operator.iadd)
     table[operator.length_hint] = _length_hint
     table[operator.delitem] = _delitem
     for name in ("neg", "pos", "invert", "abs"):

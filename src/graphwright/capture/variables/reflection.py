@@ -127,10 +127,11 @@ def _dir(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) != 1 or not isinstance(args[0].realize(), ObjectVariable):
         unsupported("GB0008", "dir() of other than an object")
     owner: Any = args[0].realize()
-    guard_member(tx, owner.cls, "__dir__")
-    if lookup(owner.cls, "__dir__") is not object.__dir__:
-        unsupported("GB0008", f"{owner.cls.__name__}.__dir__")
-    names = {*dir(owner.cls), *owner.attribute_names(tx)}
+    for name in ("__dir__", "__getattribute__", "__class__"):
+        guard_member(tx, owner.cls, name)
+        if lookup(owner.cls, name) is not vars(object)[name]:
+            unsupported("GB0008", f"{owner.cls.__name__}.{name}")
+    names = {*type.__dir__(owner.cls), *owner.attribute_names(tx)}
     return ListVariable([tx.constant(name) for name in sorted(names)])
 
 

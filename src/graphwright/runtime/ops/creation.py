@@ -12,6 +12,7 @@ from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.limits import exceeds
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.integers import plain_number
 from graphwright.runtime.ops.kernels import HALVES, allocate, wrap
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import (
@@ -156,8 +157,10 @@ def _full_eager(size: tuple[int, ...], fill_value: Any, dtype: Any, device: Any)
         return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, spec.device)
     require_cpu("full", device)
     check_size("full", size)
-    if hasattr(fill_value, "item"):
+    if hasattr(type(fill_value), "item"):
         fill_value = fill_value.item()
+    elif isinstance(fill_value, int | float | complex) and type(fill_value) is not bool:
+        fill_value = plain_number(fill_value)
     out = _core.empty(Tensor, size, dtype or _scalar_type(fill_value))
     _fill("full", out, fill_value)
     return out
@@ -233,7 +236,7 @@ def _full_like_eager(input: Any, fill_value: Any, dtype: Any, device: Any) -> Te
         return _full_eager(tuple(input.shape), fill_value, dtype or input.dtype, device)
     spec = _like(input, dtype)
     out = allocate(spec.shape, spec.strides, spec.dtype)
-    value = fill_value.item() if hasattr(fill_value, "item") else fill_value
+    value = fill_value.item() if hasattr(type(fill_value), "item") else fill_value
     _fill("full_like", out, value)
     return out
 

@@ -136,3 +136,10 @@ def plain_integers(op: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
             values = values or list(args)
             values[slot] = plain
     return args if values is None else tuple(values)
+
+
+def plain_number(value: Any) -> Any:
+    """The number that an instance of a derived class is, whatever its own methods say."""
+    if isinstance(value, int):
+        return int.__int__(value)
+    return float.__float__(value) if isinstance(value, float) else complex.__pos__(value)
