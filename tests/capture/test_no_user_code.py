@@ -161,6 +161,39 @@ def test_values_are_looked_at_by_their_type(function):
     assert LOG == []
 
 
+class SpyError(Exception):
+    """Tells of what is read of it: of its traceback, arguments and context too."""
+
+    def __getattribute__(self, name):
+        LOG.append(name)
+        return Exception.__getattribute__(self, name)
+
+
+def test_what_a_frame_lets_go_of_is_looked_at_by_its_type():
+    def lets_go(x, first, second):
+        held = [first, second]
+        y = x + 1
+        first = second = None
+        held.clear()
+        return y
+
+    def handles(x, box):
+        y = x + 1
+        try:
+            box.pop()
+        except IndexError:
+            return y
+        box.clear()
+        return y
+
+    captured, replaced = Captured(lets_go), Captured(handles)
+    LOG.clear()
+    for make in (Spy, Posing, SpyError):
+        captured(X, make(), make())
+        replaced(X, [make(), make()])
+    assert LOG == []
+
+
 @pytest.mark.filterwarnings("ignore:.*the most there may be:RuntimeWarning")
 @pytest.mark.parametrize("cls", [OfEqual, OfUnhashed])
 def test_classes_with_an_equality_of_their_own_are_used_as_plainly(cls):

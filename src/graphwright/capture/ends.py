@@ -56,7 +56,7 @@ def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
         isinstance(value.source, (LocalSource, CellSource)) or id(known(value)) in tx.given
     ):
         return
-    if isinstance(known(value), BaseException) and known(value) is tx.output.handling:
+    if known(value) is tx.output.handling is not None:
         return
     kind = _kind(tx, value)
     if _ends_visibly(kind) or _is_watched(kind, value) or _holds_an_end(value) or (
@@ -82,7 +82,7 @@ def known(value: VariableTracker | None) -> Any:
 
 def _has_traceback(tx: Translator, value: VariableTracker) -> bool:
     """Whether an exception that the frame was given holds frames."""
-    if value.source is None or known(value).__traceback__ is not None:
+    if value.source is None or _kept(known(value), "__traceback__") is not None:
         return True
     tx.guards.equals(AttrSource(value.source, "__traceback__"), None)
     return False
@@ -151,11 +151,16 @@ def _value_ends(value: object, left: list[int]) -> bool:
         return False
     if issubclass(kind, _core.TensorBase):
         return False
-    if isinstance(value, BaseException) and value.__traceback__ is not None:
+    if issubclass(kind, BaseException) and _kept(value, "__traceback__") is not None:
         return True
     if _ends_visibly(kind) or (kind.__weakrefoffset__ and weakref.getweakrefcount(value)):
         return True
     return any(_value_ends(part, left) for part in _held(value))
+
+
+def _kept(error: Any, name: str) -> Any:
+    """What an exception keeps for Python, whatever its class makes of the name."""
+    return vars(BaseException)[name].__get__(error)
 
 
 def _held(value: Any) -> Iterable[Any]:
@@ -167,7 +172,7 @@ def _held(value: Any) -> Iterable[Any]:
         base = next(base for base in _SEQUENCES if issubclass(kind, base))
         found = list(base.__iter__(value))
     elif issubclass(kind, BaseException):
-        found = [*value.args, value.__cause__, value.__context__]
+        found = [*_kept(value, "args"), _kept(value, "__cause__"), _kept(value, "__context__")]
     else:
         found = []
     if kind.__flags__ & _HEAP_TYPE and kind.__dictoffset__:

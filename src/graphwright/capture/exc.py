@@ -6,7 +6,7 @@ that escapes is a bug of the compiler and surfaces as `InternalCaptureError`.
 
 from __future__ import annotations
 
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from graphwright.capture.breaks import BREAKS, BreakKind
 from graphwright.capture.record import Location
@@ -36,10 +36,10 @@ class Signal(Exception):
 
         They hold the user's objects, and often the exception itself.
         """
-        behind = (self.__cause__, self.__context__)
+        behind: tuple[Any, ...] = (self.__cause__, self.__context__)
         self.__traceback__ = self.__cause__ = self.__context__ = None
         for error in behind:
-            if isinstance(error, Signal):
+            if issubclass(type(error), Signal):
                 error.drop_frames()
 
 
