@@ -46,6 +46,26 @@ def test_an_attribute_is_stored_and_deleted(kind: type, before: bool) -> None:
     assert captured.breaks == []
 
 
+@pytest.mark.parametrize("kind", [Plain, Own, Slotted])
+@pytest.mark.parametrize("before", [False, True])
+def test_an_attribute_that_may_be_missing_is_deleted(kind: type, before: bool) -> None:
+    def program(thing: Any, x: Any) -> Any:
+        try:
+            del thing.a
+        except AttributeError:
+            return x + 1
+        return x - 1
+
+    captured = Captured(program)
+    for _ in range(2):
+        thing = kind()
+        if before:
+            thing.a = 1
+        assert captured(thing, gw.ones(1)).item() == (0 if before else 2)
+        assert not hasattr(thing, "a")
+    assert captured.breaks == []
+
+
 def test_attributes_keep_their_order() -> None:
     def program(thing: Any, x: Any) -> Any:
         thing.a = 1

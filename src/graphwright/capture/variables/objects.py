@@ -362,8 +362,7 @@ class ObjectVariable(VariableTracker):
             return False
         static = lookup(self.cls, name)
         if isinstance(static, types.MemberDescriptorType):
-            self._slot(tx, name, static)
-            return True
+            return self._slot(tx, name, static) is not None
         if name not in instance_dict(self.value):
             self._guard_absent(tx, name)
             return False
