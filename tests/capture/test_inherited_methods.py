@@ -404,3 +404,38 @@ def test_a_repeated_deque_is_a_deque() -> None:
     _, left, right, same = Captured(work)(gw.ones(1), deque)
     assert left == right == collections.deque([1, 1, 1, 1])
     assert same is deque and deque == collections.deque([1, 1])
+
+
+def unused(x: Any, of: type, value: Any) -> Any:
+    super(of, value)
+    return x + 1
+
+
+def asked_for_what_nobody_has(x: Any, of: type, value: Any) -> Any:
+    return x + 1, hasattr(super(of, value), "nothing")
+
+
+@pytest.mark.parametrize("function", [unused, asked_for_what_nobody_has])
+@pytest.mark.parametrize("of_class", [False, True], ids=["instance", "class"])
+def test_super_refuses_what_does_not_derive_or_no_longer_does(
+    function: Callable[..., Any], of_class: bool
+) -> None:
+    class Base:
+        pass
+
+    class Between(Base):
+        pass
+
+    class Derived(Between):
+        pass
+
+    def given(cls: type) -> Any:
+        return cls if of_class else cls()
+
+    captured = Captured(function)
+    x = gw.ones(1)
+    assert captured.agrees(x, Between, given(Derived))
+    for cls in (Base, Derived):
+        Derived.__bases__ = (Base,)
+        with pytest.raises(TypeError, match="instance or subtype of type"):
+            captured(x, Between, given(cls))

@@ -366,11 +366,7 @@ def _super(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     cls = cls.realize()
     if not isinstance(cls, ClassVariable):
         unsupported("GB0008", f"super() of {cls.describe()}")
-    owner = owner.realize()
-    kind = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
-    if not issubclass(kind, cls.value) and not isinstance(owner, ClassVariable):
-        unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
-    return SuperVariable(cls.value, owner)
+    return SuperVariable.of(tx, cls.value, owner.realize())
 
 
 def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

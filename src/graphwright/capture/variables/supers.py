@@ -10,7 +10,7 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, ClassSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
-from graphwright.capture.variables.namespaces import ABSENT, lookup, mro_of
+from graphwright.capture.variables.namespaces import ABSENT, lookup, may_change, mro_of
 from graphwright.capture.variables.objects import bind_class_attribute
 
 if TYPE_CHECKING:
@@ -25,6 +25,16 @@ class SuperVariable(VariableTracker):
         self.cls = cls
         self.owner = owner
 
+    @classmethod
+    def of(cls, tx: Translator, base: type, owner: VariableTracker) -> SuperVariable:
+        """The call; a break where `owner` is no instance or subclass of `base`."""
+        made = cls(base, owner)
+        kind = made._kind()
+        if may_change(kind) and base is not object:
+            source = MroSource(ClassSource.of(kind), "__class__", base)     # what `object` has
+            tx.guards.id_match(source, lookup(kind, "__class__", base))
+        return made
+
     def python_type(self) -> type:
         return super
 
@@ -32,12 +42,7 @@ class SuperVariable(VariableTracker):
         return [self.owner]
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        owner = self.owner
-        kind = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
-        if not self._is_base(kind) and isinstance(owner, ClassVariable):
-            kind = owner.python_type()
-        if not self._is_base(kind):
-            unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
+        owner, kind = self.owner, self._kind()
         of_class = isinstance(owner, ClassVariable) and kind is owner.value
         if tx.written_in_class(kind, name, self.cls) is not None:
             unsupported("GB0008", f"super().{name}, which the frame has changed")
@@ -54,6 +59,16 @@ class SuperVariable(VariableTracker):
             getter = tx.output.wrap(static.fget, AttrSource(source, "fget"))
             return getter.call(tx, [owner], {})
         return bind_class_attribute(tx, static, source, owner, name)
+
+    def _kind(self) -> type:
+        """The class whose MRO is searched."""
+        owner = self.owner
+        kind = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
+        if not self._is_base(kind) and isinstance(owner, ClassVariable):
+            kind = owner.python_type()
+        if not self._is_base(kind):
+            unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
+        return kind
 
     def _is_base(self, kind: type) -> bool:
         return self.cls in (mro_of(kind) or ())    # None while the class is being made
