@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -212,3 +213,31 @@ def test_of_a_tensor_made_in_the_frame(switched: Any, leaf: bool) -> None:
         else:
             found.append((None if x.grad is None else x.grad.tolist(), weight.grad.tolist()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("action", ["always", "error"])
+def test_gradients_that_will_not_come_are_warned_of_once_and_where_they_are_read(
+    action: Any,
+) -> None:
+    """By the reading line: neither by capture, nor by guards on a leaf that went before."""
+    def program(x: Any, asked: Any) -> Any:
+        y = x + 1
+        return y, asked.grad is None
+
+    captured = Captured(program)
+    leaf = gw.ones(2, requires_grad=True)
+    retained = leaf * 2
+    retained.retain_grad()
+    line = program.__code__.co_firstlineno + 2
+    for asked in (leaf, leaf * 2, retained, leaf * 2, gw.ones(2), leaf, retained):
+        warned = not asked.is_leaf and asked is not retained
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter(action)
+            if warned and action == "error":
+                with pytest.raises(UserWarning, match="not a leaf"):
+                    captured(gw.ones(1), asked)
+            else:
+                assert captured.agrees(gw.ones(1), asked)
+        expected = [(__file__, line)] * 2 if warned and action == "always" else []
+        assert [(warning.filename, warning.lineno) for warning in found] == expected
+    assert set(captured.breaks) == {"GB0008"}

@@ -292,6 +292,20 @@ class AttrSource(DerivedSource):
         return program.chain("attr", self.base, self.attr)
 
 
+class GradientSource(DerivedSource):
+    """`base.grad` of a tensor, read without the warning that no leaf is asked for it."""
+
+    def name(self) -> str:
+        return f"{self.base.name()}.grad"
+
+    def emit(self, cg: Reloader) -> None:
+        self.base.emit(cg)
+        cg.load_attr("_grad")
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("attr", self.base, "_grad")
+
+
 class InstanceAttrSource(DerivedSource):
     """The entry of the instance's own `__dict__`, whatever its class defines."""
 

@@ -12,7 +12,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
-from graphwright.capture.source import AttrSource, Source
+from graphwright.capture.source import AttrSource, GradientSource, Source
 from graphwright.capture.tape import leaves_of
 from graphwright.capture.variables.autograd_function import APPLY, apply_function
 from graphwright.capture.variables.base import VariableTracker
@@ -239,10 +239,23 @@ def gradient_of(tx: Translator, owner: TensorVariable) -> VariableTracker:
         return pending.realize()
     if owner.source is not None:
         tx.output.tape.gradients_read = True
-        return tx.output.wrap_attribute(owner, AttrSource(owner.source, "grad"), "grad")
+        real = tx.output.real_inputs()[owner.node]
+        if real._grad is None and real.requires_grad:
+            _check_expected(tx, owner.source, real)
+        return tx.output.wrap_attribute(owner, GradientSource(owner.source), "_grad")
     if not owner.fake.is_leaf and not is_retained(tx, owner):
         unsupported("GB0008", "attribute 'grad' of a tensor made in the frame")
     return tx.constant(None)
+
+
+def _check_expected(tx: Translator, source: Source, real: Tensor) -> None:
+    """A break before a tensor is asked for a gradient that it will not get, as it warns."""
+    if real.is_leaf:
+        tx.guards.equals(AttrSource(source, "grad_fn"), None)
+    elif real.retains_grad:
+        tx.guards.equals(AttrSource(source, "retains_grad"), True)
+    else:
+        unsupported("GB0008", "attribute 'grad' of a tensor that is no leaf")
 
 
 def hook_method(
