@@ -439,3 +439,12 @@ def test_super_refuses_what_does_not_derive_or_no_longer_does(
         Derived.__bases__ = (Base,)
         with pytest.raises(TypeError, match="instance or subtype of type"):
             captured(x, Between, given(cls))
+
+
+def test_super_of_a_class_alone_is_made_by_python() -> None:
+    def program(x: Any) -> Any:
+        return x + 1, repr(super(Keyed))  # type: ignore[misc]
+
+    captured = Captured(program)
+    assert captured.agrees(gw.ones(1))
+    assert captured.breaks[0] == "GB0004"

@@ -362,6 +362,8 @@ def _format(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _super(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) == 1:
+        unsupported("GB0004", "super() without an instance")
     cls, owner = args if args else tx.super_arguments()
     cls = cls.realize()
     if not isinstance(cls, ClassVariable):
