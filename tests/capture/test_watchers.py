@@ -276,6 +276,48 @@ def test_breakpoint_sees_the_users_frame(monkeypatch):
     assert seen == [(["x", "y"], 2)] * 4
 
 
+def caller_locals(depth: int = 1):
+    return dict(sys._getframe(depth).f_locals)
+
+
+def evaluated(text: str):
+    """As evaluators do that take names from where they are called."""
+    return eval(text, {}, caller_locals(2))
+
+
+tools = types.ModuleType("tools")
+tools.evaluated = evaluated  # type: ignore[attr-defined]
+
+
+def _by_global(x, n):
+    y = x + n  # noqa: F841  the callees read it
+    print(end="")
+    return caller_locals()["y"], evaluated("y * n")
+
+
+def _by_module(x, n):
+    y = (x + n).relu()  # noqa: F841
+    return tools.evaluated("y - x")
+
+
+def _by_closure(x, n):
+    found = caller_locals
+
+    def program(x, n):
+        y = x * n  # noqa: F841
+        print(end="")
+        return found()["y"], sorted(found())
+
+    return gw.compile(program)(x, n)
+
+
+@pytest.mark.parametrize("program", [_by_global, _by_module, _by_closure])
+def test_callees_find_all_locals_of_the_frame_that_calls_them(program):
+    captured = Captured(program)
+    for n in (1, 2):
+        assert captured.agrees(X, n)
+
+
 def test_the_locals_of_a_frame_that_has_handled_an_exception():
     """They are the program's, or gone; nothing stands in for them."""
     def fails(box):

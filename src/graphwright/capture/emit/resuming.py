@@ -15,6 +15,7 @@ from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.emit.reconstruct import Load
 from graphwright.capture.ends import arguments_that_end, handed_over, holds_any, may_end
 from graphwright.capture.exc import unsupported
+from graphwright.capture.frame_readers import check_readers
 from graphwright.capture.resume import (
     IS_NULL,
     POSITION,
@@ -111,6 +112,7 @@ class ResumeCall:
         self.index = index
         tx = frame.tx
         check_resumable(tx.code)
+        check_readers(tx.output.function, tx.code)
         self.kinds = [IS_NULL if value is NULL else VALUE for value in rest]
         self.stack = [frame.cg.hold(value) for value in rest]
         self.locals = self._hold_locals(live_behind(tx.code, index))
