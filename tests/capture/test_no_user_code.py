@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import enum
 import sys
@@ -459,3 +460,31 @@ def test_messages_do_not_call_what_shows_an_object():
     name = object.__new__(typing.NewType)       # cannot be shown before it is complete
     Captured(typing.NewType.__init__, tensorless=True)(name, "Name", int)
     assert name.__name__ == "Name" and name(3) == 3
+
+
+@pytest.mark.parametrize("asked_by", ["itself", "subclass", "registered"])
+def test_abstract_classes_are_asked_where_the_program_asks(asked_by):
+    state = []
+
+    class Base(abc.ABC):  # noqa: B024
+        pass
+
+    class Hooked(Base if asked_by == "subclass" else abc.ABC):
+        @classmethod
+        def __subclasshook__(cls, kind):
+            return bool(state)
+
+    if asked_by == "registered":
+        Base.register(Hooked)
+
+    def program(x, value, kind):
+        y = x + 1
+        state.append(1)
+        found = isinstance(value, kind), issubclass(type(value), kind)
+        state.clear()
+        return y, found
+
+    kind = Hooked if asked_by == "itself" else Base
+    captured = Captured(program)
+    for value in (UNNAMED, UNNAMED, Number(3)):
+        assert captured(X, value, kind)[1] == (True, True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import abc
+import sys
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 _DEEPEST = 16
+_dump: Any = abc._get_dump  # type: ignore[attr-defined]
+"""What an abstract class keeps: who registered, whom it knows and refuses, as of which token."""
 
 
 def _classes(value: VariableTracker, depth: int = 0) -> tuple[type, ...]:
@@ -91,7 +94,7 @@ def _is_plainly(tx: Translator, value: VariableTracker, classes: tuple[type, ...
     guard_recognition(tx, cls, classes, check)
     known = any(
         other in mro_of(cls) if lookup(type(other), check) is vars(type)[check]
-        else issubclass(cls, other)
+        else _derives(cls, other)
         for other in classes
     )
     if not known:
@@ -128,4 +131,41 @@ def _is_plain_subclass(tx: Translator, cls: type, classes: tuple[type, ...]) -> 
     if any(class_follows(tx, cls, protocol) for protocol in protocols):
         return True
     guard_recognition(tx, cls, classes, "__subclasscheck__")
-    return issubclass(cls, classes)
+    return any(_derives(cls, other) for other in classes)
+
+
+def _derives(cls: type, other: type) -> bool:
+    """`issubclass(cls, other)`; a break where that runs a hook of the program's."""
+    if isinstance(other, abc.ABCMeta) and not _is_known(cls, other):
+        hooked = next((base for base in _asked(other) if _has_own_hook(base)), None)
+        if hooked is not None:
+            unsupported("GB0004", f"call of {hooked.__qualname__}.__subclasshook__")
+    return issubclass(cls, other)
+
+
+def _is_known(cls: type, other: abc.ABCMeta) -> bool:
+    """Whether an abstract class has been asked before and remembers its answer."""
+    _, known, refused, version = _dump(other)
+    remembered = known | refused if version == abc.get_cache_token() else known
+    return any(member() is cls for member in remembered)
+
+
+def _asked(other: type) -> list[type]:
+    """The classes that an abstract one asks: itself, those that derive from it or registered."""
+    found, seen = [other], {id(other)}
+    for asked in found:
+        registered = _dump(asked)[0] if isinstance(asked, abc.ABCMeta) else ()
+        for cls in (*type.__subclasses__(asked), *(member() for member in registered)):
+            if cls is not None and id(cls) not in seen:
+                seen.add(id(cls))
+                found.append(cls)
+    return found
+
+
+def _has_own_hook(cls: type) -> bool:
+    """Whether the class has a `__subclasshook__` that is none of Python's library."""
+    hook = lookup(cls, "__subclasshook__")
+    if not isinstance(hook, classmethod) or not isinstance(hook.__func__, types.FunctionType):
+        return False
+    module = hook.__func__.__globals__.get("__name__")
+    return str(module).partition(".")[0] not in sys.stdlib_module_names
