@@ -193,6 +193,18 @@ def test_equal_dicts_are_compared_key_by_key_in_order() -> None:
     assert captured(x, x) is program(x, x) is False
 
 
+@pytest.mark.parametrize("pair", [(1.5, 0.0), (1, 0), (1.5, 0), ("a", 1)], ids=str)
+def test_divmod_fails_in_its_own_words(pair: Any) -> None:
+    def program(x: Any, a: Any, b: Any) -> Any:
+        try:
+            divmod(a, b)
+        except (TypeError, ZeroDivisionError) as error:
+            return x + 1, str(error)
+
+    captured = Captured(program)
+    assert captured.agrees(gw.ones(1), *pair) and captured.breaks == []
+
+
 def test_divmod_takes_no_tensors() -> None:
     captured = Captured(lambda x: divmod(x, 2))
     with pytest.raises(TypeError, match="divmod"):

@@ -149,7 +149,12 @@ def _divmod(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         raise_in_frame(TypeError)
     if any(isinstance(arg.realize(), ObjectVariable) for arg in args):
         return _divmod_of_objects(tx, args)
-    quotient = tx.operate(operator.floordiv, *args)
+    numbers = [arg.realize() for arg in args]
+    quotient = number_operation(tx, operator.floordiv, numbers)
+    if quotient is None and all(number.is_constant() for number in numbers):
+        parts = fold(divmod, *[number.as_constant() for number in numbers])   # errors name it
+        return tx.tuple_of([tx.constant(part) for part in parts])
+    quotient = quotient or tx.operate(operator.floordiv, *args)
     return tx.tuple_of([quotient, tx.operate(operator.mod, *args)])
 
 
