@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 import gc
 import weakref
 from collections.abc import Callable
@@ -273,3 +274,34 @@ def test_containers_of_other_classes_end_without_the_collector(kind: type) -> No
     finally:
         gc.enable()
         ENDED.clear()
+
+
+class State(enum.Enum):
+    IDLE = 1
+    BUSY = 2
+
+
+class Machine:
+    def __init__(self) -> None:
+        self.state = State.IDLE
+        self.seen = {"first": State.IDLE, "last": State.IDLE}
+
+
+def advanced(x: Any, machine: Machine, state: State) -> Any:
+    match state:
+        case State.IDLE:
+            y = x + 1
+        case State.BUSY:
+            y = x * 2
+    machine.state = State.BUSY if machine.state is State.IDLE else State.IDLE
+    machine.seen["last"] = machine.state
+    return y
+
+
+def test_members_of_enumerations_stay_with_their_class() -> None:
+    """Whatever refers to them weakly, as guards do: no break where one is let go of."""
+    captured, machine, plain = Captured(advanced), Machine(), Machine()
+    for state in (State.IDLE, State.BUSY, State.BUSY, State.IDLE):
+        found, expected = captured(gw.ones(1), machine, state), advanced(gw.ones(1), plain, state)
+        assert found.item() == expected.item() and vars(machine) == vars(plain)
+    assert captured.breaks == []

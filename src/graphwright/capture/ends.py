@@ -17,6 +17,7 @@ object holds in its turn is looked at when the frame is captured: up to `_MOST` 
 from __future__ import annotations
 
 import collections
+import enum
 import types
 import weakref
 from collections.abc import Iterable
@@ -42,6 +43,8 @@ _PLAIN: tuple[Iterable[Any], ...] = (
     (), [], {}, {}.keys(), {}.values(), {}.items(), set(), "", b"", range(0),
 )  # fmt: skip
 _SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, collections.deque)
+_STAY = (type, enum.Enum, _core.TensorBase)
+"""Whose weakrefs do not count: members stay with their class, and guards refer to them."""
 _MOST = 64
 _HEAP_TYPE = 1 << 9
 _HOLD_PLAIN_VALUES = frozenset(type(iter(values)) for values in _PLAIN)
@@ -147,9 +150,7 @@ def _value_ends(value: object, left: list[int]) -> bool:
     """Whether a value, or what it holds, ends visibly; `left` counts those still looked at."""
     left[0] -= 1
     kind = type(value)
-    if left[0] < 0 or issubclass(kind, (type, types.FunctionType, types.ModuleType)):
-        return False
-    if issubclass(kind, _core.TensorBase):
+    if left[0] < 0 or issubclass(kind, (*_STAY, types.FunctionType, types.ModuleType)):
         return False
     if issubclass(kind, BaseException) and _kept(value, "__traceback__") is not None:
         return True
@@ -238,7 +239,7 @@ def _ends_visibly(kind: type | None) -> bool:
 
 def _is_watched(kind: type | None, value: VariableTracker) -> bool:
     """Whether the program has a weakref of it."""
-    if kind is None or not kind.__weakrefoffset__ or issubclass(kind, (type, _core.TensorBase)):
+    if kind is None or not kind.__weakrefoffset__ or issubclass(kind, _STAY):
         return False
     if isinstance(value, LazyVariable):
         value = value.realized() or value
