@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import enum
 import gc
+import operator
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -296,6 +297,18 @@ def advanced(x: Any, machine: Machine, state: State) -> Any:
     machine.state = State.BUSY if machine.state is State.IDLE else State.IDLE
     machine.seen["last"] = machine.state
     return y
+
+
+def test_functions_of_modules_stay_with_them() -> None:
+    def program(x: Any, machine: Any) -> Any:
+        machine.apply = operator.mul if machine.apply is operator.add else operator.add
+        machine.table["f"] = machine.apply
+        return machine.apply(x, 3)
+
+    captured, machine = Captured(program), Box()
+    machine.apply, machine.table = operator.add, {"f": operator.add}
+    assert [captured(gw.ones(1), machine).item() for _ in range(4)] == [3, 4, 3, 4]
+    assert machine.table == {"f": operator.add} and captured.breaks == []
 
 
 def test_members_of_enumerations_stay_with_their_class() -> None:

@@ -154,9 +154,16 @@ def _value_ends(value: object, left: list[int]) -> bool:
         return False
     if issubclass(kind, BaseException) and _kept(value, "__traceback__") is not None:
         return True
+    if issubclass(kind, types.BuiltinFunctionType) and _is_of_module(value):
+        return False
     if _ends_visibly(kind) or (kind.__weakrefoffset__ and weakref.getweakrefcount(value)):
         return True
     return any(_value_ends(part, left) for part in _held(value))
+
+
+def _is_of_module(function: Any) -> bool:
+    """Whether a function of C stays with its module; others are bound methods."""
+    return issubclass(type(function.__self__), types.ModuleType)
 
 
 def _kept(error: Any, name: str) -> Any:
