@@ -267,3 +267,23 @@ def test_an_object_and_its_dictionary_are_one(program, tensorless):
     captured = Captured(program, tensorless=tensorless)
     assert all(captured.agrees(X) for _ in range(4))
     assert captured.graphs
+
+
+FUNCTIONS = [
+    gw.relu, gw.nn.functional.relu, gw.nn.functional.gelu, gw.tanh, gw.Tensor.relu, len, math.sin,
+    operator.add, changed_beside_its_dictionary, int, gw.nn.ReLU, gw.float32, None,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("first", FUNCTIONS, ids=str)
+def test_functions_are_told_apart_without_a_break(first):
+    """Those of the library, of Python and of the program: as `activation is F.relu` does."""
+    def tells(x, first, second):
+        among = first in (gw.tanh, gw.nn.functional.relu, len)
+        return x + 1, first is second, first != second, first is gw.relu, among
+
+    for second in (*FUNCTIONS, first):
+        captured = Captured(tells)
+        assert captured.agrees(X, first, second) and captured.agrees(X, second, first)
+        assert captured.agrees(X, first, first) and captured.agrees(X, first, second)
+        assert captured.breaks == []

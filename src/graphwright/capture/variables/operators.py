@@ -22,6 +22,7 @@ from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
+    OperationVariable,
     ReferenceVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
@@ -212,8 +213,9 @@ def _names_types(value: VariableTracker) -> bool:
 
 
 _GUARDED_BY_ID = (ClassVariable, BuiltinVariable)
+_FUNCTIONS = (BuiltinVariable, OperationVariable, UserFunctionVariable)
 _EQUALITY = (operator.eq, operator.ne)
-_BY_IDENTITY = (ClassVariable, BuiltinVariable, FunctionVariable)
+_BY_IDENTITY = (ClassVariable, BuiltinVariable, OperationVariable, FunctionVariable)
 _KNOWN_KINDS = {
     ConstantVariable,
     TupleVariable,
@@ -222,6 +224,8 @@ _KNOWN_KINDS = {
     SetVariable,
     DequeVariable,
     ClassVariable,
+    BuiltinVariable,
+    OperationVariable,
 }
 
 
@@ -271,11 +275,8 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
             return False
     if isinstance(left, _GUARDED_BY_ID) and isinstance(right, _GUARDED_BY_ID):
         return left.as_constant() is right.as_constant()
-    if isinstance(left, UserFunctionVariable) and isinstance(right, UserFunctionVariable):
-        for side in (left, right):
-            if side.source is not None and not isinstance(side.source, ConstSource):
-                tx.guards.id_match(side.source, side.function)
-        return left.function is right.function
+    if isinstance(left, _FUNCTIONS) and isinstance(right, _FUNCTIONS):
+        return _function_of(tx, left) is _function_of(tx, right)
     if left.python_type() is not right.python_type():
         return False
     if isinstance(left, ReferenceVariable) and isinstance(right, ReferenceVariable):
@@ -292,6 +293,16 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
             tx.guards.no_alias([left.source, right.source])
         return False
     unsupported("GB0008", f"identity of {left.describe()} and {right.describe()}")
+
+
+def _function_of(tx: Translator, side: VariableTracker) -> Any:
+    """The function that the tracker stands for, whatever happens."""
+    if isinstance(side, (BuiltinVariable, OperationVariable)):
+        return side.value
+    assert isinstance(side, UserFunctionVariable)
+    if side.source is not None and not isinstance(side.source, ConstSource):
+        tx.guards.id_match(side.source, side.function)
+    return side.function
 
 
 def _SINGLETONS_BY_TYPE(constant: ConstantVariable) -> tuple[Any, ...]:
