@@ -8,6 +8,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops._methods import TensorMethods
 from graphwright.runtime.ops.normalise import varargs
 from graphwright.runtime.ops.table import op
 
@@ -47,8 +48,7 @@ def _become(name: str, tensor: Any, view: Any) -> Any:
 
 
 def _in_place(name: str) -> Any:
-    operation = getattr(ops, name)
-
+    operation = getattr(TensorMethods, name)
     own = f"{name}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:

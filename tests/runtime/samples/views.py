@@ -77,6 +77,7 @@ VIEWS = (
     OpSamples("movedim", (S(_A, 0, 2), S(_A, (0, 1), (2, 0))), np.moveaxis),
     OpSamples("unbind", (S(Arr((3, 4))), S(Arr((3, 4)), 1)), None),
     OpSamples("split", (S(Arr((5, 2)), 2), S(Arr((2, 5)), [1, 4], 1), S(Arr((4,)), 2)), None),
+    OpSamples("unsafe_split", (S(Arr((5, 2)), 2), S(Arr((2, 5)), 3, 1)), None),
     OpSamples("chunk", (S(Arr((5, 2)), 2), S(Arr((2, 6)), 3, -1)), None),
     OpSamples(
         "view_as", (S(Arr((3, 4)), Arr((4, 3), grad=False)),), None, layouts=False, torch="view_as"

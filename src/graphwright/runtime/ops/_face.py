@@ -18,7 +18,9 @@ from graphwright.runtime.ops.normalise import (
     as_size_optional,
     as_tensors,
     by_word,
+    given_dim,
     refuse_none,
+    refuse_surplus,
     same_as,
     varargs,
     wrap_dim,
@@ -30,7 +32,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_lone_dim,
     wrap_permutation,
 )
-from graphwright.runtime.ops.older import number_first
+from graphwright.runtime.ops.older import number_behind, number_first
 from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
@@ -833,6 +835,7 @@ _unfold_copy = _op("unfold_copy")
 _uniform_ = _op("uniform_")
 _unique = _op("unique")
 _unique_consecutive = _op("unique_consecutive")
+_unsafe_split = _op("unsafe_split")
 _unsqueeze = _op("unsqueeze")
 _unsqueeze_copy = _op("unsqueeze_copy")
 _vander = _op("vander")
@@ -1273,11 +1276,14 @@ def all(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("all")
     if axis is not ...:
         dim = same_as("all", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -1313,11 +1319,14 @@ def amax(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("amax")
     if axis is not ...:
         dim = same_as("amax", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -1335,11 +1344,14 @@ def amin(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("amin")
     if axis is not ...:
         dim = same_as("amin", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -1386,11 +1398,14 @@ def any(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("any")
     if axis is not ...:
         dim = same_as("any", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -1430,11 +1445,14 @@ def argmax(
     input: Tensor,
     dim: int | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("argmax")
     if axis is not ...:
         dim = same_as("argmax", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -1452,11 +1470,14 @@ def argmin(
     input: Tensor,
     dim: int | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("argmin")
     if axis is not ...:
         dim = same_as("argmin", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -1475,8 +1496,11 @@ def argsort(
     dim: int = -1,
     descending: bool = False,
     stable: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("argsort")
     if axis is not ...:
         dim = same_as("argsort", "dim", dim, -1, "axis", axis)
     try:
@@ -2000,7 +2024,16 @@ def cartesian_prod(tensors: Sequence[Tensor]) -> Any:
     return _dispatch(_cartesian_prod, (as_tensors(tensors, "cartesian_prod"),))
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0, axis: Any = ..., *, out: Any = None) -> Any:
+def cat(
+    tensors: Sequence[Tensor],
+    dim: int = 0,
+    surplus: Any = ...,
+    axis: Any = ...,
+    *,
+    out: Any = None,
+) -> Any:
+    if surplus is not ...:
+        refuse_surplus("cat")
     if axis is not ...:
         dim = same_as("cat", "dim", dim, 0, "axis", axis)
     _bound = (as_tensors(tensors, "cat"), dim)
@@ -2079,7 +2112,9 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Any = None
     return _dispatch(_cholesky_solve, _bound)
 
 
-def chunk(input: Tensor, chunks: int, dim: int = 0, axis: Any = ...) -> Any:
+def chunk(input: Tensor, chunks: int, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
+    if surplus is not ...:
+        refuse_surplus("chunk")
     if axis is not ...:
         dim = same_as("chunk", "dim", dim, 0, "axis", axis)
     try:
@@ -2430,14 +2465,24 @@ def cosine_similarity(
     x2: Tensor,
     dim: int = 1,
     eps: float = 1e-08,
+    surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("cosine_similarity")
     if axis is not ...:
         dim = same_as("cosine_similarity", "dim", dim, 1, "axis", axis)
     return _dispatch(_cosine_similarity, (x1, x2, dim, eps))
 
 
-def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = ...) -> Any:
+def count_nonzero(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    surplus: Any = ...,
+    axis: Any = ...,
+) -> Any:
+    if surplus is not ...:
+        refuse_surplus("count_nonzero")
     if axis is not ...:
         dim = same_as("count_nonzero", "dim", dim, None, "axis", axis)
     try:
@@ -2461,10 +2506,13 @@ def cross(
     input: Tensor,
     other: Tensor,
     dim: int | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("cross")
     if axis is not ...:
         dim = same_as("cross", "dim", dim, None, "axis", axis)
     _bound = (input, other, dim)
@@ -2635,9 +2683,12 @@ def deviation(
     dim: int | Sequence[int] | None = None,
     correction: Number = 1,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("deviation")
     if axis is not ...:
         dim = same_as("deviation", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -2713,10 +2764,13 @@ def diff(
     dim: int = -1,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("diff")
     if axis is not ...:
         dim = same_as("diff", "dim", dim, -1, "axis", axis)
     try:
@@ -3103,10 +3157,13 @@ def fft_fft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_fft")
     if axis is not ...:
         dim = same_as("fft_fft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
@@ -3121,10 +3178,13 @@ def fft_fft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_fft2")
     if axis is not ...:
         dim = same_as("fft_fft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3159,10 +3219,13 @@ def fft_fftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_fftn")
     if axis is not ...:
         dim = same_as("fft_fftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3171,7 +3234,14 @@ def fft_fftn(
     return _dispatch(_fft_fftn, _bound)
 
 
-def fft_fftshift(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = ...) -> Any:
+def fft_fftshift(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    surplus: Any = ...,
+    axis: Any = ...,
+) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_fftshift")
     if axis is not ...:
         dim = same_as("fft_fftshift", "dim", dim, None, "axis", axis)
     return _dispatch(_fft_fftshift, (input, dim))
@@ -3182,10 +3252,13 @@ def fft_hfft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_hfft")
     if axis is not ...:
         dim = same_as("fft_hfft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
@@ -3200,10 +3273,13 @@ def fft_hfft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_hfft2")
     if axis is not ...:
         dim = same_as("fft_hfft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3217,10 +3293,13 @@ def fft_hfftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_hfftn")
     if axis is not ...:
         dim = same_as("fft_hfftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3234,10 +3313,13 @@ def fft_ifft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_ifft")
     if axis is not ...:
         dim = same_as("fft_ifft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
@@ -3252,10 +3334,13 @@ def fft_ifft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_ifft2")
     if axis is not ...:
         dim = same_as("fft_ifft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3269,10 +3354,13 @@ def fft_ifftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_ifftn")
     if axis is not ...:
         dim = same_as("fft_ifftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3281,7 +3369,14 @@ def fft_ifftn(
     return _dispatch(_fft_ifftn, _bound)
 
 
-def fft_ifftshift(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = ...) -> Any:
+def fft_ifftshift(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    surplus: Any = ...,
+    axis: Any = ...,
+) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_ifftshift")
     if axis is not ...:
         dim = same_as("fft_ifftshift", "dim", dim, None, "axis", axis)
     return _dispatch(_fft_ifftshift, (input, dim))
@@ -3292,10 +3387,13 @@ def fft_ihfft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_ihfft")
     if axis is not ...:
         dim = same_as("fft_ihfft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
@@ -3310,10 +3408,13 @@ def fft_ihfft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_ihfft2")
     if axis is not ...:
         dim = same_as("fft_ihfft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3327,10 +3428,13 @@ def fft_ihfftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_ihfftn")
     if axis is not ...:
         dim = same_as("fft_ihfftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3344,10 +3448,13 @@ def fft_irfft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_irfft")
     if axis is not ...:
         dim = same_as("fft_irfft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
@@ -3362,10 +3469,13 @@ def fft_irfft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_irfft2")
     if axis is not ...:
         dim = same_as("fft_irfft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3379,10 +3489,13 @@ def fft_irfftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_irfftn")
     if axis is not ...:
         dim = same_as("fft_irfftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3402,10 +3515,13 @@ def fft_rfft(
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_rfft")
     if axis is not ...:
         dim = same_as("fft_rfft", "dim", dim, -1, "axis", axis)
     _bound = (input, n, dim, norm)
@@ -3420,10 +3536,13 @@ def fft_rfft2(
     dim: int | Sequence[int] = (-2,
     -1),
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_rfft2")
     if axis is not ...:
         dim = same_as("fft_rfft2", "dim", dim, (-2, -1), "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3458,10 +3577,13 @@ def fft_rfftn(
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("fft_rfftn")
     if axis is not ...:
         dim = same_as("fft_rfftn", "dim", dim, None, "axis", axis)
     _bound = (input, s, dim, norm)
@@ -3731,7 +3853,9 @@ def geqrf(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_geqrf, _bound)
 
 
-def glu(input: Tensor, dim: int = -1, axis: Any = ...) -> Any:
+def glu(input: Tensor, dim: int = -1, surplus: Any = ..., axis: Any = ...) -> Any:
+    if surplus is not ...:
+        refuse_surplus("glu")
     if axis is not ...:
         dim = same_as("glu", "dim", dim, -1, "axis", axis)
     try:
@@ -4498,11 +4622,14 @@ def kthvalue(
     k: int,
     dim: int = -1,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("kthvalue")
     if axis is not ...:
         dim = same_as("kthvalue", "dim", dim, -1, "axis", axis)
     if keepdims is not ...:
@@ -4830,12 +4957,15 @@ def linalg_matrix_norm(
     dim: int | Sequence[int] = (-2,
     -1),
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("linalg_matrix_norm")
     if axis is not ...:
         dim = same_as("linalg_matrix_norm", "dim", dim, (-2, -1), "axis", axis)
     if keepdims is not ...:
@@ -4877,12 +5007,15 @@ def linalg_norm(
     ord: Number | str | None = None,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("linalg_norm")
     if axis is not ...:
         dim = same_as("linalg_norm", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -5014,12 +5147,15 @@ def linalg_vector_norm(
     ord: Number = 2,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("linalg_vector_norm")
     if axis is not ...:
         dim = same_as("linalg_vector_norm", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -5275,11 +5411,14 @@ def logsumexp(
     input: Tensor,
     dim: Any = REQUIRED,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("logsumexp")
     if axis is not ...:
         dim = same_as("logsumexp", "dim", dim, REQUIRED, "axis", axis)
     if keepdims is not ...:
@@ -5402,20 +5541,27 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Any:
 def max(
     input: Tensor,
     dim: Any = ...,
-    keepdim: bool = False,
+    keepdim: Any = ...,
     axis: Any = ...,
+    other: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
     if axis is not ...:
         dim = same_as("max", "dim", dim, ..., "axis", axis)
+    if other is not ...:
+        dim = same_as("max", "dim", dim, ..., "other", other)
     if keepdims is not ...:
-        keepdim = same_as("max", "keepdim", keepdim, False, "keepdims", keepdims)
+        keepdim = same_as("max", "keepdim", keepdim, ..., "keepdims", keepdims)
     if dim is ...:
         dim = None
     elif dim is None:
         refuse_none("max", "dim")
+    if keepdim is ...:
+        keepdim = False
+    elif dim.__class__ is not int:
+        dim = given_dim("max", dim)
     _bound = (input, dim, keepdim)
     if out is not None:
         return with_out(_max, _bound, out)
@@ -5557,12 +5703,15 @@ def mean(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("mean")
     if axis is not ...:
         dim = same_as("mean", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -5580,11 +5729,14 @@ def median(
     input: Tensor,
     dim: Any = ...,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("median")
     if axis is not ...:
         dim = same_as("median", "dim", dim, ..., "axis", axis)
     if keepdims is not ...:
@@ -5628,20 +5780,27 @@ def meshgrid(tensors: Sequence[Tensor], *, indexing: str | None = None) -> Any:
 def min(
     input: Tensor,
     dim: Any = ...,
-    keepdim: bool = False,
+    keepdim: Any = ...,
     axis: Any = ...,
+    other: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
     if axis is not ...:
         dim = same_as("min", "dim", dim, ..., "axis", axis)
+    if other is not ...:
+        dim = same_as("min", "dim", dim, ..., "other", other)
     if keepdims is not ...:
-        keepdim = same_as("min", "keepdim", keepdim, False, "keepdims", keepdims)
+        keepdim = same_as("min", "keepdim", keepdim, ..., "keepdims", keepdims)
     if dim is ...:
         dim = None
     elif dim is None:
         refuse_none("min", "dim")
+    if keepdim is ...:
+        keepdim = False
+    elif dim.__class__ is not int:
+        dim = given_dim("min", dim)
     _bound = (input, dim, keepdim)
     if out is not None:
         return with_out(_min, _bound, out)
@@ -5678,11 +5837,14 @@ def mode(
     input: Tensor,
     dim: int = -1,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("mode")
     if axis is not ...:
         dim = same_as("mode", "dim", dim, -1, "axis", axis)
     if keepdims is not ...:
@@ -5852,12 +6014,15 @@ def nanmean(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("nanmean")
     if axis is not ...:
         dim = same_as("nanmean", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -5875,11 +6040,14 @@ def nanmedian(
     input: Tensor,
     dim: Any = ...,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("nanmedian")
     if axis is not ...:
         dim = same_as("nanmedian", "dim", dim, ..., "axis", axis)
     if keepdims is not ...:
@@ -5902,12 +6070,15 @@ def nanquantile(
     q: Tensor | Number,
     dim: Any = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     interpolation: str = "linear",
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("nanquantile")
     if axis is not ...:
         dim = same_as("nanquantile", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -5922,12 +6093,15 @@ def nansum(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("nansum")
     if axis is not ...:
         dim = same_as("nansum", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -6064,11 +6238,14 @@ def norm(
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DType | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("norm")
     if axis is not ...:
         dim = same_as("norm", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -6192,9 +6369,12 @@ def p_norm(
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DType | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("p_norm")
     if axis is not ...:
         dim = same_as("p_norm", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -6225,8 +6405,11 @@ def pairwise_distance(
     p: float = 2.0,
     eps: float = 1e-06,
     keepdim: bool = False,
+    surplus: Any = ...,
     keepdims: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("pairwise_distance")
     if keepdims is not ...:
         keepdim = same_as("pairwise_distance", "keepdim", keepdim, False, "keepdims", keepdims)
     return _dispatch(_pairwise_distance, (x1, x2, p, eps, keepdim))
@@ -6336,12 +6519,15 @@ def prod(
     input: Tensor,
     dim: Any = ...,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("prod")
     if axis is not ...:
         dim = same_as("prod", "dim", dim, ..., "axis", axis)
     if keepdims is not ...:
@@ -6387,12 +6573,15 @@ def quantile(
     q: Tensor | Number,
     dim: Any = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     interpolation: str = "linear",
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("quantile")
     if axis is not ...:
         dim = same_as("quantile", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -6761,10 +6950,13 @@ def repeat_interleave(
     input: Tensor,
     repeats: Any = None,
     dim: int | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     output_size: int | None = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("repeat_interleave")
     if axis is not ...:
         dim = same_as("repeat_interleave", "dim", dim, None, "axis", axis)
     return _dispatch(_repeat_interleave, (input, repeats, dim, output_size))
@@ -6966,7 +7158,9 @@ def rsqrt_(input: Tensor) -> Any:
     return _dispatch(_rsqrt_, (input,))
 
 
-def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Any:
+def rsub(input: Tensor, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+    if older:
+        return number_behind(_rsub, "rsub", (input, other, *older))
     return _dispatch(_rsub, (input, other, alpha))
 
 
@@ -7562,8 +7756,11 @@ def slice(
     start: int | None = None,
     end: int | None = None,
     step: int | None = 1,
+    surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("slice")
     if axis is not ...:
         dim = same_as("slice", "dim", dim, 0, "axis", axis)
     try:
@@ -7593,8 +7790,11 @@ def slice_copy(
     start: int | None = None,
     end: int | None = None,
     step: int | None = 1,
+    surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("slice_copy")
     if axis is not ...:
         dim = same_as("slice_copy", "dim", dim, 0, "axis", axis)
     try:
@@ -7611,10 +7811,13 @@ def slice_scatter(
     start: int | None = None,
     end: int | None = None,
     step: int | None = 1,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("slice_scatter")
     if axis is not ...:
         dim = same_as("slice_scatter", "dim", dim, 0, "axis", axis)
     try:
@@ -7707,10 +7910,13 @@ def sort(
     dim: int = -1,
     descending: bool = False,
     stable: Any = False,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("sort")
     if axis is not ...:
         dim = same_as("sort", "dim", dim, -1, "axis", axis)
     try:
@@ -8024,10 +8230,13 @@ def split(
     input: Any = REQUIRED,
     split_size: Any = REQUIRED,
     dim: int = 0,
+    surplus: Any = ...,
     tensor: Any = ...,
     split_size_or_sections: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("split")
     if tensor is not ...:
         input = same_as("split", "input", input, REQUIRED, "tensor", tensor)
     if split_size_or_sections is not ...:
@@ -8044,7 +8253,15 @@ def split(
     return _dispatch(_split, _bound)
 
 
-def split_copy(input: Tensor, split_size: int, dim: int = 0, axis: Any = ...) -> Any:
+def split_copy(
+    input: Tensor,
+    split_size: int,
+    dim: int = 0,
+    surplus: Any = ...,
+    axis: Any = ...,
+) -> Any:
+    if surplus is not ...:
+        refuse_surplus("split_copy")
     if axis is not ...:
         dim = same_as("split_copy", "dim", dim, 0, "axis", axis)
     try:
@@ -8058,8 +8275,11 @@ def split_with_sizes(
     input: Tensor,
     split_sizes: Sequence[int],
     dim: int = 0,
+    surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("split_with_sizes")
     if axis is not ...:
         dim = same_as("split_with_sizes", "dim", dim, 0, "axis", axis)
     try:
@@ -8073,10 +8293,13 @@ def split_with_sizes_copy(
     input: Tensor,
     split_sizes: Sequence[int],
     dim: int = 0,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("split_with_sizes_copy")
     if axis is not ...:
         dim = same_as("split_with_sizes_copy", "dim", dim, 0, "axis", axis)
     try:
@@ -8133,7 +8356,16 @@ def squeeze_copy(input: Tensor, dim: Any = ..., axis: Any = ..., *, out: Any = N
     return _dispatch(_squeeze_copy, _bound)
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0, axis: Any = ..., *, out: Any = None) -> Any:
+def stack(
+    tensors: Sequence[Tensor],
+    dim: int = 0,
+    surplus: Any = ...,
+    axis: Any = ...,
+    *,
+    out: Any = None,
+) -> Any:
+    if surplus is not ...:
+        refuse_surplus("stack")
     if axis is not ...:
         dim = same_as("stack", "dim", dim, 0, "axis", axis)
     _bound = (as_tensors(tensors, "stack"), dim)
@@ -8155,12 +8387,15 @@ def std(
     dim: Any = None,
     unbiased: Any = ...,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     correction: Number | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("std")
     if axis is not ...:
         dim = same_as("std", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -8180,11 +8415,14 @@ def std_mean(
     dim: Any = None,
     unbiased: Any = ...,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     correction: Number | None = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("std_mean")
     if axis is not ...:
         dim = same_as("std_mean", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -8252,12 +8490,15 @@ def sum(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("sum")
     if axis is not ...:
         dim = same_as("sum", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -8308,10 +8549,13 @@ def take_along_dim(
     input: Tensor,
     indices: Tensor,
     dim: int | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("take_along_dim")
     if axis is not ...:
         dim = same_as("take_along_dim", "dim", dim, None, "axis", axis)
     _bound = (input, indices, dim)
@@ -8350,11 +8594,14 @@ def tensor_split(
     input: Tensor,
     indices_or_sections: int | Sequence[int] | Tensor | None = None,
     dim: int = 0,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     sections: int | Sequence[int] | None = None,
     indices: int | Sequence[int] | Tensor | None = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("tensor_split")
     if axis is not ...:
         dim = same_as("tensor_split", "dim", dim, 0, "axis", axis)
     try:
@@ -8407,10 +8654,13 @@ def topk(
     dim: int = -1,
     largest: bool = True,
     sorted: bool = True,
+    surplus: Any = ...,
     axis: Any = ...,
     *,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("topk")
     if axis is not ...:
         dim = same_as("topk", "dim", dim, -1, "axis", axis)
     try:
@@ -8576,7 +8826,9 @@ def trunc_(input: Tensor) -> Any:
     return _dispatch(_trunc_, (input,))
 
 
-def unbind(input: Tensor, dim: int = 0, axis: Any = ...) -> Any:
+def unbind(input: Tensor, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
+    if surplus is not ...:
+        refuse_surplus("unbind")
     if axis is not ...:
         dim = same_as("unbind", "dim", dim, 0, "axis", axis)
     try:
@@ -8586,7 +8838,16 @@ def unbind(input: Tensor, dim: int = 0, axis: Any = ...) -> Any:
     return _dispatch(_unbind, _bound)
 
 
-def unbind_copy(input: Tensor, dim: int = 0, axis: Any = ..., *, out: Any = None) -> Any:
+def unbind_copy(
+    input: Tensor,
+    dim: int = 0,
+    surplus: Any = ...,
+    axis: Any = ...,
+    *,
+    out: Any = None,
+) -> Any:
+    if surplus is not ...:
+        refuse_surplus("unbind_copy")
     if axis is not ...:
         dim = same_as("unbind_copy", "dim", dim, 0, "axis", axis)
     try:
@@ -8645,8 +8906,11 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("unique")
     if axis is not ...:
         dim = same_as("unique", "dim", dim, None, "axis", axis)
     try:
@@ -8667,8 +8931,11 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
+    surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("unique_consecutive")
     if axis is not ...:
         dim = same_as("unique_consecutive", "dim", dim, None, "axis", axis)
     try:
@@ -8685,6 +8952,24 @@ def unique_consecutive(
             _error,
         )
     return _dispatch(_unique_consecutive, _bound)
+
+
+def unsafe_split(
+    input: Tensor,
+    split_size: int,
+    dim: int = 0,
+    surplus: Any = ...,
+    axis: Any = ...,
+) -> Any:
+    if surplus is not ...:
+        refuse_surplus("unsafe_split")
+    if axis is not ...:
+        dim = same_as("unsafe_split", "dim", dim, 0, "axis", axis)
+    try:
+        _bound = (input, split_size, wrap_dim(dim, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_unsafe_split, (input, split_size, dim), _error)
+    return _dispatch(_unsafe_split, _bound)
 
 
 def unsqueeze(input: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
@@ -8718,12 +9003,15 @@ def var(
     dim: Any = None,
     unbiased: Any = ...,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     correction: Number | None = None,
     out: Any = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("var")
     if axis is not ...:
         dim = same_as("var", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -8743,11 +9031,14 @@ def var_mean(
     dim: Any = None,
     unbiased: Any = ...,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
     *,
     correction: Number | None = None,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("var_mean")
     if axis is not ...:
         dim = same_as("var_mean", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -8764,9 +9055,12 @@ def variance(
     dim: int | Sequence[int] | None = None,
     correction: Number = 1,
     keepdim: bool = False,
+    surplus: Any = ...,
     axis: Any = ...,
     keepdims: Any = ...,
 ) -> Any:
+    if surplus is not ...:
+        refuse_surplus("variance")
     if axis is not ...:
         dim = same_as("variance", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -8952,8 +9246,27 @@ negative_ = neg_
 not_equal = ne
 not_equal_ = ne_
 row_stack = vstack
-subtract = sub
-subtract_ = sub_
+
+
+def subtract(
+    input: Tensor | Number,
+    other: Tensor | Number,
+    *older: Any,
+    alpha: Number = 1,
+    out: Any = None,
+) -> Any:
+    if older:
+        return number_behind(_sub, "subtract", (input, other, *older), out)
+    _bound = (input, other, alpha)
+    if out is not None:
+        return with_out(_sub, _bound, out)
+    return _dispatch(_sub, _bound)
+
+
+def subtract_(input: Tensor, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+    if older:
+        return number_behind(_sub_, "subtract_", (input, other, *older))
+    return _dispatch(_sub_, (input, other, alpha))
 
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Any:
@@ -8967,7 +9280,6 @@ trapz = trapezoid
 true_divide = div
 true_divide_ = div_
 unsafe_chunk = chunk
-unsafe_split = split
 unsafe_split_with_sizes = split_with_sizes
 
 
@@ -9401,6 +9713,8 @@ for _name, _function in list(globals().items()):
         _function.__gw_op__ = _op(_name)
 
 for _name, _entry in (
+    ("subtract", _sub),
+    ("subtract_", _sub_),
     ("swapaxes", _transpose),
 ):
     globals()[_name].__gw_op__ = _entry

@@ -16,8 +16,11 @@ from graphwright.runtime.ops.normalise import (
     as_size,
     as_tensors,
     by_word,
+    given_dim,
     refuse_none,
+    refuse_surplus,
     same_as,
+    spread,
     varargs,
     wrap_dim,
     wrap_dim_optional,
@@ -28,7 +31,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_lone_dim,
     wrap_permutation,
 )
-from graphwright.runtime.ops.older import number_first
+from graphwright.runtime.ops.older import number_behind, number_first
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
@@ -417,6 +420,7 @@ _unfold = _op("unfold")
 _uniform_ = _op("uniform_")
 _unique = _op("unique")
 _unique_consecutive = _op("unique_consecutive")
+_unsafe_split = _op("unsafe_split")
 _unsqueeze = _op("unsqueeze")
 _var = _op("var")
 _vdot = _op("vdot")
@@ -584,9 +588,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("all")
         if axis is not ...:
             dim = same_as("all", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -610,9 +617,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("amax")
         if axis is not ...:
             dim = same_as("amax", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -627,9 +637,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("amin")
         if axis is not ...:
             dim = same_as("amin", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -665,9 +678,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("any")
         if axis is not ...:
             dim = same_as("any", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -682,9 +698,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("argmax")
         if axis is not ...:
             dim = same_as("argmax", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -699,9 +718,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("argmin")
         if axis is not ...:
             dim = same_as("argmin", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -717,8 +739,11 @@ class TensorMethods(TensorBase):
         dim: int = -1,
         descending: bool = False,
         stable: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("argsort")
         if axis is not ...:
             dim = same_as("argsort", "dim", dim, -1, "axis", axis)
         try:
@@ -872,7 +897,9 @@ class TensorMethods(TensorBase):
     def cholesky_solve(self, L: Tensor, upper: bool = False) -> Any:
         return _dispatch(_cholesky_solve, (self, L, upper))
 
-    def chunk(self, chunks: int, dim: int = 0, axis: Any = ...) -> Any:
+    def chunk(self, chunks: int, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
+        if surplus is not ...:
+            refuse_surplus("chunk")
         if axis is not ...:
             dim = same_as("chunk", "dim", dim, 0, "axis", axis)
         try:
@@ -941,7 +968,14 @@ class TensorMethods(TensorBase):
     def cosh_(self) -> Any:
         return _dispatch(_cosh_, (self,))
 
-    def count_nonzero(self, dim: int | Sequence[int] | None = None, axis: Any = ...) -> Any:
+    def count_nonzero(
+        self,
+        dim: int | Sequence[int] | None = None,
+        surplus: Any = ...,
+        axis: Any = ...,
+    ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("count_nonzero")
         if axis is not ...:
             dim = same_as("count_nonzero", "dim", dim, None, "axis", axis)
         try:
@@ -959,7 +993,15 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_cov, (self, correction, fweights, aweights))
 
-    def cross(self, other: Tensor, dim: int | None = None, axis: Any = ...) -> Any:
+    def cross(
+        self,
+        other: Tensor,
+        dim: int | None = None,
+        surplus: Any = ...,
+        axis: Any = ...,
+    ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("cross")
         if axis is not ...:
             dim = same_as("cross", "dim", dim, None, "axis", axis)
         return _dispatch(_cross, (self, other, dim))
@@ -1056,8 +1098,11 @@ class TensorMethods(TensorBase):
         dim: int = -1,
         prepend: Tensor | None = None,
         append: Tensor | None = None,
+        surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("diff")
         if axis is not ...:
             dim = same_as("diff", "dim", dim, -1, "axis", axis)
         try:
@@ -1086,11 +1131,13 @@ class TensorMethods(TensorBase):
 
     def dsplit(
         self,
+        *indices_or_sections_: Any,
         indices_or_sections: int | Sequence[int] | None = None,
-        *,
         sections: int | Sequence[int] | None = None,
         indices: int | Sequence[int] | None = None,
     ) -> Any:
+        if indices_or_sections_:
+            indices_or_sections = spread("dsplit", indices_or_sections_, indices_or_sections, None)
         return _dispatch(_dsplit, (self, indices_or_sections, sections, indices))
 
     def eq(self, other: Tensor | Number) -> Any:
@@ -1272,11 +1319,13 @@ class TensorMethods(TensorBase):
 
     def hsplit(
         self,
+        *indices_or_sections_: Any,
         indices_or_sections: int | Sequence[int] | None = None,
-        *,
         sections: int | Sequence[int] | None = None,
         indices: int | Sequence[int] | None = None,
     ) -> Any:
+        if indices_or_sections_:
+            indices_or_sections = spread("hsplit", indices_or_sections_, indices_or_sections, None)
         return _dispatch(_hsplit, (self, indices_or_sections, sections, indices))
 
     def hypot(self, other: Tensor) -> Any:
@@ -1551,9 +1600,12 @@ class TensorMethods(TensorBase):
         k: int,
         dim: int = -1,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("kthvalue")
         if axis is not ...:
             dim = same_as("kthvalue", "dim", dim, -1, "axis", axis)
         if keepdims is not ...:
@@ -1682,9 +1734,12 @@ class TensorMethods(TensorBase):
         self,
         dim: Any = REQUIRED,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("logsumexp")
         if axis is not ...:
             dim = same_as("logsumexp", "dim", dim, REQUIRED, "axis", axis)
         if keepdims is not ...:
@@ -1734,18 +1789,25 @@ class TensorMethods(TensorBase):
     def max(
         self,
         dim: Any = ...,
-        keepdim: bool = False,
+        keepdim: Any = ...,
         axis: Any = ...,
+        other: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
         if axis is not ...:
             dim = same_as("max", "dim", dim, ..., "axis", axis)
+        if other is not ...:
+            dim = same_as("max", "dim", dim, ..., "other", other)
         if keepdims is not ...:
-            keepdim = same_as("max", "keepdim", keepdim, False, "keepdims", keepdims)
+            keepdim = same_as("max", "keepdim", keepdim, ..., "keepdims", keepdims)
         if dim is ...:
             dim = None
         elif dim is None:
             refuse_none("max", "dim")
+        if keepdim is ...:
+            keepdim = False
+        elif dim.__class__ is not int:
+            dim = given_dim("max", dim)
         return _dispatch(_max, (self, dim, keepdim))
 
     def maximum(self, other: Tensor) -> Any:
@@ -1755,11 +1817,14 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("mean")
         if axis is not ...:
             dim = same_as("mean", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -1774,9 +1839,12 @@ class TensorMethods(TensorBase):
         self,
         dim: Any = ...,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("median")
         if axis is not ...:
             dim = same_as("median", "dim", dim, ..., "axis", axis)
         if keepdims is not ...:
@@ -1794,18 +1862,25 @@ class TensorMethods(TensorBase):
     def min(
         self,
         dim: Any = ...,
-        keepdim: bool = False,
+        keepdim: Any = ...,
         axis: Any = ...,
+        other: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
         if axis is not ...:
             dim = same_as("min", "dim", dim, ..., "axis", axis)
+        if other is not ...:
+            dim = same_as("min", "dim", dim, ..., "other", other)
         if keepdims is not ...:
-            keepdim = same_as("min", "keepdim", keepdim, False, "keepdims", keepdims)
+            keepdim = same_as("min", "keepdim", keepdim, ..., "keepdims", keepdims)
         if dim is ...:
             dim = None
         elif dim is None:
             refuse_none("min", "dim")
+        if keepdim is ...:
+            keepdim = False
+        elif dim.__class__ is not int:
+            dim = given_dim("min", dim)
         return _dispatch(_min, (self, dim, keepdim))
 
     def minimum(self, other: Tensor) -> Any:
@@ -1818,9 +1893,12 @@ class TensorMethods(TensorBase):
         self,
         dim: int = -1,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("mode")
         if axis is not ...:
             dim = same_as("mode", "dim", dim, -1, "axis", axis)
         if keepdims is not ...:
@@ -1881,11 +1959,14 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("nanmean")
         if axis is not ...:
             dim = same_as("nanmean", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -1900,9 +1981,12 @@ class TensorMethods(TensorBase):
         self,
         dim: Any = ...,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("nanmedian")
         if axis is not ...:
             dim = same_as("nanmedian", "dim", dim, ..., "axis", axis)
         if keepdims is not ...:
@@ -1922,11 +2006,14 @@ class TensorMethods(TensorBase):
         q: Tensor | Number,
         dim: Any = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
         *,
         interpolation: str = "linear",
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("nanquantile")
         if axis is not ...:
             dim = same_as("nanquantile", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -1937,11 +2024,14 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("nansum")
         if axis is not ...:
             dim = same_as("nansum", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -2008,9 +2098,12 @@ class TensorMethods(TensorBase):
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
         dtype: DType | None = None,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("norm")
         if axis is not ...:
             dim = same_as("norm", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -2061,11 +2154,14 @@ class TensorMethods(TensorBase):
         self,
         dim: Any = ...,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("prod")
         if axis is not ...:
             dim = same_as("prod", "dim", dim, ..., "axis", axis)
         if keepdims is not ...:
@@ -2094,11 +2190,14 @@ class TensorMethods(TensorBase):
         q: Tensor | Number,
         dim: Any = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
         *,
         interpolation: str = "linear",
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("quantile")
         if axis is not ...:
             dim = same_as("quantile", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -2173,10 +2272,13 @@ class TensorMethods(TensorBase):
         self,
         repeats: Any = None,
         dim: int | None = None,
+        surplus: Any = ...,
         axis: Any = ...,
         *,
         output_size: int | None = None,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("repeat_interleave")
         if axis is not ...:
             dim = same_as("repeat_interleave", "dim", dim, None, "axis", axis)
         return _dispatch(_repeat_interleave, (self, repeats, dim, output_size))
@@ -2405,8 +2507,11 @@ class TensorMethods(TensorBase):
         start: int | None = None,
         end: int | None = None,
         step: int | None = 1,
+        surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("slice_scatter")
         if axis is not ...:
             dim = same_as("slice_scatter", "dim", dim, 0, "axis", axis)
         try:
@@ -2432,8 +2537,11 @@ class TensorMethods(TensorBase):
         dim: int = -1,
         descending: bool = False,
         stable: Any = False,
+        surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("sort")
         if axis is not ...:
             dim = same_as("sort", "dim", dim, -1, "axis", axis)
         try:
@@ -2442,7 +2550,15 @@ class TensorMethods(TensorBase):
             return not_bound(_sort, (self, dim, descending, stable), _error)
         return _dispatch(_sort, _bound)
 
-    def split(self, split_size: int | Sequence[int], dim: int = 0, axis: Any = ...) -> Any:
+    def split(
+        self,
+        split_size: int | Sequence[int],
+        dim: int = 0,
+        surplus: Any = ...,
+        axis: Any = ...,
+    ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("split")
         if axis is not ...:
             dim = same_as("split", "dim", dim, 0, "axis", axis)
         try:
@@ -2451,7 +2567,15 @@ class TensorMethods(TensorBase):
             return not_bound(_split, (self, split_size, dim), _error)
         return _dispatch(_split, _bound)
 
-    def split_with_sizes(self, split_sizes: Sequence[int], dim: int = 0, axis: Any = ...) -> Any:
+    def split_with_sizes(
+        self,
+        split_sizes: Sequence[int],
+        dim: int = 0,
+        surplus: Any = ...,
+        axis: Any = ...,
+    ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("split_with_sizes")
         if axis is not ...:
             dim = same_as("split_with_sizes", "dim", dim, 0, "axis", axis)
         try:
@@ -2472,7 +2596,9 @@ class TensorMethods(TensorBase):
     def square_(self) -> Any:
         return _dispatch(_square_, (self,))
 
-    def squeeze(self, dim: Any = ..., axis: Any = ...) -> Any:
+    def squeeze(self, *dim_: Any, dim: Any = ..., axis: Any = ...) -> Any:
+        if dim_:
+            dim = spread("squeeze", dim_, dim, ...)
         if axis is not ...:
             dim = same_as("squeeze", "dim", dim, ..., "axis", axis)
         if dim is ...:
@@ -2486,11 +2612,14 @@ class TensorMethods(TensorBase):
         dim: Any = None,
         unbiased: Any = ...,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
         *,
         correction: Number | None = None,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("std")
         if axis is not ...:
             dim = same_as("std", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -2545,11 +2674,14 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("sum")
         if axis is not ...:
             dim = same_as("sum", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -2572,7 +2704,15 @@ class TensorMethods(TensorBase):
     def take(self, index: Tensor) -> Any:
         return _dispatch(_take, (self, index))
 
-    def take_along_dim(self, indices: Tensor, dim: int | None = None, axis: Any = ...) -> Any:
+    def take_along_dim(
+        self,
+        indices: Tensor,
+        dim: int | None = None,
+        surplus: Any = ...,
+        axis: Any = ...,
+    ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("take_along_dim")
         if axis is not ...:
             dim = same_as("take_along_dim", "dim", dim, None, "axis", axis)
         return _dispatch(_take_along_dim, (self, indices, dim))
@@ -2593,11 +2733,14 @@ class TensorMethods(TensorBase):
         self,
         indices_or_sections: int | Sequence[int] | Tensor | None = None,
         dim: int = 0,
+        surplus: Any = ...,
         axis: Any = ...,
         *,
         sections: int | Sequence[int] | None = None,
         indices: int | Sequence[int] | Tensor | None = None,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("tensor_split")
         if axis is not ...:
             dim = same_as("tensor_split", "dim", dim, 0, "axis", axis)
         try:
@@ -2625,8 +2768,11 @@ class TensorMethods(TensorBase):
         dim: int = -1,
         largest: bool = True,
         sorted: bool = True,
+        surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("topk")
         if axis is not ...:
             dim = same_as("topk", "dim", dim, -1, "axis", axis)
         try:
@@ -2672,7 +2818,9 @@ class TensorMethods(TensorBase):
     def trunc_(self) -> Any:
         return _dispatch(_trunc_, (self,))
 
-    def unbind(self, dim: int = 0, axis: Any = ...) -> Any:
+    def unbind(self, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
+        if surplus is not ...:
+            refuse_surplus("unbind")
         if axis is not ...:
             dim = same_as("unbind", "dim", dim, 0, "axis", axis)
         try:
@@ -2715,8 +2863,11 @@ class TensorMethods(TensorBase):
         return_inverse: bool = False,
         return_counts: bool = False,
         dim: int | None = None,
+        surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("unique")
         if axis is not ...:
             dim = same_as("unique", "dim", dim, None, "axis", axis)
         try:
@@ -2736,8 +2887,11 @@ class TensorMethods(TensorBase):
         return_inverse: bool = False,
         return_counts: bool = False,
         dim: int | None = None,
+        surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("unique_consecutive")
         if axis is not ...:
             dim = same_as("unique_consecutive", "dim", dim, None, "axis", axis)
         try:
@@ -2755,6 +2909,23 @@ class TensorMethods(TensorBase):
             )
         return _dispatch(_unique_consecutive, _bound)
 
+    def unsafe_split(
+        self,
+        split_size: int,
+        dim: int = 0,
+        surplus: Any = ...,
+        axis: Any = ...,
+    ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("unsafe_split")
+        if axis is not ...:
+            dim = same_as("unsafe_split", "dim", dim, 0, "axis", axis)
+        try:
+            _bound = (self, split_size, wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            return not_bound(_unsafe_split, (self, split_size, dim), _error)
+        return _dispatch(_unsafe_split, _bound)
+
     def unsqueeze(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
         if axis is not ...:
             dim = same_as("unsqueeze", "dim", dim, REQUIRED, "axis", axis)
@@ -2769,11 +2940,14 @@ class TensorMethods(TensorBase):
         dim: Any = None,
         unbiased: Any = ...,
         keepdim: bool = False,
+        surplus: Any = ...,
         axis: Any = ...,
         keepdims: Any = ...,
         *,
         correction: Number | None = None,
     ) -> Any:
+        if surplus is not ...:
+            refuse_surplus("var")
         if axis is not ...:
             dim = same_as("var", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -2795,11 +2969,13 @@ class TensorMethods(TensorBase):
 
     def vsplit(
         self,
+        *indices_or_sections_: Any,
         indices_or_sections: int | Sequence[int] | None = None,
-        *,
         sections: int | Sequence[int] | None = None,
         indices: int | Sequence[int] | None = None,
     ) -> Any:
+        if indices_or_sections_:
+            indices_or_sections = spread("vsplit", indices_or_sections_, indices_or_sections, None)
         return _dispatch(_vsplit, (self, indices_or_sections, sections, indices))
 
     def xlogy(self, other: Tensor | Number) -> Any:
@@ -2849,8 +3025,16 @@ class TensorMethods(TensorBase):
     negative_ = neg_
     not_equal = ne
     not_equal_ = ne_
-    subtract = sub
-    subtract_ = sub_
+
+    def subtract(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        if older:
+            return number_behind(_sub, "subtract", (self, other, *older))
+        return _dispatch(_sub, (self, other, alpha))
+
+    def subtract_(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        if older:
+            return number_behind(_sub_, "subtract_", (self, other, *older))
+        return _dispatch(_sub_, (self, other, alpha))
 
     def swapaxes(self, axis0: int, axis1: int) -> Any:
         try:
@@ -2862,7 +3046,6 @@ class TensorMethods(TensorBase):
     true_divide = div
     true_divide_ = div_
     unsafe_chunk = chunk
-    unsafe_split = split
     unsafe_split_with_sizes = split_with_sizes
 
 
@@ -2871,6 +3054,8 @@ for _name, _method in list(vars(TensorMethods).items()):
         _method.__gw_op__ = _op(_name)
 
 for _name, _entry in (
+    ("subtract", _sub),
+    ("subtract_", _sub_),
     ("swapaxes", _transpose),
 ):
     vars(TensorMethods)[_name].__gw_op__ = _entry

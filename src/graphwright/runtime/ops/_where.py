@@ -795,6 +795,7 @@ FAMILY = {
     "uniform_": "random_inplace",
     "unique": "sorting",
     "unique_consecutive": "sorting",
+    "unsafe_split": "views_split",
     "unsqueeze": "views",
     "unsqueeze_copy": "views_shape",
     "vander": "creation",

@@ -1,8 +1,8 @@
 """Second names of ops. An alias is the same function under another name.
 
 `ALIASES` maps a name to an op's name, or to `Renamed` where PyTorch gives the parameters other
-names too. Where the op has an in-place form `op_`, `alias_` is made as well. An alias whose
-target is not in the table is left out.
+names too, or takes numbers by position elsewhere. Where the op has an in-place form `op_`,
+`alias_` is made as well. An alias whose target is not in the table is left out.
 """
 
 from __future__ import annotations
@@ -47,12 +47,11 @@ ALIASES: dict[str, str | Renamed] = {
     "negative": "neg",
     "not_equal": "ne",
     "row_stack": "vstack",
-    "subtract": "sub",
+    "subtract": Renamed("sub", {}),
     "swapaxes": Renamed("transpose", _AXES),
     "swapdims": "transpose",
     "trapz": "trapezoid",
     "true_divide": "div",
     "unsafe_chunk": "chunk",
-    "unsafe_split": "split",
     "unsafe_split_with_sizes": "split_with_sizes",
 }

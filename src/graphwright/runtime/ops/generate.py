@@ -14,7 +14,15 @@ from pathlib import Path
 from textwrap import indent
 
 from graphwright.runtime.ops.aliases import ALIASES, Renamed
-from graphwright.runtime.ops.older import NUMBERS
+from graphwright.runtime.ops.generate_names import (
+    KEYWORDS,
+    conversions,
+    default_of,
+    has_surplus,
+    second_names,
+    spreads,
+)
+from graphwright.runtime.ops.older import BEHIND, NUMBERS
 from graphwright.runtime.ops.out_forms import OUT_FORMS
 from graphwright.runtime.ops.schema import REQUIRED, Param, Schema
 from graphwright.runtime.ops.table import TABLE, Op
@@ -43,8 +51,11 @@ from graphwright.runtime.ops.normalise import (
     as_tensors,
     by_word,
     first_ndim,
+    given_dim,
     refuse_none,
+    refuse_surplus,
     same_as,
+    spread,
     varargs,
     wrap_dim,
     wrap_dim_optional,
@@ -55,7 +66,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_lone_dim,
     wrap_permutation,
 )
-from graphwright.runtime.ops.older import number_first
+from graphwright.runtime.ops.older import number_behind, number_first
 from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
@@ -117,6 +128,7 @@ ANNOTATIONS = {
     "SymInt|Tensor": "int | Tensor",
     "Ints": "int | Sequence[int]",
     "Ints?": "int | Sequence[int] | None",
+    "Ints*?": "int | Sequence[int] | None",
     "Ints|None": "int | Sequence[int | None]",
     "Ints|Tensor?": "int | Sequence[int] | Tensor | None",
     "Ints|str": "int | Sequence[int] | str",
@@ -147,28 +159,6 @@ NORMALISERS = {
     "IntPair?": "as_pair_optional({0})",
 }
 
-NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
-"""NumPy's names of parameters, which are taken as well."""
-
-FUNCTION_NAMES = {
-    "pow": {"input": "self"},
-    "split": {"input": "tensor", "split_size": "split_size_or_sections"},
-}
-"""Names that PyTorch's function has for parameters to which its method gives others."""
-
-NEVER_NONE = {
-    **dict.fromkeys(("max", "median", "min", "nanmedian", "prod"), "dim"),
-    **dict.fromkeys(("squeeze", "squeeze_copy"), "dim"),
-    **dict.fromkeys(("trapezoid", "cumulative_trapezoid"), "x"),
-    "linalg_matrix_rank": "tol",
-    "linalg_pinv": "rcond",
-    "where": "input",
-    **dict.fromkeys(("std", "std_mean", "var", "var_mean"), "unbiased"),
-}
-"""A parameter of each that may be left out, but not be None."""
-
-KEYWORDS = {"from_": "from"}
-"""Names of parameters that are words of Python, which are given as `**{name: value}`."""
 
 
 FORMATTED = frozenset(
@@ -178,48 +168,6 @@ FORMATTED = frozenset(
     }
 )
 """The ops that take `memory_format`."""
-
-
-def _second_names(op: Op, method: bool) -> dict[str, str]:
-    """The second names of parameters, by the first."""
-    names = NUMPY_NAMES if method else NUMPY_NAMES | FUNCTION_NAMES.get(op.name, {})
-    return {p.name: names[p.name] for p in op.schema.params if p.name in names}
-
-
-def _same_as(op: Op, method: bool = False, indent: str = "    ") -> str:
-    """The statements that take what is given by second names and by words of Python.
-
-    These come after the other positional parameters: defaults of keyword-only ones cost a call
-    ten times as much. What is given there by position is refused, as the first name has a value.
-    """
-    text = ""
-    seconds = _second_names(op, method)
-    for param, following in zip(op.schema.params, (*op.schema.params[1:], None), strict=True):
-        default = _default(op, param)
-        if param.name in KEYWORDS:
-            text += (
-                f"{indent}if words:\n{indent}    {param.name} = by_word("
-                f'"{op.name}", "{KEYWORDS[param.name]}", {param.name}, {default}, words, '
-                f"{following.name if following else None})\n"
-            )
-        if param.name not in seconds:
-            continue
-        name = seconds[param.name]
-        first = f'"{op.name}", "{param.name}", {param.name}, {default},'
-        call, second = f"{indent}    {param.name} = same_as(", f'"{name}", {name}'
-        if len(call + first + second) > 96:
-            inner = f"\n{indent}        "
-            call += f"{inner}{first}{inner}{second},\n{indent}    )\n"
-        else:
-            call += f"{first} {second})\n"
-        text += f"{indent}if {name} is not ...:\n{call}"
-    if op.name in NEVER_NONE:
-        name = NEVER_NONE[op.name]
-        text += (
-            f"{indent}if {name} is ...:\n{indent}    {name} = None\n"
-            f'{indent}elif {name} is None:\n{indent}    refuse_none("{op.name}", "{name}")\n'
-        )
-    return text
 
 
 def _ndim(op: Op) -> str:
@@ -234,9 +182,12 @@ def _parameters(op: Op, params: tuple[Param, ...], first: str | None) -> str:
     """The parameter list; `first` replaces the first parameter (self)."""
     parts: list[str] = []
     star = optional = False
-    second_names = _second_names(op, first == "self")
-    named = [second_names[p.name] for p in params if p.kwonly and p.name in second_names]
-    seconds = [f"{name}: Any = ..." for name in second_names.values() if name not in named]
+    given = second_names(op, first == "self")
+    named = [name for p in params if p.kwonly for name in given.get(p.name, ())]
+    every = [name for names in given.values() for name in names]
+    seconds = [f"{name}: Any = ..." for name in every if name not in named]
+    if has_surplus(op, first == "self"):
+        seconds.insert(0, "surplus: Any = ...")
     behind = [f"{name}: Any = ..." for name in named]
     words = ["**words: Any"] if any(p.name in KEYWORDS for p in params) else []
     for i, param in enumerate(params):
@@ -247,25 +198,21 @@ def _parameters(op: Op, params: tuple[Param, ...], first: str | None) -> str:
             parts.append(f"*{param.name}: Any")
             star = True
             continue
+        if i == 1 and first == "self" and spreads(op):
+            parts.append(f"*{param.name}_: Any")
+            star = True
         if param.kwonly and not star:
             parts += [*seconds, "*"]
             seconds, star = [], True
-        optional = optional or param.name in second_names
+        optional = optional or param.name in given
         parts.append(_parameter(op, param, optional and not param.kwonly))
     return ", ".join(parts + seconds + behind + words).replace("'", '"')
-
-
-def _default(op: Op, param: Param) -> str:
-    """The expression that stands for an argument that is not given."""
-    if NEVER_NONE.get(op.name) == param.name:
-        return "..."
-    return "REQUIRED" if param.default is REQUIRED else repr(param.default)
 
 
 def _parameter(op: Op, param: Param, optional: bool) -> str:
     """A parameter's declaration; `optional`: it is not missed before the body runs."""
     annotation = ANNOTATIONS.get(param.type, "Any")
-    if _default(op, param) == "...":
+    if default_of(op, param) == "...":
         return f"{param.name}: Any = ..."
     if param.default is REQUIRED:
         return f"{param.name}: Any = REQUIRED" if optional else f"{param.name}: {annotation}"
@@ -341,14 +288,15 @@ def _function(op: Op, name: str | None = None) -> str:
     statement = _checked(op, values) if "ndim" in values else ""
     if op.name in NUMBERS:
         parameters = parameters.replace(", *, ", ", *older: Any, ")
-        statement = _number_first(op, values, ", out" if op.name in OUT_FORMS else "")
+        out = ", out" if op.name in OUT_FORMS else ""
+        statement = _by_position(op, name or op.name, values, out)
     if op.name in OUT_FORMS:
         star = spread or any(p.kwonly for p in op.schema.params)
         parameters += f"{'' if star else ', *'}, out: Any = None"
         if "_bound" not in statement:
             statement += _assigned(values, "    ")
         statement += f"    if out is not None:\n        return with_out(_{op.name}, _bound, out)\n"
-    statement = _same_as(op) + statement
+    statement = conversions(op) + statement
     body = f"_dispatch(_{op.name}, {'_bound' if '_bound' in statement else f'({values})'})"
     factory = "factory" in op.tags
     if op.name in FORMATTED:
@@ -362,10 +310,13 @@ def _function(op: Op, name: str | None = None) -> str:
     return _wrapped(f"def {name or op.name}", parameters, " -> Any:", body, "", statement)
 
 
-def _number_first(op: Op, values: str, more: str) -> str:
+def _by_position(op: Op, name: str, values: str, more: str) -> str:
     """The statement for more positional arguments than the schema has."""
     tensors = ", ".join(value.strip() for value in values.split(",")[: -len(NUMBERS[op.name])])
-    call = f"number_first(_{op.name}, ({tensors}, *older){more})"
+    if name in BEHIND:
+        call = f'number_behind(_{op.name}, "{name}", ({tensors}, *older){more})'
+    else:
+        call = f"number_first(_{op.name}, ({tensors}, *older){more})"
     return f"    if older:\n        return {call}\n"
 
 
@@ -433,7 +384,7 @@ def _method(op: Op, name: str | None = None) -> str:
     values = _values(op, "self", True)
     statement = _checked(op, values, "self") if "ndim" in values else ""
     body = f"_dispatch(_{op.name}, {'_bound' if statement else f'({values})'})"
-    statement = _same_as(op, method=True) + statement
+    statement = conversions(op, method=True) + statement
     if last.type.endswith("*"):
         given = f"*{last.name}_: Any, {last.name}: Any = None"
         parameters = f"{_parameters(op, params[:-1], 'self')}, {given}"
@@ -441,7 +392,8 @@ def _method(op: Op, name: str | None = None) -> str:
         parameters = _parameters(op, params, "self")
     if op.name in NUMBERS:
         parameters = parameters.replace(", *, ", ", *older: Any, ")
-        statement = _number_first(op, values, ", method=True")
+        more = "" if (name or op.name) in BEHIND else ", method=True"
+        statement = _by_position(op, name or op.name, values, more)
     statement = indent(statement, "    ")
     if op.name in FORMATTED:
         parameters += ", *, memory_format: Any = None"

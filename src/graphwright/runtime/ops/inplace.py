@@ -46,7 +46,8 @@ def _direct(entry: Op) -> Callable[..., Any]:
 
     def eager(input: Any, other: Any, *rest: Any) -> Any:
         dtype = input.dtype
-        if rest != plain or not dtype.is_floating_point or dtype.itemsize == 2:
+        usual = rest == plain and (not rest or rest[0].__class__ is not bool)
+        if not usual or not dtype.is_floating_point or dtype.itemsize == 2:
             return general(input, other, *rest)
         if other.__class__ in SCALARS:
             if other.__class__ is bool:

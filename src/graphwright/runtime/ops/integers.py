@@ -110,7 +110,7 @@ CONVERSIONS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("Size", "Size*", "IntPair"), as_ints),
     "SymInt": as_index,
     "SymInt|Tensor": _index_or_tensor,
-    "Ints": _ints_or_one,
+    **dict.fromkeys(("Ints", "Ints*"), _ints_or_one),
     "Ints|None": _ints_or_nones,
     "Ints|Tensor": _ints_or_tensor,
     "Ints|str": _ints_or_str,

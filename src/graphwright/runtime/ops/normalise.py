@@ -220,3 +220,23 @@ def same_as(op: str, name: str, value: Any, default: Any, second: str, given: An
 def refuse_none(op: str, name: str) -> NoReturn:
     """Raise TypeError for a parameter that may be left out, but not be None."""
     raise TypeError(f"{op}(): argument '{name}' must be given a value, not None, or left out")
+
+
+def refuse_surplus(op: str) -> NoReturn:
+    """Raise TypeError for one argument by position more than there are parameters."""
+    raise TypeError(f"{op}() takes fewer positional arguments than were given")
+
+
+def given_dim(op: str, dim: Any) -> int:
+    """The dim that stands beside `keepdim`. Raises TypeError for what is none, as an operand."""
+    return index(as_int(f"{op}(): argument 'dim'", dim))
+
+
+def spread(op: str, given: tuple[Any, ...], named: Any, default: Any) -> Any:
+    """The value of a parameter whose ints may be given one by one, by position or by its name.
+
+    Raises TypeError where it is given by both.
+    """
+    if named is not default:
+        raise TypeError(f"{op}() got {named!r} by name, and {given} by position")
+    return given[0] if len(given) == 1 else given

@@ -15,7 +15,7 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
     IntPair IntPair?                    one number for both of two dimensions, or one for each
     int SymInt                          an int; a SymInt is also what has `__index__`
     SymInt|Tensor                       a SymInt, or a tensor that the kernel looks at
-    Ints Ints?                          an int or a sequence of them, handed through
+    Ints Ints? Ints*?                   an int or a sequence of them, handed through; `*` as above
     Scalar|str Scalar|str?              a number, or a word that the kernel knows
     Ints|None Ints|Tensor Ints|str      Ints, where an item may be None; or a tensor; or a word
     object*                             all positional arguments from here on, as a tuple

@@ -209,7 +209,7 @@ def _squeeze_meta(input: Any, dim: Any) -> ViewSpec:
 
 
 _define_view(
-    "squeeze(Tensor input, Ints? dim=None)",
+    "squeeze(Tensor input, Ints*? dim=None)",
     _squeeze_meta,
     lambda ctx, grad: ops.reshape(grad, ctx.input.shape),
 )

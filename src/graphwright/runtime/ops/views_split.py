@@ -83,6 +83,11 @@ define(
     "split(Tensor input, Ints split_size, Dim dim=0)", Kind.COMPOSITE, decompose=_split
 )
 define(
+    "unsafe_split(Tensor input, SymInt split_size, Dim dim=0)",
+    Kind.COMPOSITE,
+    decompose=_split,
+)
+define(
     "split_with_sizes(Tensor input, Size split_sizes, Dim dim=0)",
     Kind.COMPOSITE,
     decompose=_split_with_sizes,
@@ -163,14 +168,16 @@ def _axis_split(name: str, rank: int, axis: int) -> Any:
     def decompose(
         input: Any, indices_or_sections: Any, sections: Any, indices: Any
     ) -> tuple[Any, ...]:
+        given = [g for g in (indices_or_sections, sections, indices) if g is not None]
+        if len(given) != 1:
+            raise TypeError(f"{name}(): exactly one of sections and indices must be given")
         if input.ndim < rank:
             raise RuntimeError(
                 f"{name} requires a tensor with at least {rank} dimension(s), but got "
                 f"{describe(input)}"
             )
         dim = 0 if name == "hsplit" and input.ndim == 1 else axis
-        given = [g for g in (indices_or_sections, sections, indices) if g is not None]
-        places = given[0] if len(given) == 1 else None
+        places = given[0].item() if isinstance(given[0], Tensor) else given[0]
         if isinstance(places, int):
             if places <= 0:
                 raise RuntimeError(f"{name}: number of sections must be larger than 0")
@@ -179,14 +186,14 @@ def _axis_split(name: str, rank: int, axis: int) -> Any:
                     f"{name} attempted to split along dimension {dim}, but the size of the "
                     f"dimension {input.shape[dim]} is not divisible by the split_size {places}"
                 )
-        return _tensor_split(input, indices_or_sections, dim, sections, indices)
+        return _tensor_split(input, places, dim, None, None)
 
     return decompose
 
 
 for _name, _rank, _axis in (("hsplit", 1, 1), ("vsplit", 2, 0), ("dsplit", 3, 2)):
     define(
-        f"{_name}(Tensor input, Ints? indices_or_sections=None, *, Ints? sections=None, "
+        f"{_name}(Tensor input, Ints*? indices_or_sections=None, *, Ints? sections=None, "
         "Ints? indices=None)",
         Kind.COMPOSITE,
         decompose=_axis_split(_name, _rank, _axis),
