@@ -74,6 +74,7 @@ from graphwright.runtime.dtypes import (
 )
 from graphwright.runtime.errors import OutOfMemoryError
 from graphwright.runtime.facts import (
+    can_cast,
     get_device,
     is_conj,
     is_inference,
@@ -124,7 +125,7 @@ from graphwright.runtime.legacy import (
 from graphwright.runtime.limits import finfo, iinfo
 from graphwright.runtime.ops._face import *
 from graphwright.runtime.printing import set_printoptions
-from graphwright.runtime.promotion import can_cast, promote_types, result_type
+from graphwright.runtime.promotion import promote_types, result_type
 from graphwright.runtime.random import (
     default_generator,
     get_rng_state,

@@ -75,7 +75,7 @@ def test_conversions() -> None:
     assert x.to(gw.zeros(1, dtype=gw.float64)).dtype is gw.float64
     assert x.contiguous() is x
     with pytest.raises(TypeError):
-        x.to(3.5)
+        x.to([3.5])
 
 
 def test_named_results() -> None:

@@ -9,8 +9,8 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dispatch import PYTHON_TYPES
 from graphwright.runtime.dtypes import dtype as DType
-from graphwright.runtime.errors import require_tensor
-from graphwright.runtime.formats import in_format, is_in_format
+from graphwright.runtime.errors import describe, require_kind, require_tensor
+from graphwright.runtime.formats import contiguous_format, in_format, is_in_format
 from graphwright.runtime.ops import _face as ops
 
 if TYPE_CHECKING:
@@ -28,17 +28,19 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
         dtype, device = dtype.dtype, dtype.device
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
-    for arg in args:
+    if args and isinstance(args[0], bool | float | complex):
+        dtype, args = PYTHON_TYPES[type(args[0])], args[1:]     # as of a tensor without dims
+    for place, arg in enumerate(args):
         if isinstance(arg, DType):
             dtype = arg
         elif isinstance(arg, type) and arg in PYTHON_TYPES:
             dtype = PYTHON_TYPES[arg]
         elif isinstance(arg, str | Device):
             device = arg
-        elif hasattr(arg, "dtype") and hasattr(arg, "device"):
+        elif not place and hasattr(arg, "dtype") and hasattr(arg, "device"):
             dtype, device = arg.dtype, arg.device
         elif arg is not None and not isinstance(arg, bool):
-            raise TypeError(f"to(): expected a dtype, device or Tensor, not {arg!r}")
+            raise TypeError(f"to(): expected a dtype, device or Tensor, not {describe(arg)}")
     if device is None or (device.__class__ is str and device == "cpu" and tensor.device is _CPU):
         return dtype or tensor.dtype, tensor.device
     return dtype or tensor.dtype, Device(device)
@@ -143,6 +145,7 @@ class Conversions:
 
     def type(self: Any, dtype: DType | str | None = None, non_blocking: Any = False) -> Any:
         """Cast to a dtype, or to one named as `graphwright.FloatTensor`; without, that name."""
+        require_kind("type", "non_blocking", non_blocking, bool)
         if dtype is None:
             return f"graphwright.{_TENSOR_TYPES[self.dtype]}Tensor"
         if isinstance(dtype, str):
@@ -192,9 +195,9 @@ class Conversions:
     def cpu(self: Any, memory_format: Any = None) -> Tensor:
         return self.to(_CPU) if memory_format is None else self.to(memory_format=memory_format)
 
-    def contiguous(self: Any, memory_format: Any = None) -> Tensor:
+    def contiguous(self: Any, *, memory_format: Any = contiguous_format) -> Tensor:
         """Self if row-major (or in another format) without gaps, else a copy that is."""
-        if memory_format is not None:
+        if memory_format is not contiguous_format:
             return in_format("contiguous", self, memory_format)
         return self if self.is_contiguous() else ops.contiguous(self)
 

@@ -32,11 +32,20 @@ def require_tensor(name: str, argument: str, value: Any) -> None:
         )
 
 
+def require_kind(name: str, argument: str, value: Any, kind: type) -> None:
+    """The same for anything but an instance of a class: a bool, a str."""
+    if not isinstance(value, kind):
+        raise TypeError(
+            f"{name}(): argument '{argument}' must be {kind.__name__}, not {type(value).__name__}"
+        )
+
+
 __all__ = [
     "DataDependent",
     "LinAlgError",
     "OutOfMemoryError",
     "OutOfRange",
     "describe",
+    "require_kind",
     "require_tensor",
 ]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphwright.runtime import _core
-from graphwright.runtime.errors import require_tensor
+from graphwright.runtime import _core, promotion
+from graphwright.runtime.device import device as Device
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import require_kind, require_tensor
 from graphwright.runtime.formats import memory_format, strided
 from graphwright.runtime.storage import TypedStorage, UntypedStorage
 
@@ -43,6 +45,13 @@ def is_signed(input: Tensor) -> bool:
     """Whether the dtype of `input` has negative values."""
     require_tensor("is_signed", "input", input)
     return input.dtype.is_signed
+
+
+def can_cast(from_: DType, to: DType) -> bool:
+    """Whether a result of one dtype may be written in place into another."""
+    require_kind("can_cast", "from_", from_, DType)
+    require_kind("can_cast", "to", to, DType)
+    return promotion.can_cast(from_, to)
 
 
 def is_conj(input: Tensor) -> bool:
@@ -142,7 +151,9 @@ class Facts:
         return False
 
     def is_pinned(self, device: Any = None) -> bool:
-        """False: memory is never page-locked."""
+        """False: memory is never page-locked. Raises TypeError for what is no device."""
+        if device is not None:
+            Device(device)
         return False
 
     def pin_memory(self: Any, device: Any = None) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dispatch import PYTHON_TYPES
-from graphwright.runtime.errors import DataDependent, require_tensor
+from graphwright.runtime.errors import DataDependent, describe, require_kind, require_tensor
 from graphwright.runtime.formats import strides_in_format
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.integers import as_ints
@@ -57,6 +57,8 @@ class Memory:
 
         `non_blocking` changes nothing.
         """
+        if non_blocking.__class__ is not bool:
+            require_kind("copy_", "non_blocking", non_blocking, bool)
         if isinstance(src, int | float | complex):
             kind = next(kind for kind in PYTHON_TYPES if isinstance(src, kind))
             src = ops.scalar_tensor(src, dtype=PYTHON_TYPES[kind])
@@ -87,9 +89,15 @@ class Memory:
         return self
 
     def resize(self: Any, *sizes: Any) -> Tensor:
-        """`reshape` under a deprecated name, with PyTorch's warning."""
+        """`reshape` under a deprecated name, with PyTorch's warning; no size is -1."""
         warnings.warn("non-inplace resize is deprecated", stacklevel=2)
-        return ops.reshape(self, as_size(varargs(sizes)))
+        shape = as_size(varargs(sizes))
+        if any(size < 0 for size in as_ints("resize(): argument 'sizes'", shape)):
+            raise RuntimeError(
+                f"requested resize to {shape}, but the given tensor is {describe(self)}; resize "
+                "can only change its shape, while preserving the number of elements"
+            )
+        return ops.reshape(self, shape)
 
     def resize_as(self: Any, tensor: Tensor) -> Tensor:
         """`resize` to the shape of `tensor`."""

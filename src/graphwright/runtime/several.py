@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.runtime import dtypes
+from graphwright.runtime._core import TensorBase
 from graphwright.runtime.errors import describe
 from graphwright.runtime.interop import tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import broadcast_shapes as _broadcast
 from graphwright.runtime.ops.strides import product
 from graphwright.runtime.size import Size
+from graphwright.runtime.symbolic.symint import SymInt
 
 Ints = tuple[int, ...]
 
@@ -26,8 +28,14 @@ def _list_of(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Ints:
     """The shape to which all broadcast; an int is a shape of one dim.
 
-    Raises RuntimeError where they do not, ValueError where a size is negative.
+    Raises RuntimeError where they do not, or are no ints, ValueError where a size is negative.
     """
+    for shape in shapes:
+        if not isinstance(shape, int | SymInt | list | tuple):
+            raise RuntimeError(
+                "broadcast_shapes(): expected shapes to be ints, tuples or lists of ints, got "
+                f"{describe(shape)}"
+            )
     sizes = [tuple(s) if isinstance(s, list | tuple) else (s,) for s in shapes]
     for shape in sizes:
         if any(n < 0 for n in shape):
@@ -37,7 +45,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Ints:
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """Views of all tensors in the shape to which they broadcast."""
-    return ops.broadcast_tensors(_list_of(tensors))
+    return ops.broadcast_tensors(tensors)
 
 
 def block_diag(*tensors: Any) -> Any:
@@ -91,6 +99,8 @@ def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
         raise TypeError(
             f"unravel_index(): expected 'indices' to be integer dtype, but got {describe(indices)}"
         )
+    if isinstance(shape, TensorBase):
+        raise TypeError(f"unravel_index(): expected 'shape' to be ints, but got {describe(shape)}")
     if hasattr(shape, "tolist"):
         shape = shape.tolist()
     sizes = tuple(shape) if isinstance(shape, list | tuple) else (shape,)

@@ -72,3 +72,12 @@ def test_casts_reach_into_containers_and_leave_float64() -> None:
 def test_the_device_is_a_name(decorator: Any) -> None:
     with pytest.raises(ValueError, match="device_type"):
         decorator(device_type=3)
+
+
+def test_the_switch_of_another_device_leaves_this_one_as_it_is() -> None:
+    with gw.autocast("cpu"):
+        gw.set_autocast_enabled("cuda", False)
+        gw.set_autocast_enabled(False)
+        assert gw.is_autocast_enabled("cpu")
+        gw.set_autocast_enabled("cpu", False)
+        assert not gw.is_autocast_enabled("cpu")

@@ -18,7 +18,7 @@ from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.capture.variables.tensors_of_arrays import of_array, over_array
-from graphwright.runtime import dtypes, generator, interop, limits, promotion, random
+from graphwright.runtime import dtypes, facts, generator, interop, limits, promotion, random
 from graphwright.runtime.autograd import modes
 from graphwright.runtime.autograd.pushing import pushing
 from graphwright.runtime.batching import boundary
@@ -204,7 +204,7 @@ PACKAGE: dict[Any, Handler] = {
     **{
         function: _of_constants(function)
         for function in (
-            device, limits.finfo, limits.iinfo, promotion.promote_types, promotion.can_cast,
+            device, limits.finfo, limits.iinfo, promotion.promote_types, facts.can_cast,
             dtypes.get_default_dtype, modes.is_inference_mode_enabled, has_say,
         )
     },

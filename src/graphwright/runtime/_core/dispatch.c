@@ -86,7 +86,8 @@ static bool lists_are_values(const GwRecipe *recipe, PyObject *const *items, Py_
 }
 
 static bool is_no_int(PyObject *item) {
-    return PyBool_Check(item) || PyFloat_Check(item) || PyUnicode_Check(item) || gw_is_tensor(item);
+    return PyBool_Check(item) || PyFloat_Check(item) || PyUnicode_Check(item) || gw_is_tensor(item)
+           || gw_is_dtype_or_device(item);
 }
 
 /* Whether a tuple or list holds something beside ints. */

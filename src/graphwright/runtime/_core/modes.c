@@ -317,7 +317,9 @@ static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
                      | item_flags(PySequence_Fast_ITEMS(item), PyList_GET_SIZE(item), true);
         } else if (PyTuple_CheckExact(item) && holds_no_tensor(item)) {
             flags |= GW_FLAG_NO_INT;
-        } else if (!gw_is_dtype_or_device(item) && Py_TYPE(item)->tp_base != &GwGenerator_Type) {
+        } else if (gw_is_dtype_or_device(item)) {
+            flags |= GW_FLAG_NO_INT;
+        } else if (Py_TYPE(item)->tp_base != &GwGenerator_Type) {
             flags |= foreign_flags(item);
         }
     }

@@ -19,6 +19,8 @@ from graphwright.runtime.amp.state import (
 from graphwright.runtime.autograd.modes import ThreadMode
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dispatch import AUTOCAST, HOOKS
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import require_kind
 
 HOOKS.autocast = run
 _SUPPORTED = (dtypes.bfloat16, dtypes.float16)
@@ -95,7 +97,9 @@ def _refused(why: str) -> bool:
 
 
 def _known(device_type: str) -> str:
-    """The kind of device that a str names. RuntimeError where it has no autocast."""
+    """The kind of device that a str names. RuntimeError where it has no autocast, TypeError for
+    what is no str."""
+    require_kind("autocast", "device_type", device_type, str)
     kind = device_type.partition(":")[0]
     if kind not in ("cpu", "cuda") or Device(device_type).type != kind:
         raise RuntimeError(f"User specified an unsupported autocast device_type {device_type!r}")
@@ -122,11 +126,20 @@ def is_autocast_cache_enabled() -> bool:
     return not current() & UNCACHED
 
 
-def set_autocast_enabled(device_type: str, enabled: bool) -> None:
-    """Switch autocast on or off for this thread. RuntimeError where it is not available."""
-    if enabled and not is_autocast_available(device_type):
-        raise RuntimeError(f"autocast is not available for device_type {device_type!r}")
-    _set_bit(AUTOCAST, enabled)
+def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
+    """Switch autocast on or off for this thread. RuntimeError where it is not available.
+
+    A bool alone is about autocast on GPUs.
+    """
+    alone = enabled is None and isinstance(device_type, bool)
+    kind: Any = "cuda" if alone else device_type
+    wanted: Any = device_type if alone else enabled
+    require_kind("set_autocast_enabled", "device_type", kind, str)
+    require_kind("set_autocast_enabled", "enabled", wanted, bool)
+    if is_autocast_available(kind):
+        _set_bit(AUTOCAST, wanted)
+    elif wanted:
+        raise RuntimeError(f"autocast is not available for device_type {kind!r}")
 
 
 def set_autocast_dtype(device_type: str, dtype: Any) -> None:
@@ -134,6 +147,8 @@ def set_autocast_dtype(device_type: str, dtype: Any) -> None:
 
     RuntimeError for another dtype, or where autocast is not available.
     """
+    require_kind("set_autocast_dtype", "device_type", device_type, str)
+    require_kind("set_autocast_dtype", "dtype", dtype, DType)
     if dtype not in _SUPPORTED or not is_autocast_available(device_type):
         raise RuntimeError(f"autocast of {device_type!r} to {dtype} is not supported")
     _set_bit(FLOAT16, dtype is dtypes.float16)
@@ -141,6 +156,7 @@ def set_autocast_dtype(device_type: str, dtype: Any) -> None:
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
     """Whether autocast keeps the casts of trained leaves, unless it is told otherwise."""
+    require_kind("set_autocast_cache_enabled", "enabled", enabled, bool)
     _set_bit(UNCACHED, not enabled)
 
 

@@ -9,6 +9,7 @@ import warnings
 from types import TracebackType
 from typing import Any
 
+from graphwright.runtime.errors import require_kind
 from graphwright.runtime.ops import _face as ops
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
@@ -35,6 +36,8 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        require_kind("set_detect_anomaly", "mode", mode, bool)
+        require_kind("set_detect_anomaly", "check_nan", check_nan, bool)
         self._previous = STATE.enabled, STATE.check_nan
         STATE.enabled, STATE.check_nan = mode, check_nan
 

@@ -1421,7 +1421,7 @@ def any(
 
 def arange(
     start: Number | None = None,
-    end: Number | None = None,
+    end: Any = ...,
     step: Number = 1,
     *,
     dtype: DType | None = None,
@@ -1435,6 +1435,10 @@ def arange(
         device = place()
     if layout is not None or pin_memory:
         check_placement("arange", layout, pin_memory)
+    if end is ...:
+        end = None
+    elif end is None:
+        refuse_none("arange", "end")
     _bound = (start, end, step, dtype, device)
     if out is not None:
         return with_out(_arange, _bound, out)
@@ -6948,7 +6952,7 @@ def repeat(input: Tensor, repeats: Sequence[int]) -> Any:
 
 def repeat_interleave(
     input: Tensor,
-    repeats: Any = None,
+    repeats: Any = ...,
     dim: int | None = None,
     surplus: Any = ...,
     axis: Any = ...,
@@ -6959,6 +6963,10 @@ def repeat_interleave(
         refuse_surplus("repeat_interleave")
     if axis is not ...:
         dim = same_as("repeat_interleave", "dim", dim, None, "axis", axis)
+    if repeats is ...:
+        repeats = None
+    elif repeats is None:
+        refuse_none("repeat_interleave", "repeats")
     return _dispatch(_repeat_interleave, (input, repeats, dim, output_size))
 
 

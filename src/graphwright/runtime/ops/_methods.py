@@ -2270,7 +2270,7 @@ class TensorMethods(TensorBase):
 
     def repeat_interleave(
         self,
-        repeats: Any = None,
+        repeats: int | Tensor,
         dim: int | None = None,
         surplus: Any = ...,
         axis: Any = ...,
@@ -2281,6 +2281,8 @@ class TensorMethods(TensorBase):
             refuse_surplus("repeat_interleave")
         if axis is not ...:
             dim = same_as("repeat_interleave", "dim", dim, None, "axis", axis)
+        if repeats is None:
+            refuse_none("repeat_interleave", "repeats")
         return _dispatch(_repeat_interleave, (self, repeats, dim, output_size))
 
     def reshape(self, *shape_: Any, shape: Any = None) -> Any:

@@ -16,6 +16,7 @@ from textwrap import indent
 from graphwright.runtime.ops.aliases import ALIASES, Renamed
 from graphwright.runtime.ops.generate_names import (
     KEYWORDS,
+    METHOD_REQUIRED,
     conversions,
     default_of,
     has_surplus,
@@ -204,6 +205,9 @@ def _parameters(op: Op, params: tuple[Param, ...], first: str | None) -> str:
         if param.kwonly and not star:
             parts += [*seconds, "*"]
             seconds, star = [], True
+        if first == "self" and METHOD_REQUIRED.get(op.name) == param.name:
+            parts.append(f"{param.name}: {ANNOTATIONS[param.type.rstrip('?')]}")
+            continue
         optional = optional or param.name in given
         parts.append(_parameter(op, param, optional and not param.kwonly))
     return ", ".join(parts + seconds + behind + words).replace("'", '"')

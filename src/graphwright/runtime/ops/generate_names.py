@@ -20,12 +20,17 @@ NEVER_NONE = {
     **dict.fromkeys(("max", "median", "min", "nanmedian", "prod"), "dim"),
     **dict.fromkeys(("squeeze", "squeeze_copy"), "dim"),
     **dict.fromkeys(("trapezoid", "cumulative_trapezoid"), "x"),
+    "arange": "end",
     "linalg_matrix_rank": "tol",
     "linalg_pinv": "rcond",
+    "repeat_interleave": "repeats",
     "where": "input",
     **dict.fromkeys(("std", "std_mean", "var", "var_mean"), "unbiased"),
 }
 """A parameter of each that may be left out, but not be None."""
+
+METHOD_REQUIRED = {"repeat_interleave": "repeats"}
+"""A parameter of each that methods, other than functions, have to be given."""
 
 OVERLOADED = frozenset({"max", "min"})
 """The ops whose `dim` may be another tensor, but not beside `keepdim`."""
@@ -79,11 +84,12 @@ def conversions(op: Op, method: bool = False, indent: str = "    ") -> str:
                 call += f"{first} {second})\n"
             text += f"{indent}if {name} is not ...:\n{call}"
     if op.name in NEVER_NONE:
-        name = NEVER_NONE[op.name]
-        text += (
-            f"{indent}if {name} is ...:\n{indent}    {name} = None\n"
-            f'{indent}elif {name} is None:\n{indent}    refuse_none("{op.name}", "{name}")\n'
-        )
+        name, other = NEVER_NONE[op.name], "if"
+        if not method or METHOD_REQUIRED.get(op.name) != name:
+            text += f"{indent}if {name} is ...:\n{indent}    {name} = None\n"
+            other = "elif"
+        call = f'refuse_none("{op.name}", "{name}")'
+        text += f"{indent}{other} {name} is None:\n{indent}    {call}\n"
     if op.name in OVERLOADED:
         call = f'given_dim("{op.name}", dim)'
         text += f"{indent}if keepdim is ...:\n{indent}    keepdim = False\n"
@@ -106,6 +112,7 @@ def spreads(op: Op) -> bool:
 
 def default_of(op: Op, param: Param) -> str:
     """The expression that stands for an argument that is not given."""
-    if NEVER_NONE.get(op.name) == param.name or (op.name in OVERLOADED and param.name == "keepdim"):
+    tells = op.name in OVERLOADED and param.name == "keepdim"
+    if tells or NEVER_NONE.get(op.name) == param.name:
         return "..."
     return "REQUIRED" if param.default is REQUIRED else repr(param.default)

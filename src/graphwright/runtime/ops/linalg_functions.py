@@ -183,6 +183,8 @@ def _tensorinv(A: Any, ind: int) -> Any:
         raise RuntimeError(f"linalg.tensorinv: Expected a strictly positive integer for ind, "
                            f"got {ind}")
     rows, columns = product(A.shape[:ind]), product(A.shape[ind:])
+    if ind > A.ndim:
+        raise RuntimeError(f"linalg.tensorinv: ind={ind} is more than the dims of {describe(A)}")
     if rows != columns:
         raise RuntimeError(
             "linalg.tensorinv: Expected self to satisfy the requirement prod(A.shape[ind:]) == "

@@ -35,6 +35,10 @@ def _soft_margin_loss(input: Any, target: Any, reduction: str) -> Any:
     """log(1 + exp(-target * input))."""
     require_floating("soft_margin_loss", input)
     loss = ops.neg(ops.logsigmoid(ops.mul(target, input)))
+    if loss.shape != input.shape:
+        raise RuntimeError(
+            f"soft_margin_loss: target {describe(target)} does not broadcast to {describe(input)}"
+        )
     return reduced(cast(loss, input.dtype), reduction)
 
 

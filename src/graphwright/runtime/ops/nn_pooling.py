@@ -463,6 +463,8 @@ def _max_pool_of(ndim: int, with_indices: bool) -> Any:
     def decompose(
         input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
     ) -> Any:
+        if ndim == 1 and not with_indices:
+            require_floating(name, input)
         window = _window(name, ndim, input, kernel_size, stride, padding)
         spread = spread_over(ndim, name, "dilation", dilation)
         both = ops.max_pool_with_indices(input, *window, spread, bool(ceil_mode))

@@ -73,9 +73,11 @@ def _several(given: Sequence[Any], ndim: int) -> tuple[int, ...]:
 
 
 def wrap_dims_given(dim: Any, ndim: int) -> tuple[int, ...]:
-    """As `wrap_dims`, but raises TypeError for None."""
+    """As `wrap_dims`, but raises TypeError for None, RuntimeError for () unless there are none."""
     if dim is None:
         raise TypeError("dim must be int or tuple of ints, not None")
+    if ndim and _names_none(dim):
+        raise RuntimeError("dim must name a dimension, and is empty")
     return wrap_dims(dim, ndim)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.creation import calculated, check_held
@@ -364,6 +365,8 @@ def _ldexp(input: Any, other: Any) -> Any:
     for value in (input, other):
         if not isinstance(value, Tensor):
             raise TypeError(f"ldexp(): both arguments must be Tensors, not {type(value).__name__}")
+    if other.dtype is dtypes.bool:
+        raise NotImplementedError(f'"ldexp" not implemented for an exponent {describe(other)}')
     inexact = input.dtype.is_floating_point or input.dtype.is_complex
     if not inexact or other.dtype.is_floating_point or other.dtype.is_complex:
         return ops.mul(input, ops.pow(2.0, other))

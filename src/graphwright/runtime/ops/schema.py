@@ -9,7 +9,7 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
     Dim Dim? NewDim                     one dimension (NewDim: of the result with one more)
     Dims                                int, sequence or None (= all); sorted tuple
     Dims? DimsExact                     Dims, where None and () stay None, or () means no dim
-    DimsGiven LoneDim                   Dims, but not None; or no sequence
+    DimsGiven LoneDim                   Dims, but neither None nor (); or no sequence
     Perm Perm*                          sequence of distinct dimensions, order kept
     Size Size* Size?                    sizes; `*`: the method also takes them one by one
     IntPair IntPair?                    one number for both of two dimensions, or one for each

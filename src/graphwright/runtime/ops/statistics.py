@@ -300,7 +300,7 @@ define(
 def _histogram(
     input: Any, bins: Any, range: Any, weight: Any, density: bool
 ) -> Any:
-    if not input.dtype.is_floating_point:
+    if input.dtype not in (dtypes.float32, dtypes.float64):
         raise NotImplementedError(f'"histogram" not implemented for {describe(input)}')
     if isinstance(bins, Tensor):
         edges = ops.clone(bins.contiguous())

@@ -213,7 +213,8 @@ def gaussian_nll_loss(
     `var` is a number, has input's shape, or one entry for the last dimension. ValueError where
     it has another size or a negative entry.
     """
-    if isinstance(var, Tensor):
+    if not isinstance(var, float):
+        require_tensor("gaussian_nll_loss", "var", var)
         negative = bool(ops.any(ops.lt(var, 0)))
         variance = _variance_like(var, input)
     else:

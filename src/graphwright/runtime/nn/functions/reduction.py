@@ -17,8 +17,8 @@ def reduction_of(
     `size_average` and `reduce`, where given, decide instead, with a warning.
     """
     if size_average is not None or reduce is not None:
-        average = size_average is None or size_average
-        found = "none" if reduce is False else ("mean" if average else "sum")
+        average, reduced = size_average is None or size_average, reduce is None or reduce
+        found = "mean" if average and reduced else "sum" if reduced else "none"
         warnings.warn(
             "size_average and reduce args will be deprecated, please use "
             f"reduction='{found}' instead.",
