@@ -36,6 +36,9 @@ OVERLAPPING: dict[str, Callable[[gw.Tensor], object]] = {
     "turned": lambda x: gw.exp(x, out=x.T),
     "joined": lambda x: gw.stack((x[0], x[1]), out=x[:2]),
     "picked": lambda x: gw.take(x, gw.tensor([3, 2, 1, 0]), out=x[0]),
+    "crossed": lambda x: gw.cross(x[:3], x[1:], dim=0, out=x[:3]),
+    "summed": lambda x: gw.cumsum(x[:3], 0, out=x[1:]),
+    "scattered": lambda x: gw.index_add(x[:3], 0, gw.tensor([1]), x[:1], out=x[1:]),
     "expanded": lambda x: gw.exp(x, out=x[:1].expand(4, 4)),
 }
 
@@ -66,6 +69,42 @@ def test_out_may_have_a_wider_dtype_only() -> None:
     assert gw.add(gw.ones(2, dtype=gw.int32), 1, out=out).tolist() == [2.0, 2.0]
     with pytest.raises(RuntimeError, match="can't be cast"):
         gw.exp(gw.ones(2), out=gw.empty(2, dtype=gw.int64))
+
+
+NARROW = {
+    "scatter_add": lambda x, out: gw.scatter_add(x, 0, gw.tensor([[0]]), x[:1], out=out),
+    "index_copy": lambda x, out: gw.index_copy(x, 0, gw.tensor([0]), x[:1], out=out),
+    "renorm": lambda x, out: gw.renorm(x, 2, 0, 1.0, out=out),
+    "matrix_power": lambda x, out: gw.matrix_power(x, 2, out=out),
+    "linalg.cross": lambda x, out: gw.linalg.cross(x, x, dim=0, out=out),
+    "linalg.solve_triangular": lambda x, out: gw.linalg.solve_triangular(
+        x, x, upper=True, out=out
+    ),
+    "transpose_copy": lambda x, out: gw.transpose_copy(x, 0, 1, out=out),
+    "gelu": lambda x, out: gw.nn.functional.gelu(x, out=out),
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_some_results_are_cast_into_no_other_dtype(name: str) -> None:
+    x = gw.eye(3)
+    out = gw.empty(3, 3)
+    assert NARROW[name](x, out) is out
+    with pytest.raises(RuntimeError, match="float32"):
+        NARROW[name](x, gw.empty(3, 3, dtype=gw.float64))
+
+
+def test_out_of_a_shape_given_by_arguments_is_resized_in_silence() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for make in (gw.zeros, gw.ones, gw.eye):
+            assert make(2, 3, out=gw.rand(7)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_medians_of_all_write_into_no_out(name: str) -> None:
+    with pytest.raises(TypeError, match="dim"):
+        getattr(gw, name)(gw.ones(3), out=gw.zeros(()))
 
 
 def test_out_does_not_differentiate() -> None:

@@ -90,7 +90,7 @@ def not_bound(op: Op, args: tuple[Any, ...], error: Exception) -> Any:
     raise refusal(op, args, error) from None
 
 
-_REPEATABLE = frozenset({"fill_", "zero_", "index_put_", "masked_fill_"})
+_REPEATABLE = frozenset({"zero_", "index_put_", "masked_fill_"})
 
 
 def _checked(op: Op, args: tuple[Any, ...], flags: int) -> tuple[Any, ...]:
@@ -105,11 +105,12 @@ def _checked(op: Op, args: tuple[Any, ...], flags: int) -> tuple[Any, ...]:
 
 
 def _check_overlap(op: Op, args: tuple[Any, ...], fake: bool) -> None:
-    if op.name == "fill_":      # the one element is read before any is written
-        return
     target, other = args[0], args[1] if len(args) > 1 else None
     layouts = zip(target.stride(), target.shape, strict=True)
-    if not any(stride == 0 and size > 1 for stride, size in layouts):
+    repeats = any(stride == 0 and size > 1 for stride, size in layouts)
+    if op.name == "fill_" and not (repeats and isinstance(other, TensorBase)):
+        return                  # the one element is read before any is written
+    if not repeats:
         if fake:                # which has no memory that another could share
             return
         what = SOME

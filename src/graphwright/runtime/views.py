@@ -117,7 +117,7 @@ class Views:
 
     def detach_(self: Any) -> Tensor:
         """Forget the history of this tensor. Raises RuntimeError for views."""
-        if self._base is not None and self.requires_grad:
+        if self._base is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. The view is "
                 f"{describe(self)}"

@@ -15,25 +15,50 @@ from graphwright.runtime.promotion import can_cast
 _copy = op("copy_")
 
 # Ops that cast nothing to the dtype of `out`, and those whose `out` may not share memory with an
-# argument; PyTorch's other ops refuse `out` tensors that overlap an argument in part.
+# argument; others refuse `out` tensors that overlap an argument in part.
 APART = frozenset(
-    {"cat", "gather", "index_select", "kthvalue", "masked_select", "stack", "take"}
+    {
+        *("cat", "cross", "gather", "index_select", "kthvalue", "linalg_cross", "masked_select"),
+        *("stack", "take"),
+    }
 )
 _EXACT = """
-    abs addmm addmv alias_copy all amax amin any argmax argmin baddbmm bmm bucketize ceil clamp
-    clamp_max clamp_min complex conj_physical diag diagonal_copy diff dot float_power floor frac
-    hardshrink heaviside histc inner isin isneginf isposinf ldexp lerp linalg_det linalg_eigvalsh
-    linalg_inv linalg_matrix_norm linalg_multi_dot linalg_norm linalg_solve linalg_svdvals
-    linalg_vecdot linalg_vector_norm log_softmax logcumsumexp matmul mm msort multinomial mv
-    nan_to_num nanquantile neg nonzero norm permute_copy quantile round searchsorted sgn sign
-    signbit slice_scatter softmax squeeze_copy t_copy take_along_dim tensordot tril triu trunc
-    unsqueeze_copy vdot where
+    abs addbmm addmm addmv alias_copy all amax amin any argmax argmin as_strided_copy avg_pool2d
+    avg_pool3d baddbmm bitwise_not bmm bucketize ceil clamp clamp_max clamp_min complex
+    conj_physical cross diag diagonal_copy dot expand_copy float_power floor frac gelu
+    hardshrink heaviside histc index_add index_copy index_reduce inner isin isneginf isposinf
+    lerp linalg_cholesky linalg_cross linalg_det linalg_eigvalsh linalg_inv linalg_ldl_solve
+    linalg_lu_solve linalg_matrix_norm linalg_multi_dot linalg_norm linalg_solve
+    linalg_solve_triangular linalg_svdvals linalg_vecdot linalg_vector_norm linear log_softmax
+    logcumsumexp logsigmoid lu_solve matmul matrix_power mm msort multinomial mv nan_to_num
+    nanquantile neg nonzero nonzero_static norm ormqr permute_copy quantile renorm round scatter
+    scatter_add scatter_reduce searchsorted sgn sign signbit slice_scatter softmax softplus
+    softshrink squeeze_copy t_copy take_along_dim tensordot transpose_copy tril triu trunc
+    unfold_copy unsqueeze_copy vdot view_copy where
 """
 EXACT = (APART - {"cat", "stack"}) | frozenset(_EXACT.split())
+
+# Those that write after all is read, so that `out` may share memory with an argument in part.
+LATE = frozenset(
+    {
+        *("alias_copy", "bucketize", "cholesky", "cholesky_inverse", "cholesky_solve"),
+        *("linalg_cholesky", "linalg_householder_product", "linalg_inv", "log_softmax"),
+        *("logsigmoid", "lu_solve", "matrix_power", "mvlgamma", "ormqr", "slice_scatter"),
+        *("softmax", "special_ndtr", "tril", "triu"),
+    }
+)
 
 # Those that find a truth write it as uint8 too; those that join tensors raise TypeError.
 TRUTHS = frozenset({"all", "any"})
 JOINED = frozenset({"cat", "column_stack", "dstack", "hstack", "stack", "vstack"})
+
+# Those that write the results along one dim only.
+ALONG = frozenset({"median", "nanmedian"})
+
+# Those that resize `out` without a warning.
+RESIZING = frozenset(
+    {"addbmm", "eye", "full", "linspace", "logsigmoid", "lu", "narrow_copy", "ones", "zeros"}
+)
 
 # Sums and products are made in the dtype of `out`, whatever that is.
 TYPED = frozenset({"cumprod", "cumsum", "prod", "sum"})
@@ -42,14 +67,16 @@ TYPED = frozenset({"cumprod", "cumsum", "prod", "sum"})
 def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
     """Run `op` on its bound arguments, write what it gives into `out` and return `out`.
 
-    `out` has another shape: it is resized, with a UserWarning unless it was empty. Its dtype may
-    be another one of a category at least as high. It may share memory with the arguments.
+    `out` has another shape: it is resized, mostly with a UserWarning unless it was empty. Its
+    dtype may be another one of a category at least as high. It may be one of the arguments.
     Classes with a say, of arguments or of `out`, are asked about the function with its `out`.
 
-    Raises TypeError where `out` is no tensor (or tuple of as many as the op returns), RuntimeError
-    where gradients would be recorded, the result's dtype cannot be cast to that of `out`, or
-    elements of `out` share memory with each other or, in part, with an argument.
+    Raises TypeError where `out` is no tensor (or tuple of as many as the op returns), or a dim is
+    missing, RuntimeError where gradients would be recorded, the result's dtype cannot be cast to
+    that of `out`, or elements of `out` share memory with each other or, in part, with an argument.
     """
+    if op.name in ALONG and args[1] is None:
+        raise TypeError(f"{op.name}() missing required argument 'dim', beside 'out'")
     single = isinstance(out, _core.TensorBase)
     outs = (out,) if single else out
     result = None
@@ -118,7 +145,7 @@ def _check_memory(op: Op, args: tuple[Any, ...], out: Any) -> None:
             f"refers to a single memory location. Please clone() the tensor before performing "
             f"the operation; it is {describe(out)}"
         )
-    if op.kind is not Kind.POINTWISE and op.name not in APART:
+    if op.name in LATE:
         return
     for argument in _tensors(args):
         if _overlap(argument, out, op.name in APART):
@@ -206,7 +233,7 @@ def write_out(op: Op, args: tuple[Any, ...], result: Any, out: Any) -> None:
     if out.shape != result.shape:
         if out.is_fake:
             raise DataDependent(f"{name}: out= of another shape is resized")
-        if out.numel() != 0:
+        if out.numel() != 0 and name not in RESIZING:
             warnings.warn(
                 "An output with one or more elements was resized since it had shape "
                 f"{list(out.shape)}, which does not match the required output shape "
