@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import dtypes
+from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dispatch import PYTHON_TYPES
 from graphwright.runtime.dtypes import dtype as DType
@@ -146,6 +147,8 @@ class Conversions:
     def type(self: Any, dtype: DType | str | None = None, non_blocking: Any = False) -> Any:
         """Cast to a dtype, or to one named as `graphwright.FloatTensor`; without, that name."""
         require_kind("type", "non_blocking", non_blocking, bool)
+        if isinstance(dtype, TensorBase):
+            raise TypeError(f"type(): argument 'dtype' must be a dtype, not {describe(dtype)}")
         if dtype is None:
             return f"graphwright.{_TENSOR_TYPES[self.dtype]}Tensor"
         if isinstance(dtype, str):

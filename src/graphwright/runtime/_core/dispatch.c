@@ -151,7 +151,8 @@ static bool doubts_kinds(const GwKinds *kinds, PyObject *const *items, Py_ssize_
         }
     }
     for (uint32_t left = kinds->singles & given; left != 0; left &= left - 1) {
-        if (PyType_HasFeature(Py_TYPE(items[__builtin_ctz(left)]), SEVERAL)) {
+        PyObject *item = items[__builtin_ctz(left)];
+        if (PyType_HasFeature(Py_TYPE(item), SEVERAL) || gw_is_dtype_or_device(item)) {
             return true;
         }
     }

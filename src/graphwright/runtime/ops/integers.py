@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.symbolic.symint import SymInt
+
+_UNREAD = 4 | 8 | 64        # fake, of another device, batched: dispatch.py names them
 
 
 def _named(value: Any) -> str:
@@ -30,18 +32,24 @@ def _is_whole(tensor: TensorBase) -> bool:
     return not (dtype.is_floating_point or dtype.is_complex or dtype is dtypes.bool)
 
 
-def as_int(name: str, value: Any, wanted: str = "int") -> Any:
-    """`value` as an int: an int, a NumPy integer.
+def _read(tensor: Any) -> Any:
+    """The int that a tensor holds; itself in graphs that are made, or where it stands for many."""
+    traced = _core.tracer() is not None
+    return tensor if traced or _core.dispatch_flags((tensor,)) & _UNREAD else int(tensor.item())
 
-    A SymInt and an integer tensor without dims stay what they are. Raises TypeError for anything
-    else, in which `name` is the argument and `wanted` what it takes.
+
+def as_int(name: str, value: Any, wanted: str = "int") -> Any:
+    """`value` as an int: an int, a NumPy integer, an integer tensor without dims.
+
+    A SymInt stays what it is, and so does a tensor that cannot be read. Raises TypeError for
+    anything else, in which `name` is the argument and `wanted` what it takes.
     """
     if value.__class__ is int or value.__class__ is SymInt:
         return value
     if isinstance(value, int | np.integer) and value.__class__ is not bool:
         return int(value)
     if isinstance(value, TensorBase) and not value.ndim and _is_whole(value):
-        return value
+        return _read(value)
     raise TypeError(f"{name} must be {wanted}, not {_named(value)}")
 
 
@@ -58,7 +66,7 @@ def as_listed(name: str, value: Any) -> Any:
         return value
     if isinstance(value, TensorBase):
         if _is_whole(value) and value.numel() == 1:
-            return value
+            return _read(value)
     elif hasattr(value, "__index__"):
         return int(index(value))
     raise TypeError(f"{name} must be int, not {_named(value)}")

@@ -207,6 +207,11 @@ def _householder_product(input: Any, tau: Any) -> Any:
 def _ormqr(input: Any, tau: Any, other: Any, left: bool, transpose: bool) -> Any:
     check_matrix("ormqr", input)
     check_matrix("ormqr", other)
+    if not input.dtype is tau.dtype is other.dtype:
+        raise RuntimeError(
+            "ormqr: expected one dtype, got "
+            f"{describe(input)}, {describe(tau)} and {describe(other)}"
+        )
     if other.shape[-2 if left else -1] != input.shape[-2] or tau.shape[-1] > input.shape[-1]:
         raise RuntimeError(
             f"ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2], got "

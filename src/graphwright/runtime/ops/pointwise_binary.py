@@ -365,13 +365,13 @@ def _ldexp(input: Any, other: Any) -> Any:
     for value in (input, other):
         if not isinstance(value, Tensor):
             raise TypeError(f"ldexp(): both arguments must be Tensors, not {type(value).__name__}")
-    if other.dtype is dtypes.bool:
-        raise NotImplementedError(f'"ldexp" not implemented for an exponent {describe(other)}')
     inexact = input.dtype.is_floating_point or input.dtype.is_complex
     if not inexact or other.dtype.is_floating_point or other.dtype.is_complex:
         return ops.mul(input, ops.pow(2.0, other))
     if input.dtype.is_complex:
         return ops.mul(input, ops.pow(2.0, ops.to_dtype(other, input.dtype.to_real())))
+    if other.dtype is dtypes.bool:
+        raise NotImplementedError(f'"ldexp" not implemented for an exponent {describe(other)}')
     return _scaled_by_power(input, other)
 
 
