@@ -170,6 +170,14 @@ def test_sum_of_integers_and_bools_is_int64() -> None:
     check(lambda x: (ops.sum(x, (1,)), ops.sum(ops.gt(x, 3))), RNG.integers(0, 9, (4, 5)))
 
 
+@pytest.mark.parametrize("name", ["sum", "prod"])
+@pytest.mark.parametrize("dim", [(0,), (0, 1)])
+def test_what_is_summed_in_bool_is_a_truth_first(name: str, dim: tuple[int, ...]) -> None:
+    x = np.array([[0.5, -0.5, 0.0], [0.25, 0.5, 0.0]], np.float32)
+    dims = dim if name == "sum" else dim[0]
+    check(lambda x: getattr(ops, name)(x, dims, dtype=dtypes.bool), x)
+
+
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "view": lambda x: ops.exp(ops.view(ops.exp(x), (6, 20))),
     "merge": lambda x: ops.exp(ops.view(ops.permute(x, (0, 2, 1)).contiguous(), (4, 30))),

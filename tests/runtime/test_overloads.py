@@ -185,11 +185,14 @@ lib.nn.functional.binary_cross_entropy_with_logits(x, x, 1)
     NotImplementedError: """
 lib.nn.functional.max_pool1d(i, 2)
 lib.ldexp(x, x > 1)
+lib.cumsum(x, 0, dtype=lib.bool)
+lib.cumprod(i, 1, dtype=lib.bool)
 lib.histogram(x.half(), 3)
 """,
     RuntimeError: """
 x.logsumexp(())
 lib.zeros(()).expand(2).fill_(n)
+(x + 1j).abs_()
 x[0].detach_()
 lib.ormqr(x.T, x[0, :2].double(), x.T)
 lib.special.logsumexp(x, ())

@@ -34,12 +34,16 @@ def meta_kernel(op: Op, args: tuple[Any, ...]) -> Any:
 
 
 def mutate(op: Op, args: tuple[Any, ...]) -> Any:
-    """What an in-place op gives where there is no data to change: its tensor, checked."""
+    """What an in-place op gives where there is no data to change: its tensor, checked.
+
+    An in-place op that refuses more than its functional form has a shape rule of its own.
+    """
     target = args[0]
     if len(args) > 1 and isinstance(args[1], Tensor) and _partly_shared(target, args[1]):
         raise RuntimeError(overlap_text(SOME))
-    if op.functional is not None and op.functional.meta is not None:
-        spec = op.functional.meta(*args)
+    meta = op.meta or (op.functional and op.functional.meta)
+    if meta is not None:
+        spec = meta(*args)
         if spec.shape != target.shape:
             raise RuntimeError(
                 f"{op.name}: output with shape {list(target.shape)} doesn't match the broadcast "

@@ -54,19 +54,17 @@ def _accumulated(dtype: dtype) -> dtype:
     return dtypes.int64 if not dtype.is_floating_point else computed(dtype)
 
 
-@lowering("sum")
-def _sum(context: Lowering, call: Call, x: Tensor, dim: Any = None, keepdim: bool = False,
-         *unused: Any) -> Tensor:
-    compute = _accumulated(call.dtype)
-    out = fold(context, "sum", x, axes_of(dim, x.ndim), "sum", compute)
-    return finish(context, call, out)
+_OF_TRUTHS = {"sum": "any", "prod": "all"}
 
 
-@lowering("prod")
-def _prod(context: Lowering, call: Call, x: Tensor, dim: Any = None, keepdim: bool = False,
-          *unused: Any) -> Tensor:
-    compute = _accumulated(call.dtype)
-    out = fold(context, "prod", x, axes_of(dim, x.ndim), "prod", compute)
+@lowering("sum", "prod")
+def _accumulate(context: Lowering, call: Call, x: Tensor, dim: Any = None, keepdim: bool = False,
+                *unused: Any) -> Tensor:
+    """In the result's dtype: what becomes a bool is one before it is added."""
+    op, compute = call.op.name, _accumulated(call.dtype)
+    if call.dtype is dtypes.bool:
+        op, compute = _OF_TRUTHS[op], dtypes.bool
+    out = fold(context, call.op.name, x, axes_of(dim, x.ndim), op, compute)
     return finish(context, call, out)
 
 

@@ -206,16 +206,26 @@ define(
 )
 
 
-def _abs_into(input: Any) -> Any:
+def _abs_into_meta(input: Any) -> TensorSpec:
     if input.dtype.is_complex:
         raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return _abs_meta(input)
+
+
+def _abs_into(input: Any) -> Any:
+    _abs_into_meta(input)
     copy_into(input, _abs_eager(input))
     _core.bump_version(input)
     return input
 
 
 define(
-    "abs_(Tensor input)", Kind.INPLACE, functional="abs", eager=_abs_into, public=False
+    "abs_(Tensor input)",
+    Kind.INPLACE,
+    meta=_abs_into_meta,
+    functional="abs",
+    eager=_abs_into,
+    public=False,
 )
 
 

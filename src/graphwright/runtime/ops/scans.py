@@ -29,11 +29,19 @@ from graphwright.runtime.tensor import Tensor
 # -- running sums and products
 
 
+def _scanned_dtype(name: str, input: Any, dtype: DType | None) -> DType:
+    """As of sums, which are no bools here."""
+    target = sum_dtype(input, dtype)
+    if target is dtypes.bool:
+        raise NotImplementedError(f'"{name}" not implemented for bool results')
+    return target
+
+
 def _accumulating(name: str, ufunc: Any) -> Callable[..., Tensor]:
     plain = _core.Native(Tensor, name, lambda *args: None)
 
     def eager(input: Any, dim: int, dtype: DType | None) -> Tensor:
-        target = sum_dtype(input, dtype)
+        target = _scanned_dtype(name, input, dtype)
         work = dtypes.float32 if target in HALVES else target
         array = input._nd
         if input.ndim and not input.dtype.is_complex:
@@ -52,8 +60,11 @@ def _accumulating(name: str, ufunc: Any) -> Callable[..., Tensor]:
     return eager
 
 
-def _scan_meta(input: Any, dim: int, dtype: DType | None) -> Any:
-    return contiguous_spec(input, input.shape, sum_dtype(input, dtype))
+def _scan_meta(name: str) -> Any:
+    def meta(input: Any, dim: int, dtype: DType | None) -> Any:
+        return contiguous_spec(input, input.shape, _scanned_dtype(name, input, dtype))
+
+    return meta
 
 
 def _suffix_sums(values: Any, dim: int) -> Any:
@@ -63,7 +74,7 @@ def _suffix_sums(values: Any, dim: int) -> Any:
 define(
     "cumsum(Tensor input, Dim dim, *, dtype? dtype=None)",
     Kind.OTHER,
-    meta=_scan_meta,
+    meta=_scan_meta("cumsum"),
     vjp=lambda ctx, grad: _suffix_sums(grad, ctx.dim),
     eager=_accumulating("cumsum", np.add),
 )
@@ -113,7 +124,7 @@ def _cumprod_vjp(ctx: Any, grad: Any) -> Any:
 define(
     "cumprod(Tensor input, Dim dim, *, dtype? dtype=None)",
     Kind.OTHER,
-    meta=_scan_meta,
+    meta=_scan_meta("cumprod"),
     vjp=_cumprod_vjp,
     saves=("input",),
     eager=_accumulating("cumprod", np.multiply),
