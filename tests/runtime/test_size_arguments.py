@@ -77,3 +77,10 @@ def test_an_item_is_a_tensor_of_one_element() -> None:
     for sizes in ((gw.tensor([2, 3]), 1), (1, gw.tensor([2, 3]))):
         with pytest.raises(TypeError):
             gw.reshape(X, sizes)
+
+
+def test_the_argument_that_is_no_size_is_named() -> None:
+    with pytest.raises(TypeError, match=r"as_strided.*'stride' must be tuple of ints"):
+        X.as_strided((1,), 2)
+    with pytest.raises(TypeError, match="argument 'normalized_shape' must be tuple of ints"):
+        F.layer_norm(X, 6)

@@ -160,6 +160,7 @@ class Memory:
 
     def is_set_to(self: Any, tensor: Tensor) -> bool:
         """Whether `tensor` has the same memory, offset, shape and strides."""
+        require_tensor("is_set_to", "tensor", tensor)
         return bool(
             _same_memory(self._storage, tensor._storage)
             and self.storage_offset() == tensor.storage_offset()

@@ -869,7 +869,11 @@ def _require(requires_grad: bool, out: Any) -> Any:
 
 
 def _unsafe_view(input: Tensor, size: Sequence[int]) -> Any:
-    return _dispatch(__unsafe_view, (input, as_size(size)))
+    try:
+        _bound = (input, as_size(size))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(__unsafe_view, (input, size), _error)
+    return _dispatch(__unsafe_view, _bound)
 
 
 def abs(input: Tensor, *, out: Any = None) -> Any:
@@ -1017,7 +1021,11 @@ def adamax_step_(
 
 
 def adaptive_avg_pool(input: Tensor, output_size: Sequence[int]) -> Any:
-    return _dispatch(_adaptive_avg_pool, (input, as_size(output_size)))
+    try:
+        _bound = (input, as_size(output_size))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_adaptive_avg_pool, (input, output_size), _error)
+    return _dispatch(_adaptive_avg_pool, _bound)
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Any:
@@ -1041,7 +1049,11 @@ def adaptive_avg_pool_backward(grad: Tensor, input_size: Sequence[int], ndim: in
 
 
 def adaptive_max_pool(input: Tensor, output_size: Sequence[int]) -> Any:
-    return _dispatch(_adaptive_max_pool, (input, as_size(output_size)))
+    try:
+        _bound = (input, as_size(output_size))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_adaptive_max_pool, (input, output_size), _error)
+    return _dispatch(_adaptive_max_pool, _bound)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Any:
@@ -1258,7 +1270,11 @@ def adjoint(input: Tensor) -> Any:
 
 
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Any:
-    return _dispatch(_affine_grid_generator, (theta, as_size(size), align_corners))
+    try:
+        _bound = (theta, as_size(size), align_corners)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_affine_grid_generator, (theta, size, align_corners), _error)
+    return _dispatch(_affine_grid_generator, _bound)
 
 
 def alias(input: Tensor) -> Any:
@@ -1524,7 +1540,11 @@ def as_strided(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Any:
-    return _dispatch(_as_strided, (input, as_size(size), as_size(stride), storage_offset))
+    try:
+        _bound = (input, as_size(size), as_size(stride), storage_offset)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_as_strided, (input, size, stride, storage_offset), _error)
+    return _dispatch(_as_strided, _bound)
 
 
 def as_strided_copy(
@@ -1535,7 +1555,10 @@ def as_strided_copy(
     *,
     out: Any = None,
 ) -> Any:
-    _bound = (input, as_size(size), as_size(stride), storage_offset)
+    try:
+        _bound = (input, as_size(size), as_size(stride), storage_offset)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_as_strided_copy, (input, size, stride, storage_offset), _error)
     if out is not None:
         return with_out(_as_strided_copy, _bound, out)
     return _dispatch(_as_strided_copy, _bound)
@@ -1548,9 +1571,21 @@ def as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Any:
-    return _dispatch(
-        _as_strided_scatter, (input, src, as_size(size), as_size(stride), storage_offset)
-    )
+    try:
+        _bound = (input, src, as_size(size), as_size(stride), storage_offset)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _as_strided_scatter,
+            (
+                input,
+                src,
+                size,
+                stride,
+                storage_offset,
+            ),
+            _error,
+        )
+    return _dispatch(_as_strided_scatter, _bound)
 
 
 def asgd_step_(
@@ -1678,9 +1713,8 @@ def avg_pool(
     count_include_pad: bool,
     divisor_override: Any,
 ) -> Any:
-    return _dispatch(
-        _avg_pool,
-        (
+    try:
+        _bound = (
             input,
             as_size(kernel_size),
             as_size(stride),
@@ -1688,8 +1722,22 @@ def avg_pool(
             ceil_mode,
             count_include_pad,
             divisor_override,
-        ),
-    )
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _avg_pool,
+            (
+                input,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+            ),
+            _error,
+        )
+    return _dispatch(_avg_pool, _bound)
 
 
 def avg_pool1d(
@@ -1765,9 +1813,8 @@ def avg_pool_backward(
     count_include_pad: bool,
     divisor_override: Any,
 ) -> Any:
-    return _dispatch(
-        _avg_pool_backward,
-        (
+    try:
+        _bound = (
             grad,
             as_size(input_size),
             as_size(kernel_size),
@@ -1776,8 +1823,23 @@ def avg_pool_backward(
             ceil_mode,
             count_include_pad,
             divisor_override,
-        ),
-    )
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _avg_pool_backward,
+            (
+                grad,
+                input_size,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+            ),
+            _error,
+        )
+    return _dispatch(_avg_pool_backward, _bound)
 
 
 def baddbmm(
@@ -1858,7 +1920,13 @@ def batch_norm_train(input: Tensor, weight: Tensor | None, bias: Tensor | None, 
     return _dispatch(_batch_norm_train, (input, weight, bias, eps))
 
 
-def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+def bernoulli(
+    input: Tensor,
+    p: float | None = None,
+    *,
+    generator: Any = None,
+    out: Any = None,
+) -> Any:
     _bound = (input, p, generator)
     if out is not None:
         return with_out(_bernoulli, _bound, out)
@@ -2007,7 +2075,11 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> Any:
 
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Any:
-    return _dispatch(_broadcast_to, (input, as_size(size)))
+    try:
+        _bound = (input, as_size(size))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_broadcast_to, (input, size), _error)
+    return _dispatch(_broadcast_to, _bound)
 
 
 def bucketize(
@@ -2193,17 +2265,29 @@ def col2im(
     padding: int | Sequence[int],
     stride: int | Sequence[int],
 ) -> Any:
-    return _dispatch(
-        _col2im,
-        (
+    try:
+        _bound = (
             input,
             as_pair(output_size),
             as_pair(kernel_size),
             as_pair(dilation),
             as_pair(padding),
             as_pair(stride),
-        ),
-    )
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _col2im,
+            (
+                input,
+                output_size,
+                kernel_size,
+                dilation,
+                padding,
+                stride,
+            ),
+            _error,
+        )
+    return _dispatch(_col2im, _bound)
 
 
 def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
@@ -2244,11 +2328,19 @@ def conjugated(input: Tensor) -> Any:
 
 
 def constant_pad(input: Tensor, pad: Sequence[int], value: Number = 0) -> Any:
-    return _dispatch(_constant_pad, (input, as_size(pad), value))
+    try:
+        _bound = (input, as_size(pad), value)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_constant_pad, (input, pad, value), _error)
+    return _dispatch(_constant_pad, _bound)
 
 
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Any:
-    return _dispatch(_constant_pad_nd, (input, as_size(pad), value))
+    try:
+        _bound = (input, as_size(pad), value)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_constant_pad_nd, (input, pad, value), _error)
+    return _dispatch(_constant_pad_nd, _bound)
 
 
 def contiguous(input: Tensor) -> Any:
@@ -2300,9 +2392,8 @@ def conv_input_grad(
     dilation: Sequence[int],
     groups: int,
 ) -> Any:
-    return _dispatch(
-        _conv_input_grad,
-        (
+    try:
+        _bound = (
             grad,
             weight,
             as_size(size),
@@ -2310,8 +2401,22 @@ def conv_input_grad(
             as_size(padding),
             as_size(dilation),
             groups,
-        ),
-    )
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _conv_input_grad,
+            (
+                grad,
+                weight,
+                size,
+                stride,
+                padding,
+                dilation,
+                groups,
+            ),
+            _error,
+        )
+    return _dispatch(_conv_input_grad, _bound)
 
 
 def conv_transpose1d(
@@ -2368,9 +2473,8 @@ def conv_weight_grad(
     dilation: Sequence[int],
     groups: int,
 ) -> Any:
-    return _dispatch(
-        _conv_weight_grad,
-        (
+    try:
+        _bound = (
             grad,
             input,
             as_size(size),
@@ -2378,8 +2482,22 @@ def conv_weight_grad(
             as_size(padding),
             as_size(dilation),
             groups,
-        ),
-    )
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _conv_weight_grad,
+            (
+                grad,
+                input,
+                size,
+                stride,
+                padding,
+                dilation,
+                groups,
+            ),
+            _error,
+        )
+    return _dispatch(_conv_weight_grad, _bound)
 
 
 def convolution(
@@ -2393,9 +2511,8 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Any:
-    return _dispatch(
-        _convolution,
-        (
+    try:
+        _bound = (
             input,
             weight,
             bias,
@@ -2405,8 +2522,24 @@ def convolution(
             transposed,
             as_size(output_padding),
             groups,
-        ),
-    )
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _convolution,
+            (
+                input,
+                weight,
+                bias,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                output_padding,
+                groups,
+            ),
+            _error,
+        )
+    return _dispatch(_convolution, _bound)
 
 
 def copy(input: Tensor, src: Tensor) -> Any:
@@ -2728,7 +2861,11 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> An
 
 
 def diagonal_backward(grad: Tensor, size: Sequence[int], offset: int, dim1: int, dim2: int) -> Any:
-    return _dispatch(_diagonal_backward, (grad, as_size(size), offset, dim1, dim2))
+    try:
+        _bound = (grad, as_size(size), offset, dim1, dim2)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_diagonal_backward, (grad, size, offset, dim1, dim2), _error)
+    return _dispatch(_diagonal_backward, _bound)
 
 
 def diagonal_copy(
@@ -2973,15 +3110,11 @@ def empty_permuted(
         device = place()
     if layout is not None or pin_memory:
         check_placement("empty_permuted", layout, pin_memory)
-    return _require(
-        requires_grad, _dispatch(_empty_permuted,
-        (
-            as_size(size),
-            as_size(physical_layout),
-            dtype,
-            device),
-        ),
-    )
+    try:
+        _bound = (as_size(size), as_size(physical_layout), dtype, device)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_empty_permuted, (size, physical_layout, dtype, device), _error)
+    return _require(requires_grad, _dispatch(_empty_permuted, _bound))
 
 
 def empty_strided(
@@ -2998,9 +3131,11 @@ def empty_strided(
         device = place()
     if layout is not None or pin_memory:
         check_placement("empty_strided", layout, pin_memory)
-    return _require(
-        requires_grad, _dispatch(_empty_strided, (as_size(size), as_size(stride), dtype, device))
-    )
+    try:
+        _bound = (as_size(size), as_size(stride), dtype, device)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_empty_strided, (size, stride, dtype, device), _error)
+    return _require(requires_grad, _dispatch(_empty_strided, _bound))
 
 
 def eq(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
@@ -3074,7 +3209,11 @@ def exp_(input: Tensor) -> Any:
 
 
 def expand(input: Tensor, size: Sequence[int]) -> Any:
-    return _dispatch(_expand, (input, as_size(size)))
+    try:
+        _bound = (input, as_size(size))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_expand, (input, size), _error)
+    return _dispatch(_expand, _bound)
 
 
 def expand_as(input: Tensor, other: Tensor) -> Any:
@@ -3082,7 +3221,10 @@ def expand_as(input: Tensor, other: Tensor) -> Any:
 
 
 def expand_copy(input: Tensor, size: Sequence[int], *, out: Any = None) -> Any:
-    _bound = (input, as_size(size))
+    try:
+        _bound = (input, as_size(size))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_expand_copy, (input, size), _error)
     if out is not None:
         return with_out(_expand_copy, _bound, out)
     return _dispatch(_expand_copy, _bound)
@@ -3621,7 +3763,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 def flip(input: Tensor, dims: Sequence[int]) -> Any:
-    return _dispatch(_flip, (input, as_size(dims)))
+    try:
+        _bound = (input, as_size(dims))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_flip, (input, dims), _error)
+    return _dispatch(_flip, _bound)
 
 
 def fliplr(input: Tensor) -> Any:
@@ -3707,9 +3853,20 @@ def fractional_max_pool(
     kernel_size: Sequence[int],
     output_size: Sequence[int],
 ) -> Any:
-    return _dispatch(
-        _fractional_max_pool, (input, samples, as_size(kernel_size), as_size(output_size))
-    )
+    try:
+        _bound = (input, samples, as_size(kernel_size), as_size(output_size))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _fractional_max_pool,
+            (
+                input,
+                samples,
+                kernel_size,
+                output_size,
+            ),
+            _error,
+        )
+    return _dispatch(_fractional_max_pool, _bound)
 
 
 def frexp(input: Tensor, *, out: Any = None) -> Any:
@@ -3738,7 +3895,10 @@ def full(
         device = place()
     if layout is not None or pin_memory:
         check_placement("full", layout, pin_memory)
-    _bound = (as_size(size), fill_value, dtype, device)
+    try:
+        _bound = (as_size(size), fill_value, dtype, device)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_full, (size, fill_value, dtype, device), _error)
     if out is not None:
         return with_out(_full, _bound, out)
     return _require(requires_grad, _dispatch(_full, _bound))
@@ -4216,16 +4376,17 @@ def im2col(
     padding: int | Sequence[int],
     stride: int | Sequence[int],
 ) -> Any:
-    return _dispatch(
-        _im2col,
-        (
+    try:
+        _bound = (
             input,
             as_pair(kernel_size),
             as_pair(dilation),
             as_pair(padding),
             as_pair(stride),
-        ),
-    )
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_im2col, (input, kernel_size, dilation, padding, stride), _error)
+    return _dispatch(_im2col, _bound)
 
 
 def imag(input: Tensor) -> Any:
@@ -4483,9 +4644,22 @@ def interpolate(
     scale_factors: Any,
     antialias: bool,
 ) -> Any:
-    return _dispatch(
-        _interpolate, (input, as_size(size), mode, align_corners, scale_factors, antialias)
-    )
+    try:
+        _bound = (input, as_size(size), mode, align_corners, scale_factors, antialias)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _interpolate,
+            (
+                input,
+                size,
+                mode,
+                align_corners,
+                scale_factors,
+                antialias,
+            ),
+            _error,
+        )
+    return _dispatch(_interpolate, _bound)
 
 
 def inverse(input: Tensor) -> Any:
@@ -4658,7 +4832,11 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-05,
 ) -> Any:
-    return _dispatch(_layer_norm, (input, as_size(normalized_shape), weight, bias, eps))
+    try:
+        _bound = (input, as_size(normalized_shape), weight, bias, eps)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_layer_norm, (input, normalized_shape, weight, bias, eps), _error)
+    return _dispatch(_layer_norm, _bound)
 
 
 def layer_norm_backward(
@@ -4669,9 +4847,22 @@ def layer_norm_backward(
     mean: Tensor,
     rstd: Tensor,
 ) -> Any:
-    return _dispatch(
-        _layer_norm_backward, (grad, input, as_size(normalized_shape), weight, mean, rstd)
-    )
+    try:
+        _bound = (grad, input, as_size(normalized_shape), weight, mean, rstd)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _layer_norm_backward,
+            (
+                grad,
+                input,
+                normalized_shape,
+                weight,
+                mean,
+                rstd,
+            ),
+            _error,
+        )
+    return _dispatch(_layer_norm_backward, _bound)
 
 
 def layer_norm_gradients(
@@ -4682,9 +4873,22 @@ def layer_norm_gradients(
     mean: Tensor,
     rstd: Tensor,
 ) -> Any:
-    return _dispatch(
-        _layer_norm_gradients, (grad, input, as_size(normalized_shape), weight, mean, rstd)
-    )
+    try:
+        _bound = (grad, input, as_size(normalized_shape), weight, mean, rstd)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _layer_norm_gradients,
+            (
+                grad,
+                input,
+                normalized_shape,
+                weight,
+                mean,
+                rstd,
+            ),
+            _error,
+        )
+    return _dispatch(_layer_norm_gradients, _bound)
 
 
 def lcm(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
@@ -5123,11 +5327,14 @@ def linalg_tensorinv(A: Tensor, ind: int = 2, *, out: Any = None) -> Any:
 def linalg_tensorsolve(
     A: Tensor,
     B: Tensor,
-    dims: int | Sequence[int] | None = None,
+    dims: Sequence[int] | None = None,
     *,
     out: Any = None,
 ) -> Any:
-    _bound = (A, B, dims)
+    try:
+        _bound = (A, B, as_size_optional(dims))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_linalg_tensorsolve, (A, B, dims), _error)
     if out is not None:
         return with_out(_linalg_tensorsolve, _bound, out)
     return _dispatch(_linalg_tensorsolve, _bound)
@@ -5653,9 +5860,8 @@ def max_pool_backward(
     padding: Sequence[int],
     dilation: Sequence[int],
 ) -> Any:
-    return _dispatch(
-        _max_pool_backward,
-        (
+    try:
+        _bound = (
             grad,
             indices,
             as_size(input_size),
@@ -5663,8 +5869,22 @@ def max_pool_backward(
             as_size(stride),
             as_size(padding),
             as_size(dilation),
-        ),
-    )
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _max_pool_backward,
+            (
+                grad,
+                indices,
+                input_size,
+                kernel_size,
+                stride,
+                padding,
+                dilation,
+            ),
+            _error,
+        )
+    return _dispatch(_max_pool_backward, _bound)
 
 
 def max_pool_with_indices(
@@ -5675,17 +5895,29 @@ def max_pool_with_indices(
     dilation: Sequence[int],
     ceil_mode: bool,
 ) -> Any:
-    return _dispatch(
-        _max_pool_with_indices,
-        (
+    try:
+        _bound = (
             input,
             as_size(kernel_size),
             as_size(stride),
             as_size(padding),
             as_size(dilation),
             ceil_mode,
-        ),
-    )
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _max_pool_with_indices,
+            (
+                input,
+                kernel_size,
+                stride,
+                padding,
+                dilation,
+                ceil_mode,
+            ),
+            _error,
+        )
+    return _dispatch(_max_pool_with_indices, _bound)
 
 
 def max_unpool(input: Tensor, indices: Tensor, output_size: Sequence[int], ndim: int) -> Any:
@@ -6163,7 +6395,21 @@ def native_layer_norm(
     bias: Tensor | None,
     eps: float,
 ) -> Any:
-    return _dispatch(_native_layer_norm, (input, as_size(normalized_shape), weight, bias, eps))
+    try:
+        _bound = (input, as_size(normalized_shape), weight, bias, eps)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _native_layer_norm,
+            (
+                input,
+                normalized_shape,
+                weight,
+                bias,
+                eps,
+            ),
+            _error,
+        )
+    return _dispatch(_native_layer_norm, _bound)
 
 
 def ne(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
@@ -6217,9 +6463,22 @@ def nll_loss_backward(
     ignore_index: int,
     reduction: str,
 ) -> Any:
-    return _dispatch(
-        _nll_loss_backward, (grad, as_size(size), target, weight, ignore_index, reduction)
-    )
+    try:
+        _bound = (grad, as_size(size), target, weight, ignore_index, reduction)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(
+            _nll_loss_backward,
+            (
+                grad,
+                size,
+                target,
+                weight,
+                ignore_index,
+                reduction,
+            ),
+            _error,
+        )
+    return _dispatch(_nll_loss_backward, _bound)
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
@@ -6277,7 +6536,10 @@ def normal(
         device = place()
     if layout is not None or pin_memory:
         check_placement("normal", layout, pin_memory)
-    _bound = (mean, std, as_size_optional(size), generator, dtype, device)
+    try:
+        _bound = (mean, std, as_size_optional(size), generator, dtype, device)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_normal, (mean, std, size, generator, dtype, device), _error)
     if out is not None:
         return with_out(_normal, _bound, out)
     return _require(requires_grad, _dispatch(_normal, _bound))
@@ -6396,7 +6658,11 @@ def pad(
     mode: str = "constant",
     value: Number | None = None,
 ) -> Any:
-    return _dispatch(_pad, (input, as_size(pad), mode, value))
+    try:
+        _bound = (input, as_size(pad), mode, value)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_pad, (input, pad, mode, value), _error)
+    return _dispatch(_pad, _bound)
 
 
 def pair_distances(x1: Tensor, x2: Tensor, p: float, compute_mode: str | None) -> Any:
@@ -6448,7 +6714,11 @@ def philox_uniform(
     place: Tensor,
     index: int,
 ) -> Any:
-    return _dispatch(_philox_uniform, (as_size(size), dtype, device, place, index))
+    try:
+        _bound = (as_size(size), dtype, device, place, index)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_philox_uniform, (size, dtype, device, place, index), _error)
+    return _dispatch(_philox_uniform, _bound)
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Any:
@@ -6777,7 +7047,11 @@ def random_(
 
 
 def random_bits(size: Sequence[int], generator: Any, device: Device | str | None) -> Any:
-    return _dispatch(_random_bits, (as_size(size), generator, device))
+    try:
+        _bound = (as_size(size), generator, device)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_random_bits, (size, generator, device), _error)
+    return _dispatch(_random_bits, _bound)
 
 
 def random_scaled(
@@ -6787,7 +7061,11 @@ def random_scaled(
     generator: Any,
     device: Device | str | None,
 ) -> Any:
-    return _dispatch(_random_scaled, (as_size(size), low, width, generator, device))
+    try:
+        _bound = (as_size(size), low, width, generator, device)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_random_scaled, (size, low, width, generator, device), _error)
+    return _dispatch(_random_scaled, _bound)
 
 
 def randperm(
@@ -6947,7 +7225,11 @@ def renorm_(
 
 
 def repeat(input: Tensor, repeats: Sequence[int]) -> Any:
-    return _dispatch(_repeat, (input, as_size(repeats)))
+    try:
+        _bound = (input, as_size(repeats))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_repeat, (input, repeats), _error)
+    return _dispatch(_repeat, _bound)
 
 
 def repeat_interleave(
@@ -7019,7 +7301,11 @@ def resample_table(
 
 
 def reshape(input: Tensor, shape: Sequence[int]) -> Any:
-    return _dispatch(_reshape, (input, as_size(shape)))
+    try:
+        _bound = (input, as_size(shape))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_reshape, (input, shape), _error)
+    return _dispatch(_reshape, _bound)
 
 
 def reshape_as(input: Tensor, other: Tensor) -> Any:
@@ -7040,7 +7326,11 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Any:
-    return _dispatch(_rms_norm, (input, as_size(normalized_shape), weight, eps))
+    try:
+        _bound = (input, as_size(normalized_shape), weight, eps)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_rms_norm, (input, normalized_shape, weight, eps), _error)
+    return _dispatch(_rms_norm, _bound)
 
 
 def rmsprop_step_(
@@ -7082,7 +7372,11 @@ def rng_uniform(
     device: Device | str | None,
     rng_index: int,
 ) -> Any:
-    return _dispatch(_rng_uniform, (as_size(size), dtype, device, rng_index))
+    try:
+        _bound = (as_size(size), dtype, device, rng_index)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_rng_uniform, (size, dtype, device, rng_index), _error)
+    return _dispatch(_rng_uniform, _bound)
 
 
 def roll(
@@ -7591,7 +7885,11 @@ def select_backward(
 ) -> Any:
     if axis is not ...:
         dim = same_as("select_backward", "dim", dim, REQUIRED, "axis", axis)
-    return _dispatch(_select_backward, (grad, as_size(size), dim, index))
+    try:
+        _bound = (grad, as_size(size), dim, index)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_select_backward, (grad, size, dim, index), _error)
+    return _dispatch(_select_backward, _bound)
 
 
 def select_copy(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
@@ -7789,7 +8087,11 @@ def slice_backward(
 ) -> Any:
     if axis is not ...:
         dim = same_as("slice_backward", "dim", dim, REQUIRED, "axis", axis)
-    return _dispatch(_slice_backward, (grad, as_size(size), dim, start, end, step))
+    try:
+        _bound = (grad, as_size(size), dim, start, end, step)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_slice_backward, (grad, size, dim, start, end, step), _error)
+    return _dispatch(_slice_backward, _bound)
 
 
 def slice_copy(
@@ -8521,7 +8823,11 @@ def sum(
 
 
 def sum_to_size(input: Tensor, size: Sequence[int]) -> Any:
-    return _dispatch(_sum_to_size, (input, as_size(size)))
+    try:
+        _bound = (input, as_size(size))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_sum_to_size, (input, size), _error)
+    return _dispatch(_sum_to_size, _bound)
 
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
@@ -8649,7 +8955,11 @@ def threshold_backward(grad: Tensor, input: Tensor, threshold: Number) -> Any:
 
 
 def tile(input: Tensor, dims: Sequence[int]) -> Any:
-    return _dispatch(_tile, (input, as_size(dims)))
+    try:
+        _bound = (input, as_size(dims))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_tile, (input, dims), _error)
+    return _dispatch(_tile, _bound)
 
 
 def to_dtype(input: Tensor, dtype: DType) -> Any:
@@ -9088,7 +9398,11 @@ def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def view(input: Tensor, size: Sequence[int]) -> Any:
-    return _dispatch(_view, (input, as_size(size)))
+    try:
+        _bound = (input, as_size(size))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_view, (input, size), _error)
+    return _dispatch(_view, _bound)
 
 
 def view_as(input: Tensor, other: Tensor) -> Any:

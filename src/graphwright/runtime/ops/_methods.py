@@ -761,7 +761,11 @@ class TensorMethods(TensorBase):
         stride: Sequence[int],
         storage_offset: int | None = None,
     ) -> Any:
-        return _dispatch(_as_strided, (self, as_size(size), as_size(stride), storage_offset))
+        try:
+            _bound = (self, as_size(size), as_size(stride), storage_offset)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            return not_bound(_as_strided, (self, size, stride, storage_offset), _error)
+        return _dispatch(_as_strided, _bound)
 
     def as_strided_scatter(
         self,
@@ -770,9 +774,21 @@ class TensorMethods(TensorBase):
         stride: Sequence[int],
         storage_offset: int | None = None,
     ) -> Any:
-        return _dispatch(
-            _as_strided_scatter, (self, src, as_size(size), as_size(stride), storage_offset)
-        )
+        try:
+            _bound = (self, src, as_size(size), as_size(stride), storage_offset)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            return not_bound(
+                _as_strided_scatter,
+                (
+                    self,
+                    src,
+                    size,
+                    stride,
+                    storage_offset,
+                ),
+                _error,
+            )
+        return _dispatch(_as_strided_scatter, _bound)
 
     def asin(self) -> Any:
         return _dispatch(_asin, (self,))
@@ -828,7 +844,7 @@ class TensorMethods(TensorBase):
             return number_first(_baddbmm_, (self, batch1, batch2, *older), method=True)
         return _dispatch(_baddbmm_, (self, batch1, batch2, beta, alpha))
 
-    def bernoulli(self, p: Any = None, *, generator: Any = None) -> Any:
+    def bernoulli(self, p: float | None = None, *, generator: Any = None) -> Any:
         return _dispatch(_bernoulli, (self, p, generator))
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Any:

@@ -289,7 +289,7 @@ def _function(op: Op, name: str | None = None) -> str:
     if spread:
         parameters = parameters.replace(", *, ", ", ")
     values = _values(op, None, spread)
-    statement = _checked(op, values) if "ndim" in values else ""
+    statement = _checked(op, values) if _may_raise(values) else ""
     if op.name in NUMBERS:
         parameters = parameters.replace(", *, ", ", *older: Any, ")
         out = ", out" if op.name in OUT_FORMS else ""
@@ -359,6 +359,12 @@ def _assigned(values: str, indent: str) -> str:
     return line
 
 
+def _may_raise(values: str) -> bool:
+    """Whether bringing the arguments to their form may fail before the op is told."""
+    sized = "as_size" in values or "as_pair" in values
+    return "ndim" in values or (sized and "varargs" not in values)
+
+
 def _checked(op: Op, values: str, first: str | None = None) -> str:
     """The same for dims: what is no tensor is told before its dims are asked for."""
     plain = _plain_values(op, first)
@@ -386,7 +392,7 @@ def _method(op: Op, name: str | None = None) -> str:
     params = op.schema.params
     last = params[-1]
     values = _values(op, "self", True)
-    statement = _checked(op, values, "self") if "ndim" in values else ""
+    statement = _checked(op, values, "self") if _may_raise(values) else ""
     body = f"_dispatch(_{op.name}, {'_bound' if statement else f'({values})'})"
     statement = conversions(op, method=True) + statement
     if last.type.endswith("*"):

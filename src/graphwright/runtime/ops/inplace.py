@@ -50,7 +50,7 @@ def _direct(entry: Op) -> Callable[..., Any]:
         if not usual or not dtype.is_floating_point or dtype.itemsize == 2:
             return general(input, other, *rest)
         if other.__class__ in SCALARS:
-            if other.__class__ is bool:
+            if other.__class__ is bool or other.__class__ is complex:
                 return general(input, other, *rest)
             operand = other
         elif other.dtype is dtype and (other.ndim == 0 or other.shape == input.shape):

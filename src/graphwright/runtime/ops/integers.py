@@ -134,7 +134,9 @@ def plain_integers(op: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     values: list[Any] | None = None
     for slot in op.kinds[0]:
         value, param = args[slot], op.schema.params[slot]
-        if value.__class__ is int or value is param.default or value is ...:
+        if value is param.default or value is ...:
+            continue
+        if value.__class__ is int and param.type not in ("Size", "Size*"):
             continue
         if value is None and param.type.endswith("?"):
             continue

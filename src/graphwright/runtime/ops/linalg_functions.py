@@ -19,6 +19,7 @@ from graphwright.runtime.ops.linalg_solvers import (
     lapack,
     wrap_columns,
 )
+from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.strides import product
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
@@ -196,7 +197,7 @@ def _tensorinv(A: Any, ind: int) -> Any:
 
 def _tensorsolve(A: Any, B: Any, dims: Any) -> Any:
     if dims is not None:
-        given = [d % A.ndim for d in ((dims,) if isinstance(dims, int) else dims)]
+        given = [wrap_dim(d, A.ndim) for d in dims]
         A = ops.permute(A, (*(d for d in range(A.ndim) if d not in given), *given))
     shape = A.shape[B.ndim :]
     if product(shape) != product(B.shape):
@@ -218,7 +219,7 @@ define(
     public=False,
 )
 define(
-    "linalg_tensorsolve(Tensor A, Tensor B, Ints? dims=None)",
+    "linalg_tensorsolve(Tensor A, Tensor B, Size? dims=None)",
     Kind.COMPOSITE,
     decompose=_tensorsolve,
     method=False,

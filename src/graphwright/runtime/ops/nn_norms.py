@@ -33,8 +33,15 @@ _EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bflo
 
 
 def _check_normalized(name: str, input: Any, shape: Any, weight: Any, bias: Any) -> int:
-    """The number of leading dimensions; RuntimeError where the shapes do not fit."""
     require_floating(name, input)
+    lead = check_normalized_shape(name, input, shape, weight, bias)
+    if name == "layer_norm":        # rms_norm casts, in PyTorch too
+        require_alike(name, input, weight, bias)
+    return lead
+
+
+def check_normalized_shape(name: str, input: Any, shape: Any, weight: Any, bias: Any) -> int:
+    """The number of leading dimensions; RuntimeError where the shapes do not fit."""
     lead = len(input.shape) - len(shape)
     if not shape or lead < 0 or tuple(input.shape[lead:]) != tuple(shape):
         raise RuntimeError(
@@ -47,8 +54,6 @@ def _check_normalized(name: str, input: Any, shape: Any, weight: Any, bias: Any)
                 f"{name}: expected {label} to be of same shape as normalized_shape, but got "
                 f"{describe(affine)} and normalized_shape = {list(shape)}"
             )
-    if name == "layer_norm":        # rms_norm casts, in PyTorch too
-        require_alike(name, input, weight, bias)
     return lead
 
 

@@ -382,11 +382,13 @@ def check_zero_division(divisor: Any, out: Any) -> None:
 
 
 def rounded_dtype(operands: tuple[Any, ...]) -> DType:
-    """The dtype of a division with rounding. Raises RuntimeError for bool, and for a number 0
-    that integers are divided by."""
+    """The dtype of a division with rounding. Raises RuntimeError for bool, for complex numbers,
+    and for a number 0 that integers are divided by."""
     dtype = result_dtype(operands)
-    if dtype is dtypes.bool:
-        raise NotImplementedError("division with rounding is not implemented for bool tensors")
+    if dtype is dtypes.bool or dtype.is_complex:
+        raise NotImplementedError(
+            f"division with rounding is not implemented for {dtype.name} tensors"
+        )
     input, other = operands
     by_zero = not dtype.is_floating_point and other.__class__ in SCALARS and other == 0
     if by_zero and 0 not in [n for n in input.shape if n.__class__ is int]:

@@ -235,6 +235,10 @@ def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, list | tuple):
+        if len(dims) != 2:
+            raise ValueError(
+                f"tensordot(): dims must be two tuples of ints, but there are {len(dims)} of them"
+            )
         first, second = dims
         for one in (first, second):
             if not isinstance(one, list | tuple):

@@ -324,8 +324,6 @@ def _randint(
     low, high = whole_bounds("randint", low or 0, high)
     if size is None or high is None:
         raise TypeError("randint() received an invalid combination of arguments: no size")
-    if not isinstance(size, list | tuple):
-        size = (size,)
     shape = as_ints("randint(): argument 'size'", size)
     check_size("randint", shape)
     return drawn(low, high, shape, generator, dtype, device)
@@ -419,7 +417,8 @@ def _checked_std(std: Any) -> Any:
 def _normal(
     mean: Any, std: Any, size: Any, generator: Any, dtype: Any, device: Any
 ) -> Any:
-    """mean + std * randn, of the size given for numbers, else of the tensors' broadcast shape."""
+    """mean + std * randn, of the size given for numbers, else of the tensors' broadcast shape, in
+    the dtype of the first of them."""
     std = _checked_std(std)
     tensors = [v for v in (mean, std) if isinstance(v, Tensor)]
     if not tensors:
@@ -429,10 +428,12 @@ def _normal(
         return ops.add(ops.mul(values, std), mean)
     require_cpu("normal", device)
     like = tensors[0] if len(tensors) == 1 else ops.add(mean, std)
+    dtype = tensors[0].dtype
     values = ops.randn(
         tuple(like.shape), generator=generator, dtype=like.dtype, device=like.device
     )
-    return ops.add(ops.mul(values, std), mean)
+    found = ops.add(ops.mul(values, std), mean)
+    return found if found.dtype is dtype else ops.to_dtype(found, dtype)
 
 
 define(
@@ -456,7 +457,7 @@ def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
         raise NotImplementedError(
             f"bernoulli: expected a floating point input, got {input.dtype}"
         )
-    chances = input if p is None else p
+    chances = input if p is None else p.item() if isinstance(p, Tensor) else p
     if isinstance(chances, Tensor):
         message = "Expected p_in >= 0 && p_in <= 1 to be true, but got false"
         chances = checked(chances, inside(chances, 0, 1), message)
@@ -469,7 +470,7 @@ def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
 
 
 define(
-    "bernoulli(Tensor input, object p=None, *, Generator? generator=None)",
+    "bernoulli(Tensor input, float? p=None, *, Generator? generator=None)",
     Kind.COMPOSITE,
     decompose=_bernoulli,
 )

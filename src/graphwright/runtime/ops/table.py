@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from graphwright.runtime._core import OpBase, grad_enabled
+from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.ops.schema import Schema, parse
 
 
@@ -58,9 +59,13 @@ def no_derivative(name: str) -> Callable[..., Any]:
 
 
 def refuse_gradients(name: str, **constants: Any) -> None:
-    """Raise RuntimeError in op `name` for one of its constants that requires a gradient."""
+    """Raise RuntimeError in op `name` for one of its constants that requires a gradient, TypeError
+    for one that is neither a tensor nor None."""
     for parameter, tensor in constants.items():
-        if tensor is not None and grad_enabled() and tensor.requires_grad:
+        if tensor is None:
+            continue
+        require_tensor(name, parameter, tensor)
+        if grad_enabled() and tensor.requires_grad:
             raise RuntimeError(
                 f"The function '{name}' is not differentiable with respect to argument "
                 f"'{parameter}'. This input cannot have requires_grad True."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -47,6 +48,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x * sigmoid(x), of complex numbers too."""
+    require_tensor("silu", "input", input)
     if input.dtype.is_complex:
         out = ops.div(input, ops.add(ops.exp(ops.neg(input)), 1))
         return input.copy_(out) if inplace else out

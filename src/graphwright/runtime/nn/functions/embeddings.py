@@ -6,7 +6,7 @@ import warnings
 
 from graphwright.runtime.autograd.modes import no_grad
 from graphwright.runtime.dtypes import int64
-from graphwright.runtime.errors import require_tensor
+from graphwright.runtime.errors import describe, require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.integers import as_index
 from graphwright.runtime.ops.value_checks import checked
@@ -122,6 +122,10 @@ def embedding_bag(
     bags give zeros. `per_sample_weights`, shaped as the input, go with "sum". `weight` before
     `input`, which was the order once, is put right with a warning.
     """
+    for name, tensor in (("input", input), ("weight", weight)):
+        require_tensor("embedding_bag", name, tensor)
+    if offsets is not None:
+        require_tensor("embedding_bag", "offsets", offsets)
     if weight.dtype is int64 and input.dtype.is_floating_point:
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage "
@@ -130,6 +134,8 @@ def embedding_bag(
             stacklevel=2,
         )
         input, weight = weight, input
+    if weight.ndim != 2:
+        raise ValueError(f"embedding_bag: weight has to be a matrix, but got {describe(weight)}")
     _check_bags(input, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights)
     row = _row(padding_idx, weight.shape[0], "the number of embeddings")
     if input.ndim == 2:

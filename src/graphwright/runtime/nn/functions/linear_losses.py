@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.nn.functions.losses import cross_entropy
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -30,6 +31,8 @@ def linear_cross_entropy(
     sizes of input and weight differ, or a weight of more than two dims meets an input without a
     batch; ValueError where the batches of input and target differ.
     """
+    require_tensor("linear_cross_entropy", "input", input)
+    require_tensor("linear_cross_entropy", "linear_weight", linear_weight)
     features = linear_weight.shape[-1]
     if input.shape[-1] != features:
         raise RuntimeError(

@@ -12,6 +12,7 @@ from typing import Any
 from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.nn.functions.reduction import paired, reduction_of
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.integers import as_ints
 from graphwright.runtime.ops.table import refuse_gradients
 from graphwright.runtime.tensor import Tensor
 
@@ -213,6 +214,7 @@ def gaussian_nll_loss(
     `var` is a number, has input's shape, or one entry for the last dimension. ValueError where
     it has another size or a negative entry.
     """
+    require_tensor("gaussian_nll_loss", "input", input)
     if not isinstance(var, float):
         require_tensor("gaussian_nll_loss", "var", var)
         negative = bool(ops.any(ops.lt(var, 0)))
@@ -239,7 +241,8 @@ def _variance_like(var: Tensor, input: Tensor) -> Tensor:
 
 def _lengths(given: Any) -> tuple[int, ...]:
     values = given.tolist() if isinstance(given, Tensor) else given
-    return tuple(values) if isinstance(values, list | tuple) else (values,)
+    lengths = tuple(values) if isinstance(values, list | tuple) else (values,)
+    return as_ints("ctc_loss(): lengths", lengths)
 
 
 def ctc_loss(
@@ -258,6 +261,8 @@ def ctc_loss(
     targets that do not fit, and their gradients, zero. It can be differentiated once.
     """
     kind = reduction_of(reduction)
+    require_tensor("ctc_loss", "log_probs", log_probs)
+    require_tensor("ctc_loss", "targets", targets)
     batched = log_probs.ndim == 3
     inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
     if not batched:

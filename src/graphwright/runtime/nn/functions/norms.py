@@ -7,6 +7,8 @@ from typing import Any
 
 from graphwright.runtime.dtypes import complex64
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.integers import as_ints
+from graphwright.runtime.ops.nn_norms import check_normalized_shape
 from graphwright.runtime.tensor import Tensor
 
 layer_norm = ops.layer_norm
@@ -24,8 +26,10 @@ def rms_norm(
     `eps` None means the machine epsilon of the input's dtype. Complex numbers are squared, not
     multiplied by their conjugates.
     """
-    if not input.dtype.is_complex:
+    if not isinstance(input, Tensor) or not input.dtype.is_complex:
         return ops.rms_norm(input, normalized_shape, weight, eps)
+    normalized_shape = as_ints("rms_norm(): argument 'normalized_shape'", normalized_shape)
+    check_normalized_shape("rms_norm", input, normalized_shape, weight, None)
     dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     if eps is None:
         eps = 2.0**-23 if input.dtype is complex64 else 2.0**-52

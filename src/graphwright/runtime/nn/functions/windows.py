@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime.errors import describe
+from graphwright.runtime.errors import describe, require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_windows import spread_over
 from graphwright.runtime.tensor import Tensor
@@ -39,6 +39,7 @@ def unfold(
     input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
     """The windows of [N, C, H, W] (or [C, H, W]) as columns: [N, C * kh * kw, L]."""
+    require_tensor("unfold", "input", input)
     window = _window("unfold", kernel_size, dilation, padding, stride)
     if input.ndim == 3:
         return ops.squeeze(ops.im2col(ops.unsqueeze(input, 0), *window), 0)
