@@ -29,8 +29,11 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
         dtype, device = dtype.dtype, dtype.device
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
-    if args and isinstance(args[0], bool | float | complex):
-        dtype, args = PYTHON_TYPES[type(args[0])], args[1:]     # as of a tensor without dims
+    if args and isinstance(args[0], bool | float | complex):    # as a tensor without dims
+        dtype = PYTHON_TYPES[type(args[0])]
+        for arg in args[1:]:
+            require_kind("to", "non_blocking", arg, bool)
+        return dtype, tensor.device
     for place, arg in enumerate(args):
         if isinstance(arg, DType):
             dtype = arg
@@ -147,7 +150,7 @@ class Conversions:
     def type(self: Any, dtype: DType | str | None = None, non_blocking: Any = False) -> Any:
         """Cast to a dtype, or to one named as `graphwright.FloatTensor`; without, that name."""
         require_kind("type", "non_blocking", non_blocking, bool)
-        if isinstance(dtype, TensorBase):
+        if isinstance(dtype, TensorBase | int | float | complex):
             raise TypeError(f"type(): argument 'dtype' must be a dtype, not {describe(dtype)}")
         if dtype is None:
             return f"graphwright.{_TENSOR_TYPES[self.dtype]}Tensor"

@@ -50,7 +50,7 @@ def _check(x1: Any, x2: Any, p: float, mode: Any) -> tuple[Any, ...]:
             "X1 and X2 must have the same number of columns. "
             f"X1: {describe(x1)} X2: {describe(x2)}"
         )
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
     if mode not in _MODES:
         raise ValueError(f"{mode} is not a valid value for compute_mode")
