@@ -52,6 +52,87 @@ def in_its_layout(x: Any) -> Any:
     return twice
 
 
+ALIKE: list[Callable[[Any], Any]] = [
+    lambda x: x.clone(), lambda x: x.flip(0), lambda x: x.to(gw.float64), gw.zeros_like,
+    lambda x: gw.full_like(x, 2, dtype=gw.int64), gw.rand_like, lambda x: gw.frexp(x).mantissa,
+    lambda x: gw.select_scatter(x, x[0].exp(), 0, 0),
+    lambda x: x.index_put((gw.zeros(1, dtype=gw.int64),), gw.ones(())),
+]
+SINGLE = [((1, 3), (6, 1)), ((1, 3), (1, 1)), ((3, 1), (1, 6)), ((1, 1), (9, 9)), ((0, 3), (1, 9)),
+          ((0, 1, 2), (9, 1, 7)), ((2, 1, 3), (3, 99, 1)), ((2, 1, 3), (1, 50, 2))]
+
+
+@pytest.mark.parametrize(("shape", "strides"), SINGLE)
+def test_what_is_like_a_dense_tensor_has_its_strides_those_of_single_elements_too(
+    shape: tuple[int, ...], strides: tuple[int, ...]
+) -> None:
+    x = gw.randn(120).as_strided(shape, strides)
+    for function in ALIKE[: 3 if 0 in shape else None]:
+        assert function(x).stride() == strides
+        assert gw.compile(function)(x).stride() == strides
+
+
+POINTWISE: list[tuple[str, Callable[[Any], Any], list[tuple[int, ...]]]] = [
+    ("of one tensor", gw.exp,
+     [(3, 1), (3, 1), (1, 1), (1, 1), (3, 1), (2, 2, 1), (3, 3, 1), (1, 50, 2)]),
+    ("with a number", lambda x: x + 1,
+     [(3, 1), (1, 1), (1, 3), (1, 1), (1, 0), (2, 1, 1), (3, 6, 1), (1, 6, 2)]),
+    ("with bounds", lambda x: x.clamp(0, 1),
+     [(3, 1), (3, 1), (1, 1), (1, 1), (3, 1), (2, 2, 1), (3, 3, 1), (1, 50, 2)]),
+    ("view of its shape", lambda x: x.view(x.shape),
+     [(3, 1), (3, 1), (1, 6), (9, 9), (1, 9), (9, 1, 7), (3, 3, 1), (1, 6, 2)]),
+    ("rows", lambda x: x.tril(),
+     [(3, 1), (3, 1), (1, 1), (1, 1), (3, 1), (2, 2, 1), (3, 3, 1), (3, 3, 1)]),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "wanted"), [case[1:] for case in POINTWISE], ids=[case[0] for case in POINTWISE]
+)
+def test_pointwise_results_of_single_elements(
+    function: Callable[[Any], Any], wanted: list[tuple[int, ...]]
+) -> None:
+    for (shape, strides), expected in zip(SINGLE, wanted, strict=True):
+        x = gw.randn(120).as_strided(shape, strides)
+        assert function(x).stride() == gw.compile(function)(x).stride() == expected
+
+
+def test_channels_that_are_single_elements_are_last() -> None:
+    x = gw.randn(12).as_strided((1, 3, 2, 2), (1, 1, 6, 3))
+    for function in (gw.exp, lambda x: x + x.clone()):
+        assert function(x).stride() == gw.compile(function)(x).stride() == (12, 1, 6, 3)
+    y = gw.randn(8).as_strided((2, 1, 2, 2), (4, 1, 2, 1))
+    for function in (lambda x: gw.cat([x, x], 0), lambda x: x.roll(1, 0)):
+        assert function(y).stride() == gw.compile(function)(y).stride() == (4, 1, 2, 1)
+
+
+def test_new_dims_of_one_element_are_around_the_rest() -> None:
+    for function, strides in (
+        (lambda x: x.expand(1, 2, 3), (6, 3, 1)), (lambda x: x.expand(1, 4, 2, 3), (0, 0, 3, 1)),
+        (lambda x: x[0, 0].expand(1, 3), (0, 0)),
+    ):
+        assert function(gw.ones(2, 3)).stride() == gw.compile(function)(gw.ones(2, 3)).stride()
+        assert function(gw.ones(2, 3)).stride() == strides
+
+
+EMPTIED: list[Callable[[Any], Any]] = [
+    lambda x: x[:, 3:] + 1, lambda x: gw.zeros(1, x.shape[1] - 3), lambda x: x[:, 3:].clone(),
+    lambda x: x[:, 3:].sum(0, keepdim=True), lambda x: gw.cat([x[:, 3:]] * 2, 0),
+    lambda x: gw.zeros(2, x.shape[1] - 3, 3), lambda x: x[:, 3:] * gw.ones(4, 1, 1),
+]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("function", EMPTIED)
+def test_a_size_that_is_0_in_one_call_counts_as_1(
+    function: Callable[[Any], Any], rows: int
+) -> None:
+    compiled = gw.compile(function)
+    for columns in (5, 6, 7, 3, 4, 3):
+        x = gw.ones(rows, columns)
+        assert compiled(x).stride() == function(x).stride()
+
+
 GAPS: list[tuple[str, Callable[[Any], Any]]] = [
     ("empty_strided", in_its_layout),
     ("slice_scatter", lambda x: gw.slice_scatter(x, x[:2].exp(), 0, 0, 2)),

@@ -44,6 +44,7 @@ from graphwright.runtime.autograd import grad
 from graphwright.runtime.autograd.engine import gradients_in_order
 from graphwright.runtime.autograd.node import gradient_edge, leading_to
 from graphwright.runtime.fake import FakeTensor, make_fake
+from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import UNLISTED, Op
 from graphwright.runtime.records import Record
 
@@ -210,7 +211,7 @@ def dense_like(tensor: Any) -> FakeTensor:
     expected: Any = 1
     for dim in sorted(range(len(shape)), key=lambda d: _stride_order(strides, d)):
         if shape[dim] != 1 and strides[dim] != expected:
-            strides = row_major(shape)
+            strides = contiguous_strides(shape)
             break
         expected = expected * shape[dim]
     return make_fake(shape, strides, tensor.dtype, tensor.device)
@@ -225,20 +226,10 @@ def apart_like(tensor: Any) -> FakeTensor:
     shape, strides = tensor.shape, tensor.stride()
     span: Any = 1
     for dim in sorted(range(len(shape)), key=lambda d: _stride_order(strides, d)):
-        if shape[dim] != 1 and strides[dim] < span:
+        if shape[dim] != 1 and strides[dim] < span and all(size != 0 for size in shape):
             return dense_like(tensor)
         span = strides[dim] * (shape[dim] - 1) + span
     return make_fake(shape, strides, tensor.dtype, tensor.device)
-
-
-def row_major(shape: Sequence[Any]) -> tuple[Any, ...]:
-    """The strides of a contiguous tensor."""
-    strides: list[Any] = []
-    step: Any = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step = step * size
-    return tuple(reversed(strides))
 
 
 def _stride_order(strides: Sequence[Any], dim: int) -> tuple[Any, int]:

@@ -344,6 +344,8 @@ def _may_repeat(shape: Sequence[Any], strides: Sequence[Any]) -> bool:
 
 def _overlaps(shape: Sequence[Any], strides: Sequence[Any]) -> bool:
     """Whether some elements of a tensor may lie in the same place."""
+    if any(size == 0 for size in shape):
+        return False
     reach = 0
     pairs = zip(strides, shape, strict=True)
     for stride, size in sorted(pair for pair in pairs if pair[1] != 1):

@@ -1,5 +1,6 @@
 /* Elements as those of another dtype: convert_into, which writes them into a tensor, and to_dtype,
  * whose result has the layout of the input. */
+#include "layout.h"
 #include "arguments.h"
 #include "loops.h"
 
@@ -42,12 +43,10 @@ bool gw_convert_tensor(GwTensor *out, GwTensor *in) {
 }
 
 GwTensor *gw_cast(PyTypeObject *cls, GwTensor *t, int dtype) {
-    int64_t strides[GW_MAX_DIMS];
     if (gw_convert_loop(t->dtype, dtype) == NULL) {
         return NULL;
     }
-    bool strided = gw_result_strides(1, &t, t->ndim, t->sizes, strides);
-    GwTensor *out = gw_tensor_empty(cls, dtype, t->ndim, t->sizes, strided ? strides : NULL);
+    GwTensor *out = gw_tensor_like(cls, t, dtype);
     if (out != NULL && !gw_convert_tensor(out, t)) {
         Py_CLEAR(out);
     }

@@ -1,6 +1,7 @@
 /* Products of few small tensors, summed over some of their dims: what einsum's plan says, tensordot,
  * inner, kron, batches of matrix products that broadcast, cross products. Larger ones are made of
  * matrix products. */
+#include "layout.h"
 #include "contract.h"
 #include "nest.h"
 
@@ -211,7 +212,7 @@ GW_KERNEL(kron) {
     Pair p;
     int64_t sizes[GW_NEST_LABELS];
     if (!begin(&n, &p, args[0], args[1])
-        || (p.a->flags & p.b->flags & GW_CONTIGUOUS) == 0) {   /* the result lies as they do */
+        || !gw_row_major(p.a) || !gw_row_major(p.b)) {   /* the result lies as they do */
         return NULL;
     }
     int ndim = p.a->ndim > p.b->ndim ? p.a->ndim : p.b->ndim;

@@ -2,6 +2,7 @@
  *
  * Dims are walked in the order of the destination. Where the source is dense along another dim
  * than the destination, both are walked in tiles, so that every cache line is used whole. */
+#include "layout.h"
 #include "loops.h"
 #include "native.h"
 #include "pool.h"
@@ -444,20 +445,17 @@ GW_KERNEL(clone_tensor) {
     if (t == NULL) {
         return NULL;
     }
-    bool strided = gw_result_strides(1, &t, t->ndim, t->sizes, strides);
+    bool strided = gw_kept_strides(t, strides);
     return fresh_copy(cls, t, strided ? strides : NULL);
 }
 
 /* The elements of one tensor in the layout and dtype of another. */
 GW_KERNEL(copy_in_layout) {
     GwTensor *like = gw_plain_tensor(args[0]), *src = gw_plain_tensor(args[1]);
-    int64_t strides[GW_MAX_DIMS];
     if (like == NULL || src == NULL || !same_sizes(like, src)) {
         return NULL;
     }
-    bool strided = gw_result_strides(1, &like, like->ndim, like->sizes, strides);
-    GwTensor *out = gw_tensor_empty(cls, like->dtype, like->ndim, like->sizes,
-                                    strided ? strides : NULL);
+    GwTensor *out = gw_tensor_like(cls, like, like->dtype);
     if (out != NULL && like->dtype == src->dtype) {
         copy_tensor(out, src);
     } else if (out != NULL && !gw_convert_tensor(out, src)) {

@@ -1,4 +1,5 @@
 /* Making tensors of given values: zeros and their like, ranges, identity, fill_. */
+#include "layout.h"
 #include "half.h"
 #include "loops.h"
 #include "native.h"
@@ -177,7 +178,7 @@ static PyObject *filled_like(PyTypeObject *cls, PyObject *input, PyObject *numbe
         return NULL;
     }
     int code = gw_plain_dtype(dtype, model->dtype);
-    bool strided = gw_result_strides(1, &model, model->ndim, model->sizes, strides);
+    bool strided = gw_kept_strides(model, strides);
     return code < 0 ? NULL
            : filled(cls, code, model->ndim, model->sizes, strided ? strides : NULL, number);
 }

@@ -37,21 +37,23 @@ int gw_broadcast(int count, GwTensor *const *tensors, int64_t *sizes) {
 
 /* ---- the strides of a result ---- */
 
-static bool same_layouts(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
-                         bool *contiguous) {
-    bool equal = true;
-    *contiguous = true;
+typedef struct {
+    bool sizes, strides;        /* the same for all */
+    bool contiguous;            /* all are, and of the same sizes */
+} Alike;
+
+static Alike alike(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes) {
+    Alike all = {true, true, true};
     for (int i = 0; i < count; i++) {
         const GwTensor *t = tensors[i];
         if (t->ndim != ndim || memcmp(t->sizes, sizes, (size_t)ndim * sizeof(int64_t)) != 0) {
-            *contiguous = false;
-            return false;
+            return (Alike){false, false, false};
         }
-        *contiguous = *contiguous && (t->flags & GW_CONTIGUOUS) != 0;
-        equal = equal
+        all.contiguous = all.contiguous && (t->flags & GW_CONTIGUOUS) != 0;
+        all.strides = all.strides
                 && memcmp(t->strides, tensors[0]->strides, (size_t)ndim * sizeof(int64_t)) == 0;
     }
-    return equal;
+    return all;
 }
 
 static bool is_dense(int ndim, const int64_t *sizes, const int64_t *strides) {
@@ -103,9 +105,9 @@ static int should_swap(int count, GwTensor *const *tensors, int ndim, const int6
     return 0;
 }
 
-void gw_dense_strides(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
-                      int64_t *strides) {
-    int perm[GW_MAX_DIMS];
+/* The dims from fastest to slowest. */
+static void order_of(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
+                     int *perm) {
     for (int i = 0; i < ndim; i++) {
         perm[i] = ndim - 1 - i;
     }
@@ -124,6 +126,12 @@ void gw_dense_strides(int count, GwTensor *const *tensors, int ndim, const int64
             }
         }
     }
+}
+
+void gw_dense_strides(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
+                      int64_t *strides) {
+    int perm[GW_MAX_DIMS];
+    order_of(count, tensors, ndim, sizes, perm);
     int64_t step = 1;
     for (int i = 0; i < ndim; i++) {
         strides[perm[i]] = step;
@@ -131,22 +139,92 @@ void gw_dense_strides(int count, GwTensor *const *tensors, int ndim, const int64
     }
 }
 
-bool gw_result_strides(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
-                       int64_t *strides) {
-    bool contiguous;
+/* Of operands that differ in their layouts: false where their order is row-major. A size of 0
+ * counts, as it does in no other layout. */
+static bool iterated_strides(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
+                             int64_t *strides) {
+    int perm[GW_MAX_DIMS];
+    bool row_major = true;
+    order_of(count, tensors, ndim, sizes, perm);
+    int64_t step = 1;
+    for (int i = 0; i < ndim; i++) {
+        row_major = row_major && perm[i] == ndim - 1 - i;
+        strides[perm[i]] = step;
+        step *= sizes[perm[i]];
+    }
+    return !row_major;
+}
+
+/* Whether all are images whose channels lie together. */
+static bool channels_last(int count, GwTensor *const *tensors, int ndim) {
+    bool last = ndim == 4 || ndim == 5;
+    for (int i = 0; last && i < count; i++) {
+        int64_t expected = 1;
+        for (int n = 0; last && n < ndim; n++) {
+            int d = n == 0 ? 1 : n == ndim - 1 ? 0 : ndim - n;
+            last = tensors[i]->sizes[d] == 1 || tensors[i]->strides[d] == expected;
+            expected *= tensors[i]->sizes[d];
+        }
+    }
+    return last;
+}
+
+static void channels_last_strides(int ndim, const int64_t *sizes, int64_t *strides) {
+    strides[1] = 1;
+    strides[ndim - 1] = sizes[1];
+    for (int d = ndim - 2; d > 1; d--) {
+        strides[d] = strides[d + 1] * sizes[d + 1];
+    }
+    strides[0] = strides[2] * sizes[2];
+}
+
+bool gw_result_strides(int count, GwTensor *const *tensors, bool numbers, int ndim,
+                       const int64_t *sizes, int64_t *strides) {
     if (ndim < 2) {
         return false;
     }
-    bool equal = same_layouts(count, tensors, ndim, sizes, &contiguous);
-    if (contiguous) {
+    Alike all = alike(count, tensors, ndim, sizes);
+    if (all.contiguous
+        && (!numbers || (all.strides && tensors[0]->numel > 0 && gw_row_major(tensors[0])))) {
         return false;
     }
-    if (equal && is_dense(ndim, sizes, tensors[0]->strides)) {
+    if (numbers || !all.sizes) {
+        return iterated_strides(count, tensors, ndim, sizes, strides);
+    }
+    if (channels_last(count, tensors, ndim)) {
+        channels_last_strides(ndim, sizes, strides);
+    } else if (all.strides && is_dense(ndim, sizes, tensors[0]->strides)) {
         memcpy(strides, tensors[0]->strides, (size_t)ndim * sizeof(int64_t));
     } else {
-        gw_dense_strides(count, tensors, ndim, sizes, strides);
+        return iterated_strides(count, tensors, ndim, sizes, strides);
     }
     return true;
+}
+
+bool gw_kept_strides(GwTensor *t, int64_t *strides) {
+    if (gw_row_major(t)) {
+        return false;
+    }
+    if ((t->flags & GW_CONTIGUOUS) != 0 || is_dense(t->ndim, t->sizes, t->strides)) {
+        memcpy(strides, t->strides, (size_t)t->ndim * sizeof(int64_t));
+    } else {
+        gw_dense_strides(1, &t, t->ndim, t->sizes, strides);
+    }
+    return true;
+}
+
+GwTensor *gw_tensor_like(PyTypeObject *cls, GwTensor *t, int dtype) {
+    int64_t strides[GW_MAX_DIMS];
+    bool strided = gw_kept_strides(t, strides);
+    return gw_tensor_empty(cls, dtype, t->ndim, t->sizes, strided ? strides : NULL);
+}
+
+GwTensor *gw_copy_of_row(PyTypeObject *cls, GwTensor *t) {
+    GwTensor *copy = (t->flags & GW_CONTIGUOUS) != 0 ? gw_tensor_like(cls, t, t->dtype) : NULL;
+    if (copy != NULL && t->numel > 0) {
+        memcpy(copy->data, t->data, (size_t)(t->numel * gw_itemsize(t)));
+    }
+    return copy;
 }
 
 /* ---- plans ---- */

@@ -1,4 +1,5 @@
 /* cat, stack and their relatives, of contiguous tensors of one dtype. */
+#include "layout.h"
 #include "native.h"
 #include "pool.h"
 
@@ -12,11 +13,16 @@ typedef struct {
     char *out;
 } Join;
 
+/* Whether a tensor is contiguous, and no image whose channels may lie together as well. */
+static bool joins(const GwTensor *t) {
+    return (t->flags & GW_CONTIGUOUS) != 0 && ((t->ndim != 4 && t->ndim != 5) || gw_row_major(t));
+}
+
 /* Whether a part is contiguous and has the sizes of the first, but along `skipped`. */
 static bool fits(PyObject *o, const GwTensor *first, int skipped) {
     const GwTensor *t = gw_plain_tensor(o);
     if (t == NULL || t->dtype != first->dtype || t->ndim != first->ndim
-        || (t->flags & GW_CONTIGUOUS) == 0) {
+        || !joins(t)) {
         return false;
     }
     for (int d = 0; d < t->ndim; d++) {
@@ -100,7 +106,7 @@ static const GwTensor *first_of(PyObject *tuple, Join *j) {
     j->count = (int)PyTuple_GET_SIZE(tuple);
     j->parts = PySequence_Fast_ITEMS(tuple);
     const GwTensor *first = gw_plain_tensor(j->parts[0]);
-    if (first == NULL || first->numel == 0 || (first->flags & GW_CONTIGUOUS) == 0) {
+    if (first == NULL || first->numel == 0 || !joins(first)) {
         return NULL;
     }
     j->dtype = first->dtype;

@@ -62,6 +62,17 @@ int64_t gw_contiguous(const int64_t *sizes, int ndim, int64_t *strides) {
     return numel == 0 ? 0 : step;
 }
 
+bool gw_row_major(const GwTensor *t) {
+    int64_t step = 1;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        if (t->strides[d] != step) {
+            return false;
+        }
+        step *= t->sizes[d] > 1 ? t->sizes[d] : 1;
+    }
+    return true;
+}
+
 int64_t gw_extent(const int64_t *sizes, const int64_t *strides, int ndim) {
     int64_t last = 0;
     bool empty = false, overflow = false;

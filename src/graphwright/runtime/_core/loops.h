@@ -60,9 +60,10 @@ typedef struct {
 
 /* Sizes to which the tensors broadcast; -1, without an exception, where they do not. */
 int gw_broadcast(int count, GwTensor *const *tensors, int64_t *sizes);
-/* Strides of the pointwise result; false where they are those of a contiguous tensor. */
-bool gw_result_strides(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
-                       int64_t *strides);
+/* Strides of the pointwise result; false where they are those of a contiguous tensor. `numbers`:
+   an operand is one, which has no dims to be like those of the others. */
+bool gw_result_strides(int count, GwTensor *const *tensors, bool numbers, int ndim,
+                       const int64_t *sizes, int64_t *strides);
 /* Sets operand `at` of the plan to a tensor broadcast to `sizes`. */
 void gw_plan_tensor(GwPlan *plan, int at, const GwTensor *t, int ndim, const int64_t *sizes);
 /* Orders and joins the dimensions of `sizes` for the operands that are set. */

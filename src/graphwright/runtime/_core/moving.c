@@ -1,4 +1,5 @@
 /* Ops that put elements into other places: flip, roll, rot90, writes through views, take. */
+#include "layout.h"
 #include "loops.h"
 #include "pool.h"
 #include "views.h"
@@ -9,7 +10,7 @@
 static PyObject *turned(PyTypeObject *cls, GwTensor *t, const bool *reversed, int a, int b) {
     int64_t to[GW_MAX_DIMS], sizes[GW_MAX_DIMS], from[GW_MAX_DIMS];
     const char *src = t->data;
-    if (!gw_result_strides(1, &t, t->ndim, t->sizes, to)) {
+    if (!gw_kept_strides(t, to)) {
         gw_contiguous(t->sizes, t->ndim, to);
     }
     for (int d = 0; d < t->ndim; d++) {
@@ -151,6 +152,9 @@ GW_KERNEL(roll) {
     if (t == NULL || t->numel == 0) {
         return NULL;
     }
+    if ((t->ndim == 4 || t->ndim == 5) && !gw_row_major(t)) {
+        return NULL;        /* an image, whose parts may be joined with the channels last */
+    }
     if (args[2] == Py_None) {
         return roll_all(cls, t, args[1]);
     }
@@ -168,15 +172,8 @@ GW_KERNEL(roll) {
 /* ---- writes through a view: a copy of the input, part of which holds `src` ---- */
 
 static GwTensor *copy_of(PyTypeObject *cls, PyObject *input) {
-    const GwTensor *t = gw_plain_tensor(input);
-    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0) {
-        return NULL;
-    }
-    GwTensor *out = gw_tensor_empty(cls, t->dtype, t->ndim, t->sizes, NULL);
-    if (out != NULL) {
-        memcpy(out->data, t->data, (size_t)(t->numel * gw_itemsize(t)));
-    }
-    return out;
+    GwTensor *t = gw_plain_tensor(input);
+    return t == NULL ? NULL : gw_copy_of_row(cls, t);
 }
 
 /* Writes `src` to the part, if that is one. */

@@ -1,5 +1,6 @@
 /* Numbers and tensors taken apart and put together: frexp, split_with_sizes, tensor_split and its
  * relatives, complex, polar. */
+#include "layout.h"
 #include "views.h"
 
 #include <math.h>
@@ -8,13 +9,13 @@ enum { LARGEST = 8 << 10 };
 
 /* Mantissas and exponents: of float32 by frexp of C's double, which is exact. */
 GW_KERNEL(frexp_parts) {
-    const GwTensor *t = gw_plain_tensor(args[0]);
+    GwTensor *t = gw_plain_tensor(args[0]);
     if (t == NULL || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64)
         || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > LARGEST) {
         return NULL;
     }
-    GwTensor *mantissas = gw_tensor_empty(cls, t->dtype, t->ndim, t->sizes, NULL);
-    GwTensor *exponents = gw_tensor_empty(cls, GW_INT32, t->ndim, t->sizes, NULL);
+    GwTensor *mantissas = gw_tensor_like(cls, t, t->dtype);
+    GwTensor *exponents = gw_tensor_like(cls, t, GW_INT32);
     PyObject *both = mantissas == NULL || exponents == NULL ? NULL
                      : PyTuple_Pack(2, mantissas, exponents);
     for (int64_t i = 0; both != NULL && i < t->numel; i++) {

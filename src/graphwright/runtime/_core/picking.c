@@ -488,7 +488,7 @@ PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args) {
     }
     index_places(&p, &w, input);
     int64_t strides[GW_MAX_DIMS];
-    bool contiguous = (input->flags & GW_CONTIGUOUS) != 0 || p.ndim < 2;
+    bool contiguous = gw_row_major(input) || p.ndim < 2;
     if (!contiguous) {
         strides_of(&p, &w, strides);
     }
@@ -534,8 +534,8 @@ static bool put_into(const GwTensor *target, PyObject *const *args) {
 }
 
 GW_KERNEL(index_put) {
-    const GwTensor *input = gw_plain_tensor(args[0]);
-    GwTensor *out = input == NULL ? NULL : copy_of(cls, input);
+    GwTensor *input = gw_plain_tensor(args[0]);
+    GwTensor *out = input == NULL ? NULL : gw_copy_of_row(cls, input);
     return out == NULL ? NULL : done(out, put_into(out, args));
 }
 

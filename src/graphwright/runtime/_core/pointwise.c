@@ -398,7 +398,9 @@ static GwTensor *compute(Pointwise *p, PyObject *const *args) {
     if (ndim < 0) {
         return NULL;
     }
-    bool strided = gw_result_strides(found.count, found.tensors, ndim, sizes, strides);
+    bool numbers = (p->operands == 2 || p->masked)
+                   && found.count + __builtin_popcount(p->numbers) < p->operands;
+    bool strided = gw_result_strides(found.count, found.tensors, numbers, ndim, sizes, strides);
     GwTensor *out = gw_tensor_empty(p->cls, p->to_bool ? GW_BOOL : found.dtype, ndim, sizes,
                                     strided ? strides : NULL);
     if (out != NULL) {

@@ -44,7 +44,7 @@ GW_KERNEL(ldexp_op) {
     if (ndim < 0) {
         return NULL;
     }
-    bool strided = gw_result_strides(2, both, ndim, sizes, strides);
+    bool strided = gw_result_strides(2, both, false, ndim, sizes, strides);
     GwTensor *out = gw_tensor_empty(cls, both[0]->dtype, ndim, sizes, strided ? strides : NULL);
     if (out == NULL) {
         return NULL;

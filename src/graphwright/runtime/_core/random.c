@@ -1,5 +1,6 @@
 /* Random numbers in tensors, but for normal ones of few elements: the draws and formulas are those
  * of ops/random.py, which does the others on all threads. */
+#include "layout.h"
 #include "random.h"
 #include "vector_math.h"
 #include "writing.h"
@@ -69,13 +70,13 @@ GW_KERNEL(normal_numbers) {
 /* ---- rand_like, randn_like: input, generator, dtype, device ---- */
 
 static PyObject *drawn_like(PyTypeObject *cls, PyObject *const *args, GwFill fill, int64_t most) {
-    const GwTensor *t = gw_plain_tensor(args[0]);
+    GwTensor *t = gw_plain_tensor(args[0]);
     int dtype = t == NULL ? -1 : gw_plain_dtype(args[2], t->dtype);
     if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > most || !gw_is_real(dtype)
         || !gw_on_cpu(args[3])) {
         return NULL;
     }
-    return filled(gw_tensor_empty(cls, dtype, t->ndim, t->sizes, NULL), fill, args[1]);
+    return filled(gw_tensor_like(cls, t, dtype), fill, args[1]);
 }
 
 GW_KERNEL(rand_like) { return drawn_like(cls, args, gw_draw_reals, GW_FEW); }
@@ -265,7 +266,7 @@ GW_KERNEL(randint) {
 
 /* input, low, high, dtype, device; the high is in the place of the low where it is alone */
 GW_KERNEL(randint_like) {
-    const GwTensor *t = gw_plain_tensor(args[0]);
+    GwTensor *t = gw_plain_tensor(args[0]);
     bool both = args[1] != Py_None && args[2] != Py_None;
     PyObject *last = args[2] != Py_None ? args[2] : args[1];
     int64_t low = 0, high, width;
@@ -279,8 +280,7 @@ GW_KERNEL(randint_like) {
     if (!has_whole(dtype, low, width)) {
         return NULL;
     }
-    return filled_with_whole(gw_tensor_empty(cls, dtype, t->ndim, t->sizes, NULL), low, width,
-                             Py_None);
+    return filled_with_whole(gw_tensor_like(cls, t, dtype), low, width, Py_None);
 }
 
 /* The tensor of whole numbers up to MOST_SCALED, which these dtypes hold. */

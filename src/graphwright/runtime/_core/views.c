@@ -1,4 +1,5 @@
 /* The usual views of tensors with data, without a detour through their shape rules. */
+#include "layout.h"
 #include "views.h"
 
 bool gw_view_begin(GwView *v, PyTypeObject *cls, PyObject *input) {
@@ -310,12 +311,17 @@ static PyObject *expanded(GwView *v, int ndim, const int64_t *sizes) {
         return NULL;
     }
     for (int d = ndim - 1; d >= 0; d--) {
-        int64_t have = d >= lead ? v->tensor->sizes[d - lead] : 1;
+        int64_t have = d >= lead ? v->tensor->sizes[d - lead] : 1, step;
         if (sizes[d] != have && (have != 1 || sizes[d] < 0)) {
             return NULL;
         }
+        if (d >= lead) {
+            step = v->tensor->strides[d - lead];
+        } else {        /* of a new dim: around all that follow */
+            step = lead < ndim ? v->sizes[d + 1] * v->strides[d + 1] : 0;
+        }
         v->sizes[d] = sizes[d];
-        v->strides[d] = d >= lead && sizes[d] == have ? v->tensor->strides[d - lead] : 0;
+        v->strides[d] = sizes[d] == have ? step : 0;
     }
     v->ndim = ndim;
     return gw_view_finish(v);
@@ -355,10 +361,10 @@ GW_KERNEL(expand_as_view) {
            : expanded(&v, other->ndim, other->sizes);
 }
 
-/* ---- another shape, of contiguous tensors with elements ---- */
+/* ---- another shape, of row-major tensors with elements ---- */
 
 static bool reshapes(const GwView *v) {
-    return (v->tensor->flags & GW_CONTIGUOUS) != 0 && v->tensor->numel > 0;
+    return v->tensor->numel > 0 && gw_row_major(v->tensor);
 }
 
 GW_KERNEL(view_view) {
@@ -454,7 +460,7 @@ GW_KERNEL(unflatten_view) {
         sizes[missing] = whole / known;
         known *= sizes[missing];
     }
-    if (known != whole) {
+    if (known != whole || !reshapes(&v)) {
         return NULL;
     }
     gw_view_drop(&v, d);

@@ -164,7 +164,7 @@ def _check_copy(input: Any, dim: int, index: Any, source: Any) -> None:
 def _index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     _check_copy(input, dim, index, source)
     if 0 in source.shape:
-        return ops.clone(input)
+        return ops.contiguous(input)
     return ops.scatter_src(input, dim, _spread(index, dim, source), source)
 
 

@@ -18,7 +18,7 @@ from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops.strides import (
     broadcast_shapes,
     contiguous_strides,
-    is_contiguous,
+    is_with_number,
     pointwise_strides,
 )
 from graphwright.runtime.promotion import to_float
@@ -98,7 +98,7 @@ def _operand(at: int, value: Any, dtype: DType, exact: int) -> Array:
 
 def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType) -> Tensor:
     """An uninitialised tensor, pooled from 64 KiB on."""
-    if strides == contiguous_strides(shape) or is_contiguous(shape, strides):
+    if strides == contiguous_strides(shape):
         return _core.empty(Tensor, shape, dtype)
     return _core.empty_strided(Tensor, shape, strides, dtype)
 
@@ -141,7 +141,7 @@ def elementwise(
         raise TypeError(f"{name}(): one of the two operands must be a Tensor, not a number")
     layouts = [(t.shape, t.stride()) for t in tensors]
     shape = broadcast_shapes(name, [own for own, _ in layouts])
-    out = allocate(shape, pointwise_strides(shape, layouts), dtype)
+    out = allocate(shape, pointwise_strides(shape, layouts, is_with_number(name, operands)), dtype)
     work = compute_type(computed)
     arrays = [_operand(at, each, computed, exact) for at, each in enumerate(operands)]
     target = out._nd

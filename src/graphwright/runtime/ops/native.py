@@ -328,7 +328,10 @@ def _power(fallback: Any) -> Any:
     general = _core.Pointwise(
         Tensor, np.power, 2, FLOATS, fallback, costly=True, promotes=True, held=0b10
     )
-    whole = _core.Pointwise(Tensor, np.power, 2, INTEGERS, fallback)
+    of_floats = _core.Pointwise(
+        Tensor, np.power, 2, FLOATS, fallback, costly=True, tensors=1, numbers=2, held=0b10
+    )
+    whole = _core.Pointwise(Tensor, np.power, 2, INTEGERS, fallback, tensors=1, numbers=2)
     quick, by_whole = _few_steps(inplace=False)
 
     def run(input: Any, exponent: Any) -> Any:
@@ -338,11 +341,11 @@ def _power(fallback: Any) -> Any:
                 out = kernel(input)
                 return fallback(input, exponent) if out is None else out
             if exponent.__class__ is int and 0 <= exponent < 64 and isinstance(input, Tensor):
-                return (general if input.dtype.is_floating_point else whole)(input, exponent)
+                return (of_floats if input.dtype.is_floating_point else whole)(input, exponent)
         plain = isinstance(input, Tensor) or isinstance(exponent, Tensor)
         if not plain or (not isinstance(input, Tensor) and not exponent.is_contiguous()):
             return fallback(input, exponent)
-        return general(input, exponent)
+        return (general if isinstance(exponent, Tensor) else of_floats)(input, exponent)
 
     return run
 

@@ -33,6 +33,7 @@ from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import (
     broadcast_shapes,
     contiguous_strides,
+    is_with_number,
     pointwise_strides,
 )
 from graphwright.runtime.ops.table import Kind, NotDifferentiable, define
@@ -54,13 +55,14 @@ def bool_result(operands: tuple[Any, ...]) -> DType:
 
 
 def pointwise_spec(name: str, operands: tuple[Any, ...], dtype: DType) -> TensorSpec:
-    """Metadata of a pointwise result of `dtype`; operands that are numbers do not count."""
+    """Metadata of a pointwise result of `dtype`; of operands, numbers give no shape."""
     tensors = [o for o in operands if hasattr(o, "shape")]
     if not tensors:
         return TensorSpec((), (), dtype, CPU)
     layouts = [(t.shape, t.stride()) for t in tensors]
     shape = broadcast_shapes(name, [own for own, _ in layouts])
-    return TensorSpec(shape, pointwise_strides(shape, layouts), dtype, tensors[0].device)
+    strides = pointwise_strides(shape, layouts, is_with_number(name, operands))
+    return TensorSpec(shape, strides, dtype, tensors[0].device)
 
 
 def restricted(name: str, rule: Rule = result_dtype, **kinds: bool) -> Rule:
@@ -548,7 +550,8 @@ def _pow_eager(input: Any, exponent: Any) -> Tensor:
 def _pow_meta(input: Any, exponent: Any) -> TensorSpec:
     """Powers of a number are contiguous, whatever the layout of the exponents."""
     _check_power(input, exponent)
-    spec = pointwise_spec("pow", (input, exponent), result_dtype((input, exponent)))
+    operands = (input, exponent) if hasattr(exponent, "shape") else (input,)
+    spec = pointwise_spec("pow", operands, result_dtype((input, exponent)))
     if not hasattr(input, "shape"):
         spec.strides = contiguous_strides(spec.shape)
     return spec

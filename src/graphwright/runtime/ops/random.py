@@ -25,7 +25,8 @@ from graphwright.runtime.ops.creation import (
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.integers import as_index, as_ints
 from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into, wrap
-from graphwright.runtime.ops.strides import is_contiguous, preserved_strides
+from graphwright.runtime.ops.layouts import row_major
+from graphwright.runtime.ops.strides import contiguous_strides, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.value_checks import checked, inside
 from graphwright.runtime.symbolic.symint import hint_of
@@ -157,7 +158,7 @@ define(
 
 def _laid_out(input: Any, values: Any) -> Any:
     """Fresh values in the layout of `empty_like(input)`."""
-    if is_contiguous(input.shape, input.stride()):
+    if input.stride() == contiguous_strides(input.shape):
         return values
     return ops.copy(ops.empty_like(input, dtype=values.dtype), values)
 
@@ -466,7 +467,7 @@ def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
     values = ops.rand(
         tuple(input.shape), generator=generator, dtype=dtypes.float32, device=input.device
     )
-    return _laid_out(input, ops.to_dtype(ops.lt(values, chances), input.dtype))
+    return row_major(ops.to_dtype(ops.lt(values, chances), input.dtype))
 
 
 define(

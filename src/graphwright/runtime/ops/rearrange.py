@@ -10,6 +10,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import allocate
+from graphwright.runtime.ops.layouts import row_major
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import preserved_strides, product
@@ -283,7 +284,7 @@ def _triangle(name: str, compare: str) -> Any:
         kept = getattr(ops, compare)(ops.sub(columns, rows), diagonal)
         zero = False if input.dtype is dtypes.bool else 0
         result = ops.where(kept, input, zero)
-        return result if result.is_contiguous() else ops.contiguous(result)
+        return row_major(result)
 
     return decompose
 
@@ -320,7 +321,7 @@ def _diag_embed(input: Any, offset: int, dim1: int, dim2: int) -> Any:
     columns = ops.reshape(places, tuple(size if d == b else 1 for d in range(ndim)))
     zero = False if input.dtype is dtypes.bool else 0
     result = ops.where(ops.eq(ops.sub(columns, rows), offset), values, zero)
-    return result if result.is_contiguous() else ops.contiguous(result)
+    return row_major(result)
 
 
 define(

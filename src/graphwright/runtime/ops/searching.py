@@ -11,6 +11,7 @@ from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, wide_array
 from graphwright.runtime.ops.kernels import allocate, wrap
+from graphwright.runtime.ops.layouts import row_major
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.promotion import result_dtype
@@ -271,7 +272,7 @@ def _one_hot(input: Any, num_classes: int) -> Any:
     input = checked(input, ops.ge(input, 0), "one_hot: Class values must be non-negative.")
     input = checked(input, ops.lt(input, num_classes), _TOO_FEW_CLASSES)
     classes = ops.arange(num_classes, device=input.device)
-    rows = ops.unsqueeze(input.contiguous(), -1)
+    rows = ops.unsqueeze(row_major(input), -1)
     return ops.to_dtype(ops.eq(rows, classes), dtypes.int64)
 
 

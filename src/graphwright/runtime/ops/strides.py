@@ -20,13 +20,18 @@ def product(sizes: Sequence[Any]) -> Any:
     return total
 
 
+def _widens(size: Any) -> bool:
+    """Whether strides grow by a size. One that may be 0 is assumed to be or not to be."""
+    return bool(size > 1 if size.__class__ is int else size != 0)
+
+
 def contiguous_strides(shape: Sequence[Any]) -> Sizes:
     """Row-major strides; a size of 0 counts as 1."""
     strides: list[Any] = []
     step: Any = 1
     for size in reversed(shape):
         strides.append(step)
-        if size.__class__ is not int or size > 1:
+        if _widens(size):
             step = step * size
     strides.reverse()
     return tuple(strides)
@@ -34,14 +39,12 @@ def contiguous_strides(shape: Sequence[Any]) -> Sizes:
 
 def is_contiguous(shape: Sizes, strides: Sizes) -> bool:
     """Whether elements lie in row-major order without gaps."""
-    if strides == contiguous_strides(shape):
+    if strides == contiguous_strides(shape) or any(size == 0 for size in shape):
         return True
     expected: Any = 1
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size == 1:
             continue
-        if size == 0:
-            return True
         if stride != expected:
             return False
         expected = expected * size
@@ -162,25 +165,61 @@ def strides_in_order(shape: Sizes, perm: Sequence[int]) -> Sizes:
     step: Any = 1
     for dim in perm:
         strides[dim] = step
-        size = shape[dim]
-        if size.__class__ is not int or size > 1:
-            step = step * size
+        if _widens(shape[dim]):
+            step = step * shape[dim]
     return tuple(strides)
 
 
-def pointwise_strides(shape: Sizes, operands: Sequence[tuple[Sizes, Sizes]]) -> Sizes:
-    """Strides of a pointwise result for operands given as (shape, strides)."""
+def _channels_last(shape: Sizes, strides: Sizes) -> bool:
+    """Whether the channels of images lie together, in row-major order of the places."""
+    expected: Any = 1
+    for dim in (1, *range(len(shape) - 1, 1, -1), 0):
+        if shape[dim] == 1:
+            continue
+        if strides[dim] != expected:
+            return False
+        expected = expected * shape[dim]
+    return True
+
+
+def _iterated_strides(shape: Sizes, operands: Sequence[Sizes]) -> Sizes:
+    """Of operands whose layouts differ. A size of 0 counts, as it does in no other layout."""
+    strides: list[Any] = [0] * len(shape)
+    step: Any = 1
+    order = permutation(shape, operands)
+    if order == list(range(len(shape) - 1, -1, -1)):
+        return contiguous_strides(shape)
+    for dim in order:
+        strides[dim] = step
+        step = step * shape[dim]
+    return tuple(strides)
+
+
+def is_with_number(name: str, operands: Sequence[Any]) -> bool:
+    """Whether a number is an operand as a tensor would be; else numbers say what is done."""
+    paired = name == "where" or (len(operands) == 2 and name != "pow")
+    return paired and not all(hasattr(operand, "shape") for operand in operands)
+
+
+def pointwise_strides(
+    shape: Sizes, operands: Sequence[tuple[Sizes, Sizes]], numbers: bool = False
+) -> Sizes:
+    """Strides of a pointwise result for operands given as (shape, strides).
+
+    `numbers`: an operand is one, which has no dims to be like those of the others.
+    """
     if len(shape) < 2:
         return contiguous_strides(shape)
-    same = all(same_shape(own, shape) for own, _ in operands)
-    if same:
+    if not numbers and all(same_shape(own, shape) for own, _ in operands):
         if all(is_contiguous(own, strides) for own, strides in operands):
             return contiguous_strides(shape)
+        if len(shape) in (4, 5) and all(_channels_last(*operand) for operand in operands):
+            return strides_in_order(shape, [1, *range(len(shape) - 1, 1, -1), 0])
         first = operands[0][1]
         if all(strides == first for _, strides in operands) and is_dense(shape, first):
             return first
     expanded = [broadcast_strides(own, strides, shape) for own, strides in operands]
-    return strides_in_order(shape, permutation(shape, expanded))
+    return _iterated_strides(shape, expanded)
 
 
 def preserved_strides(shape: Sizes, strides: Sizes) -> Sizes:
@@ -227,7 +266,7 @@ def infer_size(name: str, shape: Sizes, size: Sizes) -> Sizes:
 
 def view_strides(shape: Sizes, strides: Sizes, size: Sizes) -> Sizes | None:
     """Strides of a view of another shape; None where a copy is needed."""
-    if is_contiguous(shape, strides):
+    if strides == contiguous_strides(shape):
         return contiguous_strides(size)
     if product(shape) == 0:
         return strides if same_shape(shape, size) else contiguous_strides(size)

@@ -130,6 +130,9 @@ def _expand_meta(input: Any, size: tuple[Any, ...]) -> ViewSpec:
                 f"size ({have}) at non-singleton dimension {i}. Target sizes: {list(size)}. "
                 f"Tensor sizes: {list(shape)}"
             )
+    for i in range(lead - 1 if shape else -1, -1, -1):      # one that is new is around the rest
+        if new_shape[i].__class__ is int and new_shape[i] == 1:
+            new_strides[i] = new_shape[i + 1] * new_strides[i + 1]
     return ViewSpec(tuple(new_shape), tuple(new_strides))
 
 

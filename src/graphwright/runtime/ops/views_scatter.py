@@ -28,7 +28,8 @@ def _view_rule(name: str) -> Callable[..., Any]:
 def _kept_strides(input: Any) -> tuple[Any, ...]:
     """Those of the input, gaps included, unless its elements overlap."""
     strides = input.stride()
-    if any(s.__class__ is int and s == 0 for s in strides):
+    none = [s.__class__ is int and s == 0 for s in strides]
+    if any(n != 1 for n, s in zip(input.shape, none, strict=True) if s):
         return preserved_strides(input.shape, strides)
     return tuple(strides)
 

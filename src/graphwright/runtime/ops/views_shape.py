@@ -260,13 +260,16 @@ _COPIES = {
 }
 
 
-def _copied(name: str) -> Any:
-    def one(view: Any) -> Any:
-        return ops.clone(view) if view.is_contiguous() else ops.contiguous(view)
+def _row(view: Any) -> Any:
+    """A copy of a view whose strides are those of a new tensor."""
+    plain = view.stride() == contiguous_strides(view.shape)
+    return ops.clone(view) if plain else ops.contiguous(view)
 
+
+def _copied(name: str) -> Any:
     def decompose(*args: Any) -> Any:
         view = getattr(ops, name)(*args)
-        return tuple(one(v) for v in view) if isinstance(view, tuple) else one(view)
+        return tuple(map(_row, view)) if isinstance(view, tuple) else _row(view)
 
     return decompose
 
@@ -293,7 +296,7 @@ def _narrow_copy(input: Any, dim: int, start: Any, length: Any) -> Any:
     if dim >= input.ndim:
         raise RuntimeError(f"narrow_copy: dim {dim} is out of range for {describe(input)}")
     view = ops.narrow(input, dim, start, length)
-    return ops.clone(view) if view.is_contiguous() else ops.contiguous(view)
+    return _row(view)
 
 
 define(
