@@ -314,3 +314,31 @@ def test_a_number_that_a_method_refuses_is_refused() -> None:
         captured(gw.ones(2), number)
     with pytest.raises(RuntimeError, match="std >= 0"):
         captured(gw.ones(2), -1.0)
+
+
+CLAMPS: list[Callable[..., Any]] = [
+    lambda x, s: x.clamp(min=s), lambda x, s: x.clamp(max=s), lambda x, s: x.clamp(s, 1.0),
+    lambda x, s: gw.clamp_min(x, s), lambda x, s: gw.clamp_min(x, gw.full_like(x, s)),
+    lambda x, s: x.clamp(max=gw.full((), s)), lambda x, s: x.clone().clamp_max_(s),
+    lambda x, s: gw.maximum(x, gw.full_like(x, s)), lambda x, s: gw.fmin(gw.full_like(x, s), x),
+    lambda x, s: x.relu() + s,
+]
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64, gw.float16, gw.bfloat16])
+@pytest.mark.parametrize("function", CLAMPS)
+def test_zeros_of_two_signs_are_bounds_as_numbers_and_as_inputs(
+    function: Callable[..., Any], dtype: Any
+) -> None:
+    x = gw.tensor([0.0, -0.0, 1.0, -1.0, math.nan, math.inf] * 7, dtype=dtype)
+    for first in (0.0, -0.0):
+        calls = [(x, s) for s in (first, -first, 0.5, -0.0, 0.0, math.nan)]
+        graphs(function, calls, backend="llvm")
+
+
+def test_a_value_that_equals_its_bound_is_kept() -> None:
+    zeros = gw.tensor([0.0, -0.0])
+    for bound in (0.0, -0.0, gw.tensor(-0.0), gw.tensor([-0.0, 0.0])):
+        for kept in (zeros.clamp(min=bound), zeros.clamp(max=bound), gw.clamp_min(zeros, bound),
+                     zeros.clamp(bound, bound)):
+            assert [str(value) for value in kept.tolist()] == ["0.0", "-0.0"]

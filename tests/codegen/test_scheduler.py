@@ -37,7 +37,7 @@ def test_pointwise_chain_is_one_flat_loop() -> None:
 kernel k0_mul:
     for p in parallel(1024):
         for i0 in vector(4096):
-            out0[i0 + 4096*p] = (max((exp(arg0[i0 + 4096*p]) + 1.0), 0.0) * arg0[i0 + 4096*p])
+            out0[i0 + 4096*p] = (max(0.0, (exp(arg0[i0 + 4096*p]) + 1.0)) * arg0[i0 + 4096*p])
 """
 
 
@@ -45,7 +45,7 @@ def test_small_work_stays_on_one_thread() -> None:
     assert printed(lambda x: ops.mul(ops.relu(ops.add(x, 1.0)), 2.0), normal(1000)) == """\
 kernel k0_mul:
     for i0 in vector(1000):
-        out0[i0] = (max((arg0[i0] + 1.0), 0.0) * 2.0)
+        out0[i0] = (max(0.0, (arg0[i0] + 1.0)) * 2.0)
 """
 
 
@@ -96,7 +96,7 @@ relu = gemm(arg0, arg1.T)  # 128 x 784 x 512
 kernel k1_relu:
     for p in parallel(128):
         for i0 in vector(512):
-            relu[i0 + 512*p] = max((relu[i0 + 512*p] + arg2[i0]), 0.0)
+            relu[i0 + 512*p] = max(0.0, (relu[i0 + 512*p] + arg2[i0]))
 out0 = gemm(relu, arg3.T)  # 128 x 512 x 10
 kernel k3_add:
     for i0 in serial(128):

@@ -46,12 +46,12 @@ def _logical(op: str, on_bool: str) -> Rule:
 
 
 def maximum(b: Builder, x: Reg, y: Reg) -> Reg:
-    """The greater; nan if either is nan."""
+    """The greater, `y` of equal ones, which are zeros of two signs; nan if either is nan."""
     return _extreme(b, "gt", x, y)
 
 
 def minimum(b: Builder, x: Reg, y: Reg) -> Reg:
-    """The lesser; nan if either is nan."""
+    """The lesser, `y` of equal ones, which are zeros of two signs; nan if either is nan."""
     return _extreme(b, "lt", x, y)
 
 
@@ -59,9 +59,9 @@ def _extreme(b: Builder, better: str, x: Reg, y: Reg) -> Reg:
     if x.kind == "b":
         return b.binary("or" if better == "gt" else "and", x, y)
     if x.value is not None and x.value == x.value:
-        x, y = y, x
+        return b.select(b.binary(better, x, y), x, y)
     if y.value is not None and y.value == y.value:
-        return b.select(b.binary(better, y, x), y, x)
+        return b.select(b.binary("le" if better == "gt" else "ge", x, y), y, x)
     chosen = b.select(b.binary(better, x, y), x, y)
     if x.kind not in FLOATS:
         return chosen

@@ -125,8 +125,8 @@ def finite(x: Any) -> Any:
 
 
 def relu(x: Any) -> Any:
-    """max(x, 0); nan stays nan."""
-    return apply("max", x, const(0, x.dtype))
+    """max(0, x); nan and -0 stay what they are."""
+    return apply("max", const(0, x.dtype), x)
 
 
 def absolute(x: Any) -> Any:
@@ -310,12 +310,13 @@ def _where(context: Lowering, call: Call, condition: Tensor, a: Any, b: Any) -> 
 
 @lowering("clamp")
 def _clamp(context: Lowering, call: Call, x: Tensor, low: Any = None, high: Any = None) -> Tensor:
+    """Of a value and a bound that are equal, which zeros of two signs are, the value is kept."""
     bounds = tuple(b for b in (low, high) if b is not None)
     ops = [op for op, b in (("max", low), ("min", high)) if b is not None]
 
     def function(value: Any, *limits: Any) -> Any:
         for op, limit in zip(ops, limits, strict=True):
-            value = apply(op, value, limit)
+            value = apply(op, limit, value)
         return value
     return emit(context, call, (x, *bounds), function, computed(call.dtype))
 

@@ -19,14 +19,15 @@ WHERE(16)
 WHERE(32)
 WHERE(64)
 
-/* Between two bounds; a NaN among the three is the result. In steps of one condition each, which
+/* Between two bounds; a NaN among the three is the result, and x where it is equal to a bound, as
+ * zeros of two signs are. In steps of one condition each, which
  * are vectorised: one with `||` becomes branches. */
 #define BETWEEN(name, T)                                                                   \
     GW_INLINE T between_##name(T x, T low, T high) {                                       \
-        T larger = x > low ? x : low;                                                      \
-        T raised = x != x ? x : larger;                                                    \
-        T smaller = raised < high ? raised : high;                                         \
-        return raised != raised ? raised : smaller;                                        \
+        T larger = x < low ? low : x;                                                      \
+        T raised = low != low ? low : larger;                                              \
+        T smaller = raised > high ? high : raised;                                         \
+        return high != high ? high : smaller;                                              \
     }                                                                                      \
     GW_ROW_OF_3(clamp_##name, T, T, between_##name(x, y, z))
 

@@ -284,20 +284,19 @@ def _one_bound(low: bool, inplace: bool) -> Any:
     chosen = np.maximum if low else np.minimum
 
     def special(fallback: Any) -> Any:
-        of_two = _core.Pointwise(
-            Tensor, chosen, 2, NUMBERS, fallback, inplace=inplace, promotes=True, tensors=3
+        of_integers = _core.Pointwise(
+            Tensor, chosen, 2, INTEGERS, fallback, inplace=inplace, promotes=True, tensors=3
         )
         of_floats = _core.Pointwise(
-            Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=inplace, tensors=1, numbers=6,
-            held=0b110,
+            Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=inplace, tensors=1,
+            numbers=0b100 if low else 0b010, held=0b110,
         )
 
         def run(input: Any, bound: Any) -> Any:
-            if isinstance(bound, Tensor):
-                return of_two(input, bound)
-            bounds = (bound, math.inf) if low else (-math.inf, bound)
-            out = of_floats(input, *bounds)
-            return fallback(input, bound) if out is None else out
+            out = of_floats(input, bound, math.inf) if low else of_floats(input, -math.inf, bound)
+            if out is None:
+                return (of_integers if isinstance(bound, Tensor) else fallback)(input, bound)
+            return out
 
         return run
 

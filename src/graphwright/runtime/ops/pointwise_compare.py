@@ -263,10 +263,10 @@ def _clamp_eager(input: Any, min: Any, max: Any) -> Tensor:
         out = rest[-1]
         source = a
         if min is not None:
-            np.maximum(source, rest[0], out=out)
+            np.maximum(rest[0], source, out=out)     # of equal ones the second
             source = out
         if max is not None:
-            np.minimum(source, rest[-2], out=out)
+            np.minimum(rest[-2], source, out=out)
 
     return elementwise("clamp", function, operands, dtype, dtype)
 
