@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -387,3 +388,27 @@ def test_a_hook_of_the_frame_meets_gradients_of_gradients() -> None:
     seen: list[Any] = []
     captured = Captured(program, backend=lookup("llvm"))
     assert close([captured(seen), seen], [program(plain), plain])
+
+
+def layers(net: Any, x: Any) -> Any:
+    hidden = net[0](x)
+    return hidden, net[1](hidden.relu())
+
+
+def layers_trained(net: Any, x: Any, seen: list[str], forward: Any = layers) -> None:
+    hidden, out = forward(net, x)
+    hidden.register_hook(lambda grad: seen.append("hidden"))
+    out.register_hook(lambda grad: seen.append("out"))
+    out.sum().backward()
+
+
+def test_weights_get_their_gradients_before_what_is_below_them() -> None:
+    for run in (layers_trained, Captured(layers_trained, fullgraph=True),
+                partial(layers_trained, forward=Captured(layers, fullgraph=True))):
+        net = gw.nn.Sequential(gw.nn.Linear(4, 3), gw.nn.Linear(3, 2))
+        seen: list[str] = []
+        for name, weight in net.named_parameters():
+            weight.register_post_accumulate_grad_hook(
+                lambda _, name=name, seen=seen: seen.append(name))
+        run(net, gw.randn(3, 4), seen)
+        assert seen == ["out", "1.weight", "1.bias", "hidden", "0.weight", "0.bias"]

@@ -119,7 +119,7 @@ def is_spent(fake: FakeTensor, mode: Any) -> bool:
     """Whether another pass from a fake tensor comes upon freed memory."""
     previous = _core.set_tracer(mode)
     try:
-        leaves_reached([fake], [fake.detach()], retain_graph=True)
+        leaves_reached([fake], [fake.detach()])
     except RuntimeError as error:
         return str(error) == FREED
     finally:

@@ -56,7 +56,7 @@ CONSTRUCT = _Construct()
 class AutogradExtra:
     """Rarely needed autograd state of one tensor."""
 
-    __slots__ = ("accumulate_hooks", "accumulator", "hooks", "retains_grad")
+    __slots__ = ("__weakref__", "accumulate_hooks", "accumulator", "hooks", "retains_grad")
 
     def __init__(self) -> None:
         self.accumulator: Any = None  # weak reference to what stands for the leaf among nodes

@@ -177,6 +177,33 @@ def hook_order(lib: Any) -> Any:
     return y.grad, x.grad, seen
 
 
+def order_of_leaves(lib: Any) -> Any:
+    """Each as soon as it is complete: before what is further down."""
+    seen: list[Any] = []
+    a, b, c = (_leaf(lib, 1.0, 2.0) for _ in range(3))
+    a.register_hook(lambda g: seen.append("a"))
+    b.register_post_accumulate_grad_hook(lambda t: seen.append("b") or setattr(t, "grad", None))
+    x = a * 2
+    y = b * x
+    z = (y + a) * b.exp() * c
+    for name, tensor in (("x", x), ("y", y), ("z", z)):
+        tensor.register_hook(lambda g, name=name: seen.append((name, b.grad, c.grad)))
+    z.sum().backward()
+    return seen, a.grad, b.grad, c.grad
+
+
+def order_of_accumulators(lib: Any) -> Any:
+    seen: list[Any] = []
+    a, b = _leaf(lib, 1.0), _leaf(lib, 2.0)
+    node = (a * b).grad_fn.next_functions[1][0]
+    node.register_hook(lambda gi, go: seen.append(("b", go)))
+    x = a * 2
+    x.register_hook(lambda g: seen.append("x"))
+    (b * x).sum().backward()
+    found = lib.autograd.grad((b * (a * 2)).sum(), [a, b])
+    return seen, a.grad, b.grad, found
+
+
 def hook_on_no_grad(lib: Any) -> Any:
     lib.ones(1).register_hook(lambda g: g)
 

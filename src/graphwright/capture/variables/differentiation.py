@@ -155,7 +155,6 @@ def _backward_by_hooks(
     grads = list(option.items) if several else [option] * len(roots)    # type: ignore[attr-defined]
     retain = "retain_graph" in given and bool(given["retain_graph"].as_constant())
     found = gradients_by_hooks(tx, roots, leaves, grads, retain)
-    _note_differentiated(tx, given)
     known = {id(root.fake._storage) for root in _tensors(given.get("grad_tensors"))}
     for leaf, grad in found:
         for function in hooks_of_leaf(tx, leaf, "hooks"):
@@ -166,6 +165,7 @@ def _backward_by_hooks(
         assert isinstance(grad, TensorVariable)
         _accumulate(tx, leaf, grad, known)
         run_afterwards(tx, leaf)
+    _note_differentiated(tx, given)
     return none
 
 

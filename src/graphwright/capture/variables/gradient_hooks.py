@@ -2,13 +2,13 @@
 
 A pass ends at each tensor of the frame that has hooks. They are called with its gradient, and
 another pass goes on from there with what they give, latest tensors first, as the engine does it.
-Hooks of leaves run as their gradients are accumulated. Gradients that flow after the frame would
-find no hooks: whatever has such a history does not leave it.
+Hooks of leaves run as soon as their gradients are complete. Gradients that flow after the frame
+would find no hooks: whatever has such a history does not leave it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import Unsupported, unsupported
@@ -22,7 +22,7 @@ from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.engine import MOVED
 from graphwright.runtime.autograd.node import gradient_edge
-from graphwright.runtime.autograd.partial import gradients_until, leaves_reached
+from graphwright.runtime.autograd.partial import Reached, gradients_until, leaves_reached
 from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
@@ -96,36 +96,39 @@ def hooks_of_leaf(tx: Translator, leaf: TensorVariable, name: str) -> Args:
 def gradients_by_hooks(
     tx: Translator, roots: Sequence[TensorVariable], leaves: Sequence[TensorVariable],
     grads: Sequence[VariableTracker], retain: bool,
-) -> list[tuple[TensorVariable, VariableTracker]]:
-    """The leaves in the engine's order, with their gradients after hooks on what is above them."""
+) -> Iterator[tuple[TensorVariable, VariableTracker]]:
+    """The leaves in the engine's order, each with its gradient as soon as the hooks on what is
+    above it have run; the other hooks run as the rest is asked for.
+    """
     passes = _Passes(tx, leaves)
-    order = _order(tx, roots, grads, retain=True)
+    reached = _reached(tx, roots, grads)
     passes.go(roots, grads)
-    for group in passes.groups:
-        passes.go_on(group)
-    if not retain:
-        _order(tx, roots, grads, retain=False)
     known = {id(leaf.fake): leaf for leaf in leaves}
-    return [(known[key], passes.found[known[key]]) for key in order
-            if key in known and known[key] in passes.found]
+    for fake, latest in reached.leaves_in_order:
+        passes.go_on_to(latest)
+        leaf = known.get(id(fake))
+        if leaf in passes.found:
+            yield leaf, passes.found[leaf]
+    passes.go_on_to(0)
+    if not retain:
+        reached.release()
 
 
-def _order(
-    tx: Translator, roots: Sequence[TensorVariable], grads: Sequence[VariableTracker], retain: bool
-) -> list[int]:
-    """The ids of leaves as a pass over the fake tensors reaches them; no node of the graph.
+def _reached(
+    tx: Translator, roots: Sequence[TensorVariable], grads: Sequence[VariableTracker]
+) -> Reached:
+    """A pass over the fake tensors, which makes no node of the graph.
 
     A break where the pass fails: on a history that another pass has released.
     """
     previous = _core.set_tracer(tx.output.fake_mode)
     try:
         examples = [grad.as_example() for grad in grads]
-        reached = leaves_reached([root.fake for root in roots], examples, retain)
+        return leaves_reached([root.fake for root in roots], examples)
     except RuntimeError as error:
         unsupported("GB0007", f"RuntimeError: {error}")
     finally:
         _core.set_tracer(previous)
-    return [id(leaf) for leaf in reached]
 
 
 class _Passes:
@@ -159,7 +162,12 @@ class _Passes:
                 self.found[target] = grad if before is None else tx.output.run(
                     tx, "call_method", "add", [before, grad], {})
 
-    def go_on(self, group: list[Hook]) -> None:
+    def go_on_to(self, latest: int) -> None:
+        """Run the hooks that the engine calls before it has passed the node of that number."""
+        while self.groups and self.groups[0][0].edge[0].sequence >= latest:
+            self._go_on(self.groups.pop(0))
+
+    def _go_on(self, group: list[Hook]) -> None:
         """Run the hooks of a tensor, if its gradient has come, and go on from it."""
         owner = self._ends.pop(0)
         grad = self.found.pop(owner, None)

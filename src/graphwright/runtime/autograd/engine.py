@@ -1,23 +1,29 @@
 """The engine: an iterative walk of the tape, newest node first.
 
 A node's sequence number exceeds those of all nodes that its edges lead to, so a heap ordered
-by it reaches every node after all of its users, without counting dependencies. State lives in
-one run, so hooks and custom functions may start further runs, and threads may run at once.
+by it reaches every node after all of its users, without counting dependencies. Leaves come as
+soon as they are complete, where hooks see it: then the edges to them are counted before.
+
+State lives in one run, so hooks and custom functions may start further runs, and threads may run
+at once.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from importlib import import_module
+from itertools import chain
 from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.autograd import anomaly
-from graphwright.runtime.autograd.node import AccumulateGrad, Node, gradient_edge
+from graphwright.runtime.autograd.node import HOOKED, AccumulateGrad, Node, gradient_edge
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import is_dense
 from graphwright.runtime.overriding import FUNCTIONS
@@ -41,7 +47,13 @@ def endings() -> dict[Any, Callable[[], None]]:
 
 
 class _Run:
-    """One pass: pending gradients by node, leaves as they are complete, gradients asked for."""
+    """One pass: pending gradients by node, leaves as they are complete, gradients asked for.
+
+    before: the leaves that follow a node, by its id, in the order of its edges; by 0 those of the
+    start.
+    uses: how many edges to a leaf are left, by its id; counted where leaves have hooks.
+    latest: the sequence number of the last node before a leaf.
+    """
 
     def __init__(self, retain_graph: bool, wanted: dict[Key, int] | None) -> None:
         self.retain_graph = retain_graph
@@ -52,6 +64,13 @@ class _Run:
         self.results: dict[Key, Any] = {}
         self.allowed: set[int] | None = None
         self.endings: dict[Any, Callable[[], None]] = {}
+        self.uses: Counter[int] = Counter()
+        self.before: dict[int, list[int]] = {}
+        self.latest = sys.maxsize
+
+    def counts(self) -> bool:
+        """Whether somebody sees when leaves are complete."""
+        return len(HOOKED) > 0
 
     def send(self, edge: tuple[Any, int], grad: Any) -> None:
         """Add `grad` to what is pending at `edge`."""
@@ -70,7 +89,7 @@ class _Run:
 
     def run(self) -> None:
         """Process all pending nodes."""
-        heap, pending, allowed = self.heap, self.pending, self.allowed
+        heap, pending, allowed, before = self.heap, self.pending, self.allowed, self.before
         while heap:
             node = heappop(heap)[1]
             grads = pending.pop(id(node))
@@ -89,6 +108,46 @@ class _Run:
                 if allowed is not None and not self._useful(edge):
                     continue
                 self.send(edge, grad)
+            if id(node) in before:
+                del grads, inputs       # leaves own their gradients
+                grad = None
+                self.latest = node.sequence
+                self.pass_edges(before[id(node)])
+
+    def count(self, starts: Sequence[tuple[Any, int]]) -> None:
+        """Count the edges to leaves, from these on, and list the leaves before which a node is."""
+        seen: set[int] = set()
+        nodes: list[Node] = []
+        key = 0
+        edges: Sequence[tuple[Any, int] | None] = starts
+        while True:
+            leaves: list[int] = []
+            for edge in edges:
+                if edge is None or (self.allowed is not None and not self._useful(edge)):
+                    continue
+                target = edge[0]
+                if isinstance(target, TensorBase):
+                    leaves.append(id(target))
+                elif id(target) not in seen:
+                    seen.add(id(target))
+                    nodes.append(target)
+            if leaves:
+                self.before[key] = leaves
+            if not nodes:
+                break
+            node = nodes.pop()
+            if node.output_hooks is not None:
+                node.hands_hooks_on()
+            key = id(node)
+            edges = node.edges if self.allowed is None or key in self.allowed else ()
+        self.uses = Counter(chain.from_iterable(self.before.values()))
+
+    def pass_edges(self, leaves: Sequence[int]) -> None:
+        """Finish the leaves to which edges were passed, these, if they were the last ones."""
+        for key in leaves:
+            self.uses[key] -= 1
+            if self.uses[key] == 0 and key in self.leaves:
+                self.finish_leaf(key)
 
     def _compute(self, node: Node, grads: list[Any]) -> Sequence[Any]:
         if node.checked:
@@ -117,26 +176,32 @@ class _Run:
                 self.results[id(node), number] = grad
 
     def finish_leaves(self) -> None:
-        """Run the leaves' hooks; accumulate into .grad, or capture what was asked for."""
-        for key, (leaf, grad) in self.leaves.items():
-            extra = leaf._autograd
-            node = None
-            if extra is not None:
-                for hook in tuple(extra.hooks.values()):
-                    grad = _hooked(hook, grad)
-                node = extra.accumulator and extra.accumulator()
-            if self.wanted is not None:
-                if (key, 0) in self.wanted:
-                    self.results[key, 0] = grad
-                continue
-            if node is not None and node.prehooks:
-                (grad,) = _run_prehooks(node, [grad])
-            if leaf.grad_fn is not None:
-                raise RuntimeError(MOVED)
-            _accumulate(leaf, grad)
-            if node is not None and node.hooks:
-                for hook in tuple(node.hooks.values()):
-                    hook((), (grad,))
+        """Finish the leaves that are left."""
+        self.latest = 0
+        for key in tuple(self.leaves):
+            self.finish_leaf(key)
+
+    def finish_leaf(self, key: int) -> None:
+        """Run the leaf's hooks; accumulate into .grad, or capture what was asked for."""
+        leaf, grad = self.leaves.pop(key)
+        extra = leaf._autograd
+        node = None
+        if extra is not None:
+            for hook in tuple(extra.hooks.values()):
+                grad = _hooked(hook, grad)
+            node = extra.accumulator and extra.accumulator()
+        if self.wanted is not None:
+            if (key, 0) in self.wanted:
+                self.results[key, 0] = grad
+            return
+        if node is not None and node.prehooks:
+            (grad,) = _run_prehooks(node, [grad])
+        if leaf.grad_fn is not None:
+            raise RuntimeError(MOVED)
+        _accumulate(leaf, grad)
+        if node is not None and node.hooks:
+            for hook in tuple(node.hooks.values()):
+                hook((), (grad,))
 
 
 MOVED = (
@@ -241,9 +306,9 @@ def _laid_out(grad: Any, leaf: Any) -> Any:
     return ops.copy(leaf.detach(), grad)
 
 
-_OWN_REFERENCES = 4
-"""Of a gradient that only the engine can see: by the leaf table, the frames of finish_leaves and
-_accumulate, and the call that asks."""
+_OWN_REFERENCES = 3
+"""Of a gradient that only the engine can see: by the frames of finish_leaf and _accumulate, and
+the call that asks."""
 
 
 def _reachable_towards(roots: list[Node], wanted: dict[Key, int]) -> set[int]:
@@ -340,8 +405,11 @@ def _start(run: _Run, tensors: tuple[Any, ...], grads: Any) -> None:
     if run.wanted is not None:
         roots = [edge[0] for edge, _ in starts if isinstance(edge[0], Node)]
         run.allowed = _reachable_towards(roots, run.wanted)
-    for edge, grad in starts:
-        run.send(edge, grad)
+    if run.counts():
+        run.count([edge for edge, _ in starts])
+    while starts:
+        run.send(*starts.pop(0))
+    run.pass_edges(run.before.get(0, ()))
 
 
 def _execute(run: _Run, tensors: tuple[Any, ...], grads: Any, create_graph: bool) -> None:

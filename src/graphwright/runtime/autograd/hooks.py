@@ -8,7 +8,7 @@ from weakref import ref
 
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.engine import RETAINING, backward
-from graphwright.runtime.autograd.node import RemovableHandle, gradient_edge
+from graphwright.runtime.autograd.node import HOOKED, RemovableHandle, gradient_edge
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import BACKWARD
 
@@ -22,7 +22,7 @@ def register_hook(tensor: Any, hook: Hook) -> RemovableHandle:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     node, number = edge
     if node is tensor:
-        return RemovableHandle(tensor._autograd_extra().hooks, hook)
+        return RemovableHandle(_of_leaf(tensor).hooks, hook)
     if node.output_hooks is None:
         node.output_hooks = {}
     return RemovableHandle(node.output_hooks.setdefault(number, {}), hook)
@@ -32,7 +32,14 @@ def register_accumulate_hook(tensor: Any, hook: Hook) -> RemovableHandle:
     """Call `hook(tensor)` after a gradient was accumulated. Leaves only."""
     if tensor.grad_fn is not None or not tensor.requires_grad:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    return RemovableHandle(tensor._autograd_extra().accumulate_hooks, hook)
+    return RemovableHandle(_of_leaf(tensor).accumulate_hooks, hook)
+
+
+def _of_leaf(tensor: Any) -> Any:
+    """The place of a leaf's hooks, which passes look for from now on."""
+    extra = tensor._autograd_extra()
+    HOOKED.add(extra)
+    return extra
 
 
 def retain_grad(tensor: Any) -> None:

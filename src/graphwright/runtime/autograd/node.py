@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import ref
+from weakref import WeakSet, ref
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
@@ -193,6 +193,18 @@ class AccumulateGrad(Node):
     def __init__(self, variable: Any) -> None:
         super().__init__("AccumulateGrad", ())
         self.variable = variable
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        HOOKED.add(self)
+        return super().register_hook(hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        HOOKED.add(self)
+        return super().register_prehook(hook)
+
+
+HOOKED: WeakSet[Any] = WeakSet()
+"""What has got hooks of leaves: their AutogradExtra and AccumulateGrad."""
 
 
 def accumulator(leaf: Any) -> AccumulateGrad:

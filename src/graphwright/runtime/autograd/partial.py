@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.runtime.autograd.engine import Key, _execute, _Run, edge_of
+from graphwright.runtime.autograd.node import Node
 from graphwright.runtime.ops import _face as ops
 
 
@@ -25,10 +26,35 @@ class _Partial(_Run):
         seen = self.results.get(key)
         self.results[key] = grad if seen is None else ops.add(seen, grad)
 
-    def finish_leaves(self) -> None:
+    def finish_leaf(self, key: int) -> None:
         """Hooks are not run."""
-        for key, (_, grad) in self.leaves.items():
-            self.results[key, 0] = grad
+        self.results[key, 0] = self.leaves.pop(key)[1]
+
+
+class Reached(_Partial):
+    """Leaves are listed in the order in which the pass completes them, each with the sequence
+    number of the node that does; nothing is freed before `release`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(True, None, set())
+        self.leaves_in_order: list[tuple[Any, int]] = []
+        self.passed: list[Node] = []
+
+    def release(self) -> None:
+        """Free what the nodes have saved, as another pass would."""
+        for node in self.passed:
+            node.release()
+
+    def counts(self) -> bool:
+        return True
+
+    def finish_leaf(self, key: int) -> None:
+        self.leaves_in_order.append((self.leaves.pop(key)[0], self.latest))
+
+    def _compute(self, node: Node, grads: list[Any]) -> Sequence[Any]:
+        self.passed.append(node)
+        return super()._compute(node, grads)
 
 
 def gradients_until(
@@ -44,13 +70,11 @@ def gradients_until(
     return tuple([run.results.get(key) for key in keys])
 
 
-def leaves_reached(
-    outputs: Sequence[Any], grads: Sequence[Any], retain_graph: bool
-) -> list[Any]:
-    """The leaves in the order in which a pass reaches them."""
-    run = _Partial(retain_graph, None, set())
+def leaves_reached(outputs: Sequence[Any], grads: Sequence[Any]) -> Reached:
+    """The pass that has gone to the leaves."""
+    run = Reached()
     _execute(run, tuple(outputs), tuple(grads), False)
-    return [leaf for leaf, _ in run.leaves.values()]
+    return run
 
 
 def _key(tensor: Any) -> Key:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from graphwright.runtime.autograd.node import HOOKED
 from graphwright.runtime.tensor import Tensor
 
 
@@ -27,6 +28,7 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     _become(t2, first)
     mine, other = t1._autograd_extra(), t2._autograd_extra()
     mine.hooks, other.hooks = other.hooks, mine.hooks
+    HOOKED.update((mine, other))
     mine.accumulate_hooks, other.accumulate_hooks = other.accumulate_hooks, mine.accumulate_hooks
 
 
