@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -96,3 +97,19 @@ def test_many_operands_take_the_greedy_path() -> None:
     equation = ",".join(letters[i : i + 2] for i in range(9)) + "->aj"
     got = gw.einsum(equation, *(gw.tensor(m) for m in matrices))
     np.testing.assert_allclose(got.numpy(), np.linalg.multi_dot(matrices), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("equation", "shapes"), [
+    ("ii->", [(3, 3)]), ("iij,jk", [(2, 2, 3), (3, 2)]), ("iii,i->", [(3, 3, 3), (3,)]),
+    ("aab,bbc->ac", [(3, 3, 2), (2, 2, 4)]), ("abab,b->a", [(2, 3, 2, 3), (3,)]),
+])
+def test_gradients_of_repeated_labels_lie_on_the_diagonals(equation: str, shapes: Any) -> None:
+    operands = [gw.tensor(a, requires_grad=True) for a in _arrays(*shapes)]
+    function = functools.partial(gw.einsum, equation)
+    assert gw.autograd.gradcheck(function, operands)
+    assert gw.autograd.gradgradcheck(function, operands)
+    plain, compiled = (
+        gw.autograd.grad(run(*operands).pow(2).sum(), operands)
+        for run in (function, gw.compile(lambda *given: gw.einsum(equation, *given)))
+    )
+    assert all(map(gw.allclose, plain, compiled))

@@ -283,3 +283,11 @@ def test_numbers_may_be_tensors_also_where_gradients_flow(f: Any) -> None:
 
     for found, expected in zip(of(gw.tensor), of(int), strict=True):
         assert gw.equal(found, expected)
+
+
+def test_the_gradient_of_a_diagonal_is_written_with_the_signs_of_its_zeros() -> None:
+    for function in (gw.diagonal, gw.compile(gw.diagonal)):
+        x = gw.ones(2, 3, requires_grad=True)
+        function(x).backward(gw.tensor([-0.0, 2.0]))
+        assert x.grad is not None
+        assert str(x.grad.tolist()) == "[[-0.0, 0.0, 0.0], [0.0, 2.0, 0.0]]"

@@ -494,7 +494,7 @@ def _toward(
 
     Labels that it alone has were summed over; along those in which it has size 1 it was expanded.
     """
-    own, shape = inputs[index], operands[index].shape
+    own, shape, diagonals = _without_repeats(inputs[index], operands[index].shape)
     rest = [i for i in range(len(inputs)) if i != index]
     known = {*result, *(x for i in rest for x in inputs[i])}
     letters = {x: _letter(n) for n, x in enumerate(sorted(known))}
@@ -506,7 +506,29 @@ def _toward(
     for dim, label in enumerate(own):
         found = found if label in kept else ops.unsqueeze(found, dim)
     pairs = zip(found.shape, shape, strict=True)
-    return ops.expand(found, tuple(size if n == 1 else n for n, size in pairs))
+    found = ops.expand(found, tuple(size if n == 1 else n for n, size in pairs))
+    for whole, first, second in reversed(diagonals):
+        found = ops.diagonal_backward(found, whole, 0, first, second)
+    return found
+
+
+def _without_repeats(
+    labels: Labels, shape: Sequence[Any]
+) -> tuple[Labels, tuple[Any, ...], list[tuple[tuple[Any, ...], int, int]]]:
+    """Labels and sizes after the diagonals that `_diagonal` takes, and the shapes and dims of
+    these.
+    """
+    diagonals = []
+    own, sizes = tuple(labels), tuple(shape)
+    while len(set(own)) != len(own):
+        label = next(x for x in own if own.count(x) > 1)
+        first = own.index(label)
+        second = own.index(label, first + 1)
+        diagonals.append((sizes, first, second))
+        kept = [i for i in range(len(own)) if i not in (first, second)]
+        own = (*(own[i] for i in kept), label)
+        sizes = (*(sizes[i] for i in kept), sizes[first])
+    return own, sizes, diagonals
 
 
 def _recorded(equation: Any, operands: tuple[Any, ...]) -> Any:
@@ -516,9 +538,7 @@ def _recorded(equation: Any, operands: tuple[Any, ...]) -> Any:
         view = _turned(equation, operands)
         if view is not None:
             return view
-        nest = _nest(equation, tuple([x.shape for x in operands]))
-        inputs = _plain_labels(equation, tuple([x.ndim for x in operands]))[0]
-        if nest is not None and all([len(set(labels)) == len(labels) for labels in inputs]):
+        if _nest(equation, tuple([x.shape for x in operands])) is not None:
             return ops.einsum_nest(operands, equation)
     return _einsum(equation, operands)
 

@@ -507,10 +507,8 @@ define(
 
 
 def _diagonal_backward(grad: Any, size: tuple[Any, ...], offset: int, dim1: int, dim2: int) -> Any:
-    places = ops.reshape(ops.arange(product(size), device=grad.device), size)
-    places = ops.reshape(ops.diagonal(places, offset, dim1, dim2), (-1,))
-    flat = ops.zeros((product(size),), dtype=grad.dtype, device=grad.device)
-    return ops.reshape(ops.index_add(flat, 0, places, ops.reshape(grad, (-1,))), size)
+    zeros = ops.zeros(tuple(size), dtype=grad.dtype, device=grad.device)
+    return ops.diagonal_scatter(zeros, grad, offset, dim1, dim2)
 
 
 define(
