@@ -145,7 +145,8 @@ def compile(
     Returns:
         A callable with the same signature. A module gives a module of the same class that shares
         parameters, buffers and state_dict keys with the original. A class is changed and
-        returned: calls of its instances are compiled.
+        returned: calls of its instances are compiled. Another object is called by the `__call__`
+        that its class has now.
 
     Raises:
         TypeError: `model` is not callable, or a class with no `__call__` in Python.

@@ -275,7 +275,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("first", FUNCTIONS, ids=lambda found: getattr(found, "__name__", str(found)))
+@pytest.mark.parametrize("first", FUNCTIONS, ids=lambda f: getattr(f, "__name__", str(f)))
 def test_functions_are_told_apart_without_a_break(first):
     """Those of the library, of Python and of the program: as `activation is F.relu` does."""
     def tells(x, first, second):
