@@ -15,7 +15,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import return_types
-from graphwright.runtime.ops.kernels import EXACT
+from graphwright.runtime.ops.kernels import EXACT, HALVES, rounded_number
 from graphwright.runtime.ops.schema import TENSOR_TYPES
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import Tensor
@@ -344,7 +344,11 @@ def _power(fallback: Any) -> Any:
         plain = isinstance(input, Tensor) or isinstance(exponent, Tensor)
         if not plain or (not isinstance(input, Tensor) and not exponent.is_contiguous()):
             return fallback(input, exponent)
-        return (general if isinstance(exponent, Tensor) else of_floats)(input, exponent)
+        if isinstance(exponent, Tensor):
+            return general(input, exponent)
+        if exponent.__class__ is float and input.dtype in HALVES:
+            exponent = rounded_number(exponent, input.dtype)
+        return of_floats(input, exponent)
 
     return run
 
