@@ -423,3 +423,23 @@ def test_bases_do_not_list_templates() -> None:
             assert (len(object.__subclasses__()), len(Noted.__subclasses__())) == before
     finally:
         gc.enable()
+
+
+def test_a_metaclass_that_makes_another_class_of_the_body_is_refused() -> None:
+    """The cell of `__class__` is then of the other class (CPython's issue 23722)."""
+    class Meta(type):
+        def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
+            made = super().__new__(mcs, name, bases, namespace)
+            type("Other", (), namespace)
+            return made
+
+    def program(x: Any) -> Any:
+        class Item(metaclass=Meta):
+            def own(self) -> type:
+                return __class__    # type: ignore[name-defined, no-any-return]
+
+        return x + 1, Item.__name__
+
+    for run in (program, Captured(program)):
+        with pytest.raises(TypeError, match="__class__ set to"):
+            run(gw.ones(2))

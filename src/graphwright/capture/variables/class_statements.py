@@ -66,7 +66,12 @@ def build_class(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     guard_member(tx, kind.value, "__prepare__")
     entries = {key: (tx.constant(key), value) for key, value in members.items()}
     given = [tx.constant(name), tx.tuple_of(bases), DictVariable(entries)]
-    return kind.call(tx, given, keywords)
+    made = kind.call(tx, given, keywords).realize()
+    cell = members.get("__classcell__")
+    held = cell.contents if isinstance(cell, CellVariable) else made
+    if held is not made and issubclass(made.python_type(), type):
+        unsupported("GB0007", f"TypeError: __class__ of {name} is no longer that class")
+    return made
 
 
 def _run(
