@@ -6,6 +6,7 @@ import abc
 import dataclasses
 import functools
 import gc
+import types
 import weakref
 from typing import Any
 
@@ -443,3 +444,14 @@ def test_a_metaclass_that_makes_another_class_of_the_body_is_refused() -> None:
     for run in (program, Captured(program)):
         with pytest.raises(TypeError, match="__class__ set to"):
             run(gw.ones(2))
+
+
+def test_the_cell_of_a_body_that_ran_elsewhere_is_filled() -> None:
+    def program(x: Any, cell: types.CellType) -> Any:
+        type("Other", (), {"__classcell__": cell})
+        return x + 1
+
+    for run in (program, Captured(program)):
+        cell = types.CellType()
+        run(gw.ones(2), cell)
+        assert cell.cell_contents.__name__ == "Other"

@@ -347,7 +347,8 @@ def _power(fallback: Any) -> Any:
         if isinstance(exponent, Tensor):
             return general(input, exponent)
         if exponent.__class__ is float and input.dtype in HALVES:
-            exponent = rounded_number(exponent, input.dtype)
+            held = rounded_number(exponent, input.dtype)
+            exponent = held if math.isfinite(held) else exponent
         return of_floats(input, exponent)
 
     return run
