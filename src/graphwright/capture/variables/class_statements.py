@@ -126,8 +126,8 @@ def new_class(
     real = tuple([_base(tx, name, base) for base in bases])
     members = dict(members)
     cell = members.pop("__classcell__", None)
-    cell = cell.realize() if cell is not None else None
-    if cell is not None and getattr(cell, "push_cell", cell) is not None:
+    own = isinstance(cell, CellVariable) and cell.push_cell is None
+    if cell is not None and not own:
         unsupported("GB0004", f"class {name} of a body that ran outside of the frame")
     told = {key: value.realize() for key, value in members.items() if _is_told(value)}
     template = _template(kind, name, real, _namespace(tx, members, told))
