@@ -29,10 +29,12 @@ _NUMBERS = (int, float, complex)
 _SETS = (set, frozenset)
 _SET_LIKE: tuple[type, ...] = (*_SETS, type({}.keys()), type({}.items()))
 _KNOWN: dict[type, tuple[type, ...]] = {
+    type(None): (type(None),),      # which compares by a method of its own since Python 3.12
     int: (int,),
     float: (int, float),
     complex: _NUMBERS,
     str: (str,),
+    bytes: (bytes,),
     tuple: (tuple,),
     list: (list,),
     dict: (dict,),
@@ -120,6 +122,8 @@ def _of_builtin(
     guard_member(tx, kind, name)
     if leaves(kind, name, other.python_type()):
         return None
+    if getattr(lookup(kind, name), "__objclass__", None) not in _KNOWN:
+        unsupported("GB0008", f"{value.describe()} compared with {other.describe()}")
     seen = other
     if isinstance(other, (ContainerObjectVariable, ScalarObjectVariable)):
         seen = other.payload
