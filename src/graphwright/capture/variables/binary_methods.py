@@ -31,6 +31,7 @@ from graphwright.capture.variables.rich_comparison import (
     compared,
     has_own_say,
     is_not_implemented,
+    leaves,
 )
 from graphwright.capture.variables.scalar_objects import ScalarObjectVariable
 from graphwright.capture.variables.sequences import SequenceVariable
@@ -166,9 +167,11 @@ def plain_values(
     if function is operator.imul and isinstance(left, ObjectVariable):
         return None     # which asks no sequence on the right
     if isinstance(right, ScalarObjectVariable) and not isinstance(left, ObjectVariable):
-        numbers = [kind for kind in _NUMBERS if issubclass(left.python_type(), kind)]
-        left_out = numbers and right.base in _NUMBERS[_NUMBERS.index(numbers[0]) + 1 :]
-        return None if left_out or function in FORMATTING else [left, right.payload]
+        kind = left.python_type()
+        wider = issubclass(kind, _NUMBERS) and right.base in _NUMBERS
+        if function in FORMATTING or (wider and leaves(kind, "__eq__", right.base)):
+            return None
+        return [left, right.payload]
     if isinstance(left, ScalarObjectVariable) and isinstance(right, SequenceVariable):
         return [left.payload, right]
     return None

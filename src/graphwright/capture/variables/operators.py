@@ -133,7 +133,7 @@ def _text_operation(
         return added(tx, *args)
     if function in FORMATTING and formats_itself(tx, *args):
         return None
-    template = constant_text(args[0]) if function in (operator.mod, operator.imod) else None
+    template = constant_text(args[0]) if function in FORMATTING else None
     return percented(tx, template, args[1]) if template is not None else None
 
 
@@ -181,19 +181,13 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
         right, (TensorVariable, SymIntVariable)
     ):
         return operate(tx, operator.eq, [left, right])
-    plain = [side for side in (left, right) if side.python_type().__eq__ is object.__eq__]
-    if len(plain) == 2 or (plain and {type(left), type(right)} & _KNOWN_KINDS):
-        return is_same(tx, left, right) if len(plain) == 2 else False
-    kinds = {type(left), type(right)}
-    if len(kinds) == 2 and kinds <= _KNOWN_KINDS:
-        return False
+    if _both_leave(tx, left, right):
+        return is_same(tx, left, right)
     number = number_operation(tx, operator.eq, [left, right])
     if number is not None:
         return bool(number.as_constant())
     if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
         return bool(fold(operator.eq, left.value, right.value))
-    if _both_leave(tx, left, right):
-        return is_same(tx, left, right)
     unsupported("GB0008", f"comparison of {left.describe()} with {right.describe()}")
 
 
@@ -216,17 +210,6 @@ _GUARDED_BY_ID = (ClassVariable, BuiltinVariable)
 _FUNCTIONS = (BuiltinVariable, OperationVariable, UserFunctionVariable)
 _EQUALITY = (operator.eq, operator.ne)
 _BY_IDENTITY = (ClassVariable, BuiltinVariable, OperationVariable, FunctionVariable)
-_KNOWN_KINDS = {
-    ConstantVariable,
-    TupleVariable,
-    ListVariable,
-    DictVariable,
-    SetVariable,
-    DequeVariable,
-    ClassVariable,
-    BuiltinVariable,
-    OperationVariable,
-}
 
 
 def _same_entries(tx: Translator, left: DictVariable, right: DictVariable) -> bool:

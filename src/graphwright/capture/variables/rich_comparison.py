@@ -28,7 +28,7 @@ _EQUALITY = ("__eq__", "__ne__")
 _NUMBERS = (int, float, complex)
 _SETS = (set, frozenset)
 _SET_LIKE: tuple[type, ...] = (*_SETS, type({}.keys()), type({}.items()))
-_KNOWN: dict[type, tuple[type, ...]] = {
+_COMPARED_WITH: dict[type, tuple[type, ...]] = {
     type(None): (type(None),),      # which compares by a method of its own since Python 3.12
     int: (int,),
     float: (int, float),
@@ -50,7 +50,10 @@ _KNOWN: dict[type, tuple[type, ...]] = {
     types.BuiltinMethodType: (types.BuiltinMethodType,),
     types.MethodWrapperType: (types.MethodWrapperType,),
 }
+"""What C's comparison of each type compares its instances with; it leaves all else alone."""
 _WITHOUT_ORDER = (complex, dict, collections.OrderedDict, range)
+
+_WITH_PAYLOAD = (ContainerObjectVariable, ScalarObjectVariable)
 
 
 def has_own_say(value: VariableTracker) -> bool:
@@ -86,7 +89,7 @@ def leaves(kind: type, name: str, other: type) -> bool:
     base = getattr(static, "__objclass__", None)
     if name not in _EQUALITY and base in _WITHOUT_ORDER:
         return True
-    return base in _KNOWN and not issubclass(other, _KNOWN[base])
+    return base in _COMPARED_WITH and not issubclass(other, _COMPARED_WITH[base])
 
 
 def _asked(
@@ -105,9 +108,8 @@ def _asked(
             return None if is_not_implemented(said) else said
     if not isinstance(owner, ObjectVariable):
         return _of_builtin(tx, name, kind, owner, other)
-    payload = isinstance(owner, (ContainerObjectVariable, ScalarObjectVariable))
-    if payload and owner.is_builtin(static):  # type: ignore[attr-defined]
-        return _of_builtin(tx, name, owner.cls, owner.payload, other)  # type: ignore[attr-defined]
+    if isinstance(owner, _WITH_PAYLOAD) and owner.is_builtin(static):
+        return _of_builtin(tx, name, owner.cls, owner.payload, other)
     result = owner.binary(tx, name, other)
     return None if result is None or is_not_implemented(result) else result
 
@@ -122,11 +124,9 @@ def _of_builtin(
     guard_member(tx, kind, name)
     if leaves(kind, name, other.python_type()):
         return None
-    if getattr(lookup(kind, name), "__objclass__", None) not in _KNOWN:
+    if getattr(lookup(kind, name), "__objclass__", None) not in _COMPARED_WITH:
         unsupported("GB0008", f"{value.describe()} compared with {other.describe()}")
-    seen = other
-    if isinstance(other, (ContainerObjectVariable, ScalarObjectVariable)):
-        seen = other.payload
+    seen: VariableTracker = other.payload if isinstance(other, _WITH_PAYLOAD) else other
     if seen is other and isinstance(other, ObjectVariable):
         unsupported("GB0008", f"{value.describe()} compared with {other.describe()}")
     for side, cls in ((value, kind), (other, other.python_type())):

@@ -160,8 +160,6 @@ NORMALISERS = {
     "IntPair?": "as_pair_optional({0})",
 }
 
-
-
 FORMATTED = frozenset(
     {
         *("clone", "empty", "empty_like", "full_like", "ones_like", "rand_like"),

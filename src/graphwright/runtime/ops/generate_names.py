@@ -72,17 +72,26 @@ def conversions(op: Op, method: bool = False, indent: str = "    ") -> str:
                 f'"{op.name}", "{KEYWORDS[param.name]}", {param.name}, {default}, words, '
                 f"{following.name if following else None})\n"
             )
-        if param.name not in seconds:
-            continue
-        for name in seconds[param.name]:
-            first = f'"{op.name}", "{param.name}", {param.name}, {default},'
-            call, second = f"{indent}    {param.name} = same_as(", f'"{name}", {name}'
-            if len(call + first + second) > 96:
-                inner = f"\n{indent}        "
-                call += f"{inner}{first}{inner}{second},\n{indent}    )\n"
-            else:
-                call += f"{first} {second})\n"
-            text += f"{indent}if {name} is not ...:\n{call}"
+        for name in seconds.get(param.name, ()):
+            text += _taken_from(op, param, name, indent)
+    return text + _refusals(op, method, indent)
+
+
+def _taken_from(op: Op, param: Param, name: str, indent: str) -> str:
+    """The statement that takes a parameter from its second name."""
+    first = f'"{op.name}", "{param.name}", {param.name}, {default_of(op, param)},'
+    call, second = f"{indent}    {param.name} = same_as(", f'"{name}", {name}'
+    if len(call + first + second) > 96:
+        inner = f"\n{indent}        "
+        call += f"{inner}{first}{inner}{second},\n{indent}    )\n"
+    else:
+        call += f"{first} {second})\n"
+    return f"{indent}if {name} is not ...:\n{call}"
+
+
+def _refusals(op: Op, method: bool, indent: str) -> str:
+    """The statements that refuse None, and a tensor for `dim` beside `keepdim`."""
+    text = ""
     if op.name in NEVER_NONE:
         name, other = NEVER_NONE[op.name], "if"
         if not method or METHOD_REQUIRED.get(op.name) != name:
