@@ -76,3 +76,33 @@ def test_remainders_of_negative_numbers_by_whatever_is_one(divisor: Any) -> None
 
     for function in (f, gw.compile(f, backend="llvm")):
         assert function(gw.tensor([-1.0, 2.0, -3.0])).tolist() == [True, False, True]
+
+
+EDGES = [-0.0, -float("inf"), -1.0, 0.0, 4.0, float("inf")]
+POWERS: dict[str, Callable[[Any, Any], Any]] = {
+    "operator": lambda x, s: x**s,
+    "function": lambda x, s: gw.pow(x, exponent=s),
+    "in place": lambda x, s: x.clone().pow_(s),
+    "of half of it": lambda x, s: x ** (s / 2),
+    "of what is read": lambda x, s: x ** gw.tensor(s).item(),
+    "gradient": lambda x, s: gw.func.grad(lambda y: (y**s).sum())(x),
+}
+
+
+@pytest.mark.parametrize("name", POWERS)
+def test_a_number_that_varies_is_a_root_where_it_is_eagerly(name: str) -> None:
+    """The roots of -0 and -inf are not their powers."""
+    compiled = gw.compile(POWERS[name], backend="llvm")
+    x = gw.tensor(EDGES)
+    for s in (1.25, 2.5, 0.5, -0.5, 1.5, 1.0, 3.0, -1.0, 0.5):
+        assert readable({"": compiled(x, s)}) == readable({"": POWERS[name](x, s)}), s
+
+
+def test_roots_of_lengths_that_vary() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return x ** (1 / x.shape[0])
+
+    compiled = gw.compile(f, backend="llvm")
+    for length in (3, 4, 5, 2, 6, 2):
+        x = gw.tensor(EDGES[:length])
+        assert readable({"": compiled(x)}) == readable({"": f(x)}), length

@@ -49,6 +49,7 @@ _EXACT = frozenset(
     ]
 )
 
+_POWERS = frozenset(["pow", "pow_", "ipow"])
 _PRODUCTS = frozenset(["mul", "multiply"])
 _DIVISIONS = frozenset(["truediv", "div", "divide", "true_divide"])
 """Half types take a number that comes first as it is, but round a tensor there."""
@@ -75,9 +76,22 @@ def scalar_arguments(
             operands = operands[::-1]
         elif name_of(target) in _DIVISIONS:
             single = None
+    if name_of(target) in _POWERS and _takes_root(tx, tensors, operands[1]):
+        return operands, rest
     if single is not None:
         operands = [arg.in_graph(tx, single) or arg for arg in operands]
     return operands, rest
+
+
+def _takes_root(tx: Values, tensors: list[TensorVariable], exponent: VariableTracker) -> bool:
+    """Whether a power by this number, or its gradient, is a root: a tensor's there is a power,
+    of which -0 and -inf have another. Guards hold on to it; any number that is read may be one."""
+    if isinstance(exponent, NumberRead):
+        return exponent.kind is float
+    if not isinstance(exponent, FloatVariable):
+        return False
+    slopes = (1.5,) if any(tensor.fake.requires_grad for tensor in tensors) else ()
+    return any(exponent.equals(tx, power) for power in (0.5, -0.5, *slopes))
 
 
 def _operands(
