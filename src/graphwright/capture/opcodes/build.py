@@ -15,9 +15,11 @@ from graphwright.capture.variables.mappings import (
     hashed,
     hashed_member,
     is_iterable,
-    pairs_of,
+    pairs_of_mapping,
     tell_apart,
 )
+from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.capture.variables.text import joined
@@ -157,21 +159,30 @@ def map_add(tx: Translator, inst: Instruction) -> None:
 
 @opcode("DICT_UPDATE")
 def dict_update(tx: Translator, inst: Instruction) -> None:
-    values = tx.pop()
+    values = _mapping(tx, tx.pop())
     _below(tx, inst.arg).call_method(tx, "update", [values], {})
 
 
 @opcode("DICT_MERGE")
 def dict_merge(tx: Translator, inst: Instruction) -> None:
-    values = tx.pop()
+    values = _mapping(tx, tx.pop())
     target = _below(tx, inst.arg)
-    if values.has_method("keys"):
-        values = DictVariable({hashed(tx, k): (k, v) for k, v in pairs_of(tx, [values])})
     if not isinstance(values, DictVariable) or not isinstance(target, DictVariable):
         unsupported("GB0008", f"** of {values.describe()}")
     if target.entries.keys() & values.entries.keys():
         unsupported("GB0007", "TypeError: got multiple values for keyword argument")
     target.call_method(tx, "update", [values], {})
+
+
+def _mapping(tx: Translator, value: VariableTracker) -> VariableTracker:
+    """What `**value` takes over: a new dict of what a user's mapping has."""
+    value = tx.unwrapped(value)
+    if isinstance(value, ObjectVariable):
+        pairs = pairs_of_mapping(tx, value)
+        return DictVariable({hashed(tx, key): (key, item) for key, item in pairs})
+    if lookup(value.python_type(), "keys") is ABSENT:
+        unsupported("GB0007", f"TypeError: {value.describe()} is not a mapping")
+    return value
 
 
 @opcode("LIST_TO_TUPLE", only=(PY311,))

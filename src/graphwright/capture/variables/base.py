@@ -200,6 +200,11 @@ class VariableTracker:
         """Whether the value is an object of a user's class that defines the method."""
         return False
 
+    def mapping_method(self, tx: Translator, name: str) -> VariableTracker | None:
+        """The attribute `keys` or `items` of a user's object, which makes it a mapping to a dict
+        that is updated with it; None where it has none."""
+        return None
+
     def hashes_by_identity(self, tx: Translator) -> bool:
         """Whether dicts and sets find the value by what object it is."""
         return False

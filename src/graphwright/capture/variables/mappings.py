@@ -182,7 +182,7 @@ class DictVariable(VariableTracker):
 
     def _update(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         put = self._store if self.kind is collections.OrderedDict else self.setitem
-        for key, value in pairs_of(tx, args):
+        for key, value in pairs_of(tx, args, self.kind is collections.OrderedDict):
             put(tx, key, value)
         for name, value in kwargs.items():
             put(tx, tx.constant(name), value)
@@ -436,23 +436,42 @@ def factory_of(tx: Translator, value: VariableTracker) -> VariableTracker | None
 
 
 def pairs_of(
-    tx: Translator, args: Args
+    tx: Translator, args: Args, ordered: bool = False
 ) -> Iterator[tuple[VariableTracker, VariableTracker]]:
-    """The (key, value) pairs that `dict(*args)` takes over, one by one."""
+    """The (key, value) pairs that `dict(*args)` takes over, one by one.
+
+    A dict that found the attribute `keys` reads it again to call it; an OrderedDict (`ordered`)
+    calls what it found, and looks for `items` where it found none.
+    """
     if not args:
         return
     (source,) = exactly(1, args)
-    source = tx.unwrapped(source)
-    if hasattr(source, "snapshot"):
-        source = source.snapshot(tx)
-    if isinstance(source, DictVariable):
-        yield from list(source.entries.values())
-    elif source.has_method("keys"):
-        for key in source.call_method(tx, "keys", [], {}).unpack_iterator(tx):
-            yield key, source.getitem(tx, key)
-    else:
-        for item in source.draw(tx):
-            yield _pair(tx, item.realize())
+    plain = tx.unwrapped(source)
+    if hasattr(plain, "snapshot"):
+        plain = plain.snapshot(tx)
+    if isinstance(plain, DictVariable):
+        yield from list(plain.entries.values())
+        return
+    source = source.realize()
+    keys = source.mapping_method(tx, "keys")
+    if keys is not None:
+        yield from pairs_of_mapping(tx, source, keys if ordered else None)
+        return
+    items = source.mapping_method(tx, "items") if ordered else None
+    for item in (plain if items is None else items.call(tx, [], {})).draw(tx):
+        yield _pair(tx, item.realize())
+
+
+def pairs_of_mapping(
+    tx: Translator, source: VariableTracker, keys: VariableTracker | None = None
+) -> Iterator[tuple[VariableTracker, VariableTracker]]:
+    """The keys and values of a user's object that is a mapping; `keys`: its method, if it has been
+    read."""
+    keys = keys or source.mapping_method(tx, "keys")
+    if keys is None:
+        unsupported("GB0007", f"TypeError: {source.describe()} is not a mapping")
+    for key in keys.call(tx, [], {}).unpack_iterator(tx):
+        yield key, source.getitem(tx, key)
 
 
 def _pair(tx: Translator, item: VariableTracker) -> tuple[VariableTracker, VariableTracker]:

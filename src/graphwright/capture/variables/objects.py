@@ -469,6 +469,9 @@ class ObjectVariable(VariableTracker):
     def has_method(self, name: str) -> bool:
         return isinstance(lookup(self.cls, name), types.FunctionType)
 
+    def mapping_method(self, tx: Translator, name: str) -> VariableTracker | None:
+        return tx.attribute_or_none(self, name)
+
     def builtin_attribute(
         self, tx: Translator, static: Any, name: str
     ) -> VariableTracker | None:
