@@ -307,7 +307,7 @@ def _cartesian_prod(tensors: tuple[Any, ...]) -> Any:
     if len(tensors) == 1:
         return tensors[0]
     grids = ops.meshgrid(tensors, indexing="ij")
-    return ops.stack(tuple(ops.reshape(g, (-1,)) for g in grids), 1)
+    return ops.reshape(ops.stack(grids, -1), (-1, len(tensors)))
 
 
 define(
