@@ -70,6 +70,29 @@ def resized_as_another(x: Any) -> Any:
     return x + 1
 
 
+@whole_program
+def no_views_of_others(x: Any) -> Any:
+    y, z = x * 1, x.clone()
+    y.t_().t_()
+    y.detach_()
+    z.unsqueeze_(0)
+    z.detach_().mul_(2)
+    return y, y._is_view(), z, z._is_view()
+
+
+@whole_program
+def views_stay_views(x: Any) -> Any:
+    y = (x * 1)[1:]
+    y.t_()
+    found = []
+    for view in (y, (x + 1).t(), x[0] + x.view(-1)[:1].expand(3)[1:2]):
+        try:
+            found.append(view.detach_())
+        except RuntimeError as error:
+            found.append(str(error))
+    return found, y
+
+
 @broken_program
 def of_other_memory(x: Any) -> Any:
     y = x * 2

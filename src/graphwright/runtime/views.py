@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
 
 
+VIEW_NOT_DETACHED = "Can't detach views in-place. Use detach() instead. The view is"
+
+
 def strided_from(
     flat: Any, start: Any, shape: tuple[Any, ...], strides: tuple[Any, ...]
 ) -> Any:
@@ -118,10 +121,7 @@ class Views:
     def detach_(self: Any) -> Tensor:
         """Forget the history of this tensor. Raises RuntimeError for views."""
         if self._base is not None:
-            raise RuntimeError(
-                "Can't detach views in-place. Use detach() instead. The view is "
-                f"{describe(self)}"
-            )
+            raise RuntimeError(f"{VIEW_NOT_DETACHED} {describe(self)}")
         self.grad_fn = None
         self.requires_grad = False
         return self
