@@ -20,6 +20,8 @@ REFUSED: dict[str, Callable[[gw.Tensor], object]] = {
     "embedding of rows without elements": lambda x: F.embedding(PLACES, gw.zeros(3, 0)),
     "one_hot": lambda x: F.one_hot(PLACES, 3),
     "index_fill_": lambda x: x.clone().index_fill_(0, PLACES, 0.0),
+    "fill": lambda x: gw.fill(x, x),
+    "fill_": lambda x: gw.zeros(3).fill_(x[:1]),
     "nll_loss": lambda x: F.nll_loss(x.view(1, 3), gw.tensor([7])),
     "division": lambda x: COUNTS // COUNTS,
     "bernoulli": lambda x: gw.bernoulli(CHANCES),

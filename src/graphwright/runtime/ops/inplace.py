@@ -130,20 +130,23 @@ define(
 )
 
 
-def _value_of(value: Any) -> Any:
+def _check_value(value: Any) -> None:
     if value is None:
         raise TypeError("fill(): argument 'value' must be Tensor or number, not NoneType")
-    if not isinstance(value, Tensor):
-        return value
-    if value.ndim:
+    if getattr(value, "ndim", 0):
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
             f"{value.ndim} dimensions."
         )
-    return value.item()
+
+
+def _value_of(value: Any) -> Any:
+    _check_value(value)
+    return value.item() if isinstance(value, Tensor) else value
 
 
 def _fill_meta(input: Any, value: Any) -> TensorSpec:
+    _check_value(value)
     check_known_fits("fill_", value, input.dtype)
     return _target_spec(input, value)
 
