@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import graphwright as gw
@@ -96,6 +97,15 @@ def test_a_number_that_varies_is_a_root_where_it_is_eagerly(name: str) -> None:
     x = gw.tensor(EDGES)
     for s in (1.25, 2.5, 0.5, -0.5, 1.5, 1.0, 3.0, -1.0, 0.5):
         assert readable({"": compiled(x, s)}) == readable({"": POWERS[name](x, s)}), s
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_numbers_of_numpy_are_one_graph(kind: type) -> None:
+    compiled = gw.compile(POWERS["operator"], backend="llvm", fullgraph=True)
+    x = gw.tensor(EDGES)
+    for s in map(kind, (1.25, 2.5, 1.5, 3.0)):
+        assert readable({"": compiled(x, s)}) == readable({"": POWERS["operator"](x, s)}), s
+    assert gw.compiler.stats(compiled).graphs == 1
 
 
 def test_roots_of_lengths_that_vary() -> None:

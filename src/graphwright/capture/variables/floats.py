@@ -103,9 +103,9 @@ class FloatVariable(ConstantVariable):
         return all(found is not None and found.as_constant() for found in (above, below))
 
     def equals(self, tx: Values, number: float) -> bool:
-        """Whether it does, which guards hold on to; True of what none can compare."""
+        """Whether it does, which guards hold on to; False of what none can compare."""
         equal = number_operation(tx, operator.eq, [self, tx.constant(number)])
-        return equal is None or bool(equal.as_constant())
+        return equal is not None and bool(equal.as_constant())
 
     def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
         """The graph's input that stands for it."""
