@@ -14,6 +14,7 @@ from graphwright import logs, native_backends, notices
 from graphwright.capture._eval_frame import CompiledFunction
 from graphwright.capture.callers import is_library
 from graphwright.capture.convert import Frontend
+from graphwright.capture.guard_text import class_module
 from graphwright.capture.record import CaptureRecord
 from graphwright.capture.support import hook_problem
 from graphwright.explanation import Explanation
@@ -262,7 +263,7 @@ def optimized_module(module: Module, compilation: Compilation) -> Module:
         "_original": module,
         "_compilation": compilation,
         "__call__": staticmethod(functools.partial(call, module)),
-        "__module__": kind.__module__,
+        "__module__": class_module(kind),
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
     }

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from graphwright.capture.guard_text import function_module
 from graphwright.runtime import _core
 from graphwright.runtime.library import CustomOp
 from graphwright.runtime.ops.table import Op
@@ -62,7 +63,7 @@ def is_operation(value: Any) -> bool:
         return False
     if getattr(value, "__gw_op__", None) is not None:
         return True
-    module = getattr(value, "__module__", None) or ""
+    module = function_module(value)
     if module == "graphwright.runtime.interop":
         return value.__name__ in _CONVERSIONS
     return module.startswith(_OPERATION_MODULES) and value.__name__ not in _EFFECTS

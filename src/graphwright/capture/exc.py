@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, NoReturn
 
 from graphwright.capture.breaks import BREAKS, BreakKind
+from graphwright.capture.guard_text import class_module
 from graphwright.capture.record import Location
 
 
@@ -90,7 +91,7 @@ class AttributeMissing(Unsupported):
         """Of a plain object, found by nobody."""
         text = f"{owner.__name__!r} object has no attribute {name!r}"
         missing = cls("GB0007", text)
-        if owner.__module__ == "builtins" or owner.__flags__ & _KINDS == _HEAP_TYPE:
+        if class_module(owner) == "builtins" or owner.__flags__ & _KINDS == _HEAP_TYPE:
             missing.text = text
         return missing
 

@@ -80,8 +80,18 @@ def class_name(cls: Any) -> str:
 
 
 def class_module(cls: Any) -> str:
-    """The module of a class, by what `type` itself says; empty where that is no text."""
-    name = type.__dict__["__module__"].__get__(cls)
+    """The module of a class, by what `type` itself says; empty where that is no text, or nothing:
+    of a class made where no `__name__` is global."""
+    try:
+        name = type.__dict__["__module__"].__get__(cls)
+    except AttributeError:
+        return ""
+    return name if type(name) is str else ""
+
+
+def function_module(function: Any) -> str:
+    """The module that a function names; empty where that is no text."""
+    name = getattr(function, "__module__", None)
     return name if type(name) is str else ""
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.guard_assembler import Assembler
-from graphwright.capture.guard_text import describe, describe_items, strides_text
+from graphwright.capture.guard_text import class_module, describe, describe_items, strides_text
 from graphwright.capture.guard_tree import TreeAssembler
 from graphwright.capture.source import CodeSource, Source
 from graphwright.capture.templates import settled
@@ -381,7 +381,7 @@ _BUILTIN = ("builtins", "collections")
 def _length_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     value = values[0]
     kind = type(value)
-    told = kind.__module__ in _BUILTIN and hasattr(kind, "__len__")
+    told = class_module(kind) in _BUILTIN and hasattr(kind, "__len__")
     actual = str(len(value)) if told else describe(value)
     return GuardFailure(guard, f"len({guard.source})", str(guard.payload), actual)
 

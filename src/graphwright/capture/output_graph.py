@@ -52,7 +52,7 @@ from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.parts import reconsider_as_parts
 from graphwright.capture.variables.python_modules import PythonModuleVariable
 from graphwright.capture.variables.random_streams import with_drawings
-from graphwright.capture.variables.sequences import SliceVariable
+from graphwright.capture.variables.sequences import SliceVariable, TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.capture.variables.warning_filters import run_in_block
@@ -247,6 +247,17 @@ class OutputGraph(GlobalNames):
         if isinstance(value, _NEEDS_WRAPPING):
             return self.wrap(value, ConstSource(value))
         return ConstantVariable(value)
+
+    def code_constant(self, value: Any) -> VariableTracker:
+        """The tracker of a constant of code: a tuple is one object wherever it is loaded."""
+        if type(value) is not tuple or not value:
+            return self.constant(value)
+        source = ConstSource(value)
+        known = self._by_source.get(source)
+        if known is None:
+            items = [self.code_constant(item) for item in value]
+            known = self._by_source[source] = TupleVariable(items, source)
+        return known
 
     def cell(
         self, cell: types.CellType, contents: Source, push: Callable[[Any], None]

@@ -79,4 +79,4 @@ def return_value(tx: Translator, inst: Instruction) -> None:
 
 @opcode("RETURN_CONST", only=(PY312, PY313))
 def return_const(tx: Translator, inst: Instruction) -> None:
-    tx.returned = tx.constant(inst.value)
+    tx.returned = tx.output.code_constant(inst.value)

@@ -56,7 +56,7 @@ def copy(tx: Translator, inst: Instruction) -> None:
 
 @opcode("LOAD_CONST")
 def load_const(tx: Translator, inst: Instruction) -> None:
-    tx.push(tx.constant(inst.value))
+    tx.push(tx.output.code_constant(inst.value))
 
 
 @opcode("BINARY_OP")

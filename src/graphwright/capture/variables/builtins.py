@@ -358,7 +358,10 @@ def _repr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _format(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return tx.text(args[0], spec=args[1].as_constant() if len(args) > 1 else "")
+    spec = args[1].as_constant() if len(args) > 1 else ""
+    if not isinstance(spec, str):
+        unsupported("GB0007", "TypeError: format() argument 2 must be str")
+    return tx.text(args[0], spec=spec)
 
 
 def _super(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -16,6 +16,7 @@ from graphwright.capture.source import TEMPLATES
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_bases, guard_member
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable, Handler
+from graphwright.capture.variables.exceptions import Raised
 from graphwright.capture.variables.functions import (
     CellVariable,
     NestedFunctionVariable,
@@ -140,7 +141,10 @@ def new_class(
     for key, value in told.items():
         if lookup(value.python_type(), "__set_name__") is not ABSENT:
             named = tx.class_function(value.python_type(), "__set_name__")
-            tx.bound_method(named, value).call(tx, [made, tx.constant(key)], {})
+            try:
+                tx.bound_method(named, value).call(tx, [made, tx.constant(key)], {})
+            except Raised:  # which Python wraps, or adds a note to
+                unsupported("GB0006", f"__set_name__ of {key} raised")
     if lookup(template, "__init_subclass__", template) is not _PLAIN_HOOK:
         hook = SuperVariable(template, made).getattr(tx, "__init_subclass__")
         hook.call(tx, [], keywords)
@@ -259,6 +263,8 @@ def _new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) != 4:
         unsupported("GB0004", "creation of a class")
     kind, title, bases, members = [arg.realize() for arg in args]
+    if title.python_type() is not str or bases.python_type() is not tuple:
+        unsupported("GB0007", "TypeError: type() of other than a name and a tuple of bases")
     if not isinstance(members, DictVariable) or members.kind is not dict:
         unsupported("GB0004", f"a class of {members.describe()}")
     if not all(type(key) is str for key in members.entries):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import Signal, unsupported
+from graphwright.capture.guard_text import class_module
 from graphwright.capture.source import ClassSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.namespaces import lookup, mro_of, namespace_of
@@ -81,7 +82,7 @@ class ExceptionVariable(VariableTracker):
             return ExceptionMethod(self, name)
         if name in ("with_traceback", "add_note", "split", "subgroup", "derive"):
             return ExceptionMethod(self, name)
-        if static is None or type(static).__module__ == "builtins":
+        if static is None or class_module(type(static)) == "builtins":
             return super().getattr(tx, name)
         return tx.output.wrap(static, source)
 

@@ -40,6 +40,7 @@ from graphwright.capture.variables.named_tuples import NamedTupleVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.own_operators import beside_tensor
 from graphwright.capture.variables.quotients import quotient_operation
+from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.reads import read_operation
 from graphwright.capture.variables.rich_comparison import compared, has_own_say, leaves
 from graphwright.capture.variables.sequences import (
@@ -359,7 +360,7 @@ def _multiply(tx: Translator, args: list[VariableTracker]) -> VariableTracker | 
         ):
             times = count.as_constant()
             if not isinstance(times, int) or isinstance(
-                values, (NamedTupleVariable, DequeVariable)
+                values, (NamedTupleVariable, DequeVariable, RangeVariable)
             ):
                 return None
             if isinstance(values, ListVariable):

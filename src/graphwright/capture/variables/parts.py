@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import Reconsidered, Unsupported
+from graphwright.capture.guard_text import function_module
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import Raised
@@ -155,7 +156,7 @@ def _by_position(
 
 def _is_helper(function: Any) -> bool:
     """Whether it is one of the functions with which operations are written."""
-    own = type(function) is types.FunctionType and function.__module__.startswith(_OPS)
+    own = type(function) is types.FunctionType and function_module(function).startswith(_OPS)
     return own and getattr(function, "__gw_op__", None) is None
 
 

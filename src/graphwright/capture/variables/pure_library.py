@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
+from graphwright.capture.guard_text import function_module
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.mappings import DictVariable
@@ -48,10 +49,11 @@ def pure_library_function(
     function: types.FunctionType,
 ) -> Callable[[Translator, Args, Kwargs], VariableTracker] | None:
     """The handler of such a function; None for others. It is called while translating."""
-    names = _PURE.get(function.__module__, ())
+    module = function_module(function)
+    names = _PURE.get(module, ())
     if function.__name__ not in names:
         return None
-    if getattr(sys.modules.get(function.__module__), function.__name__, None) is not function:
+    if getattr(sys.modules.get(module), function.__name__, None) is not function:
         return None
 
     return _folded(function)

@@ -25,7 +25,10 @@ def pure_method(function: Any) -> Handler:
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if args and not args[0].realize().is_constant() and hasattr(function, "__objclass__"):
-            return args[0].realize().call_method(tx, function.__name__, args[1:], kwargs)
+            owner = args[0].realize()
+            if not issubclass(owner.python_type(), function.__objclass__):
+                unsupported("GB0007", f"TypeError: {function.__qualname__} of {owner.describe()}")
+            return owner.call_method(tx, function.__name__, args[1:], kwargs)
         values = [_pure_argument(tx, arg) for arg in args]
         keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
         made = fold(function, *values, **keywords)
