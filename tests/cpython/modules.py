@@ -31,6 +31,7 @@ MODULES = (
 LEAST_TRANSLATED = 0.6
 
 _COUNTS = "counts references to an object() of its own, which a guard on it holds"
+_CONSTANTS = "counts references to a constant of its code, which translated code holds as well"
 _SIZES = "asks how much memory is in use: what is made anew has no spare room, capture its own"
 _WENT_ON = "asks the frame of a traceback where it was in the end: a break went on in another one"
 _EMPTIED = "empties a cell of its own through a function: what is resumed reads it as another's"
@@ -45,6 +46,7 @@ DIFFERENT: dict[str, str] = {
     "test_exceptions.PEP626Tests.test_lineno_after_other_except": _WENT_ON,
     "test_exceptions.PEP626Tests.test_lineno_in_try": _WENT_ON,
     "test_enumerate.TestReversed.test_bug1229429": _COUNTS,
+    "test_coroutines.CoroutineTest.test_for_2": _CONSTANTS,
     "test_sort.TestBugs.test_undetected_mutation": _CANCELLED,
 }
 """Part of a test's name -> why it may end otherwise than in plain Python."""
