@@ -1,7 +1,7 @@
 """Builtins and operators that are given values of any kind do in a frame what they do in Python.
 
-What is not for them is refused with Python's error; 77 expressions, each with 20 values that the
-frame holds as constants and that it reads from outside.
+What is not for them is refused with Python's error. Each expression gets each value, which the
+frame holds as a constant or reads from outside.
 """
 
 from __future__ import annotations
