@@ -18,6 +18,7 @@ from graphwright.ir.lowered import CannotLower
 from graphwright.ir.node import RECOMPUTED, Node, map_leaves
 from graphwright.runtime import _core, dtypes, interop
 from graphwright.runtime.amp.state import own_casts
+from graphwright.runtime.device import cpu
 from graphwright.runtime.dispatch import AUTOCAST, TRACE
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
@@ -158,6 +159,9 @@ class Tracer:
         raise ValueError(f"{leaf!r} was not made by this trace")
 
     def _describe(self, node: Node, value: Any) -> None:
+        """Raises CannotLower for a tensor without memory: kernels run on the CPU."""
+        if isinstance(value, FakeTensor) and value.device != cpu:
+            raise CannotLower(f"{node.name} is a tensor on device '{value.device}'")
         node.meta["val"] = value
         if self.stack is not None:
             node.meta["stack"] = self.stack
