@@ -35,6 +35,7 @@ from graphwright.capture.source import (
 from graphwright.capture.streams import Streams
 from graphwright.capture.tape import Tape
 from graphwright.capture.templates import TemplateSource
+from graphwright.capture.variables.arithmetic import PLAIN
 from graphwright.capture.variables.base import Clock, IdVariable, VariableTracker
 from graphwright.capture.variables.checkpointing import note_reread
 from graphwright.capture.variables.classes import (
@@ -439,6 +440,8 @@ class OutputGraph(GlobalNames):
     ) -> VariableTracker:
         """Run an operation on fake tensors and add it to the graph."""
         args, kwargs, drawings = with_drawings(tx, args, kwargs)
+        if target in PLAIN and not isinstance(args[0].realize(), TensorVariable):
+            target = PLAIN[target]
         with_tensors = with_scalars(tx, kind, target, args, kwargs)
         if with_tensors is not None:
             return with_tensors

@@ -559,6 +559,7 @@ class Pointwise:
         to_float: bool = False,
         held: int = 0,
         exact: int = -1,
+        powers: bool = False,
     ) -> Pointwise: ...
     @property
     def fallback(self) -> Callable[..., Any]: ...

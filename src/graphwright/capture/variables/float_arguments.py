@@ -26,9 +26,10 @@ from graphwright.capture.variables.reads import ItemRead, NumberRead
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import dtypes
 from graphwright.runtime.limits import finfo
-from graphwright.runtime.ops._face import empty, empty_like, ones_like
+from graphwright.runtime.ops._face import empty, empty_like, ones_like, pow_number, pow_number_
 from graphwright.runtime.ops.kernels import HALVES
 from graphwright.runtime.ops.table import TABLE, Kind, Op
+from graphwright.runtime.promotion import result_dtype
 
 if TYPE_CHECKING:
     from graphwright.capture.values import Values
@@ -49,7 +50,7 @@ _EXACT = frozenset(
     ]
 )
 
-_POWERS = frozenset(["pow", "pow_", "ipow"])
+_POWERS = frozenset(["pow", "ipow", "float_power"])
 _PRODUCTS = frozenset(["mul", "multiply"])
 _DIVISIONS = frozenset(["truediv", "div", "divide", "true_divide"])
 """Half types take a number that comes first as it is, but round a tensor there."""
@@ -76,22 +77,11 @@ def scalar_arguments(
             operands = operands[::-1]
         elif name_of(target) in _DIVISIONS:
             single = None
-    if name_of(target) in _POWERS and _takes_root(tx, tensors, operands[1]):
-        return operands, rest
+    if name_of(target) in _POWERS and _varies(operands[1]):
+        return operands, rest    # a tensor's power is no root
     if single is not None:
         operands = [arg.in_graph(tx, single) or arg for arg in operands]
     return operands, rest
-
-
-def _takes_root(tx: Values, tensors: list[TensorVariable], exponent: VariableTracker) -> bool:
-    """Whether a power by this number, or its gradient, is a root: a tensor's there is a power,
-    of which -0 and -inf have another. Guards hold on to it; any number that is read may be one."""
-    if isinstance(exponent, NumberRead):
-        return exponent.kind is float
-    if not isinstance(exponent, FloatVariable):
-        return False
-    slopes = (1.5,) if any(tensor.fake.requires_grad for tensor in tensors) else ()
-    return any(exponent.equals(tx, power) for power in (0.5, -0.5, *slopes))
 
 
 def _operands(
@@ -240,6 +230,10 @@ class _Call:
         rest = {name: value for name, value in given.items() if name != first}
         return tx.output.run(tx, self.kind, self.target, [given[first]], rest)
 
+    def is_in_place(self) -> bool:
+        """Whether the operation writes to its first argument."""
+        return self.target is operator.ipow or str(self.target).endswith("_")
+
     def holds_numbers(self, tx: Values) -> bool:
         """Whether what is filled holds the numbers, by guards where their kinds do not tell."""
         filled = self._filled_dtype()
@@ -315,7 +309,7 @@ def _scaled_product(tx: Values, call: _Call) -> VariableTracker | None:
     method = "mul" if name_of(call.target) == "addcmul" else "div"
     scaled = tx.output.run(tx, "call_method", "mul", [one, call.given["value"]], {})
     product = tx.output.run(tx, "call_method", method, [scaled, other], {})
-    in_place = "add_" if str(call.target).endswith("_") else "add"
+    in_place = "add_" if call.is_in_place() else "add"
     return tx.output.run(tx, "call_method", in_place, [own, product], {})
 
 
@@ -435,6 +429,52 @@ def _scattered(tx: Values, call: _Call) -> VariableTracker | None:
     return call.run(tx, {**call.rest(name), "src": source})
 
 
+def _raised(tx: Values, call: _Call) -> VariableTracker | None:
+    """A power by a tensor that says that it stands for a number.
+
+    Gradients of a power by 0 depend on nothing, which guards hold on to.
+    """
+    own, number = call.given["input"], call.given["exponent"]
+    if not isinstance(own, TensorVariable):
+        return _raised_number(tx, call)
+    if own.fake.dtype.is_complex:
+        return None
+    result = result_dtype((own.fake, 0.5))
+    if result in HALVES and not _is_held(tx, number, result):
+        return None
+    if isinstance(number, FloatVariable) and own.fake.requires_grad and number.equals(tx, 0.0):
+        return None
+    exponent = number.in_graph(tx, False)
+    if exponent is None:
+        return None
+    run = pow_number_ if call.is_in_place() else pow_number
+    return tx.output.run(tx, "call_function", run, [own, exponent], {})
+
+
+def _raised_number(tx: Values, call: _Call) -> VariableTracker | None:
+    """Powers of a number, which are contiguous."""
+    exponent = call.given["exponent"]
+    single = _beside([exponent]) if isinstance(exponent, TensorVariable) else None
+    base = None if single is None else call.given["input"].in_graph(tx, single)
+    if base is None:
+        return None
+    result = call.run(tx, {"input": base, "exponent": exponent})
+    return tx.output.run(tx, "call_method", "contiguous", [result], {})
+
+
+def _raised_in_float64(tx: Values, call: _Call) -> VariableTracker | None:
+    """A power in float64."""
+    if call.is_in_place():
+        return None
+    given, double = dict(call.given), tx.constant(dtypes.float64)
+    for name, value in call.given.items():
+        if isinstance(value, TensorVariable):
+            if value.fake.dtype.is_complex:
+                return None
+            given[name] = tx.output.run(tx, "call_method", "to", [value, double], {})
+    return _raised(tx, _Call("call_method", "pow", given, call.numbers))
+
+
 def _spread(tx: Values, call: _Call) -> VariableTracker | None:
     """`variance` that divides by the count, times `count / (count - correction)`."""
     own, run = call.given["input"], tx.output.run
@@ -461,6 +501,7 @@ _CLAMP = (("input", "min", "max"), ("min", "max"), _with_tensors)
 _WHERE = ("input", "other")
 _ADDED = (("input", "other", "alpha"), ("alpha",), _scaled)
 _PRODUCT = (("input", "tensor1", "tensor2", "value"), ("value",), _scaled_product)
+_POWER = ("input", "exponent")
 _KINDS = ("dtype", "device", "layout", "requires_grad")
 _RULES: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...], Rule]] = {
     ("", "clamp"): _CLAMP,
@@ -476,6 +517,9 @@ _RULES: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...], Rule]] = {
     ("", "sub"): _ADDED,
     ("", "addcmul"): _PRODUCT,
     ("", "addcdiv"): _PRODUCT,
+    ("", "pow"): (_POWER, _POWER, _raised),
+    ("", "ipow"): (_POWER, _POWER, _raised),
+    ("", "float_power"): (_POWER, _POWER, _raised_in_float64),
     ("", "full"): (("size", "fill_value", *_KINDS), ("fill_value",), _filled),
     ("", "full_like"): (("input", "fill_value", *_KINDS), ("fill_value",), _filled),
     ("", "new_full"): (("input", "size", "fill_value", *_KINDS), ("fill_value",), _filled),

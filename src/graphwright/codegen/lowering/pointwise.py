@@ -153,6 +153,17 @@ def power(x: Any, y: Any) -> Any:
     return apply("pow", x, y)
 
 
+def power_by_number(x: Any, y: Any) -> Any:
+    """x ** y, where y stands for a number: 0.5 and -0.5 are roots."""
+    if isinstance(y, Const):
+        return power(x, y)
+    result = apply("pow", x, y)
+    for exponent, root in ((0.5, "sqrt"), (-0.5, "rsqrt")):
+        is_root = apply("eq", y, const(exponent, y.dtype), dtype=dtypes.bool)
+        result = apply("where", is_root, apply(root, x), result, dtype=x.dtype)
+    return result
+
+
 def logical_arithmetic(op: str, on_bool: str) -> Scalar:
     """`op` on numbers, `on_bool` on bools."""
     return lambda x, y: apply(on_bool if x.dtype is dtypes.bool else op, x, y)
@@ -175,6 +186,7 @@ _predicate("isfinite", finite)
 
 _binary("mul", logical_arithmetic("mul", "and"))
 _binary("pow", power)
+_binary("pow_number", power_by_number)
 _binary("maximum", logical_arithmetic("max", "or"))
 _binary("minimum", logical_arithmetic("min", "and"))
 _binary("atan2", lambda x, y: apply("atan2", x, y))

@@ -34,6 +34,9 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
 typedef void (*GwPick)(const char *from, int64_t n, char *to);
 GwPick gw_pick_of(int64_t width, int64_t step);
 
+/* The loop of powers by tensors, for the one that NumPy has, which has to stay where it is. */
+GwLoopRef gw_power_loop(int dtype, GwLoopRef *numpy);
+
 /* graphwright's own kernel of that name for the dtype; NULL where there is none. */
 GwRow gw_own_row(const char *name, int dtype);
 /* The one of tensors, whose number is written, with numbers after them (of float32 for half types);

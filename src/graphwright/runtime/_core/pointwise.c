@@ -28,6 +28,7 @@ typedef struct {
     bool inplace;           /* writes operand 0 and returns it */
     bool promotes;          /* takes operands of several dtypes */
     bool to_float;          /* promotes; bool and integers become the default dtype */
+    bool powers;            /* by tensors */
     GwRow rows[GW_NUM_DTYPES];      /* our own kernels, which come before a ufunc's */
     GwRow mixed[GW_NUM_DTYPES];     /* of so many tensors with numbers behind them, or NULL */
     int mixed_tensors;
@@ -95,7 +96,7 @@ static bool find_loop(Pointwise *p, int dtype, GwPlan *plan) {
             || !ufunc_loop(ufunc, dtype, p->to_bool ? GW_BOOL : dtype, loop))) {
         return false;
     }
-    plan->loop = *loop;
+    plan->loop = p->powers ? gw_power_loop(dtype, loop) : *loop;
     return true;
 }
 
@@ -494,15 +495,15 @@ bool gw_dtype_bits(PyObject *sequence, uint32_t *bits) {
 static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"cls", "source", "operands", "dtypes", "fallback", "rest", "to_bool",
                             "masked", "costly", "inplace", "tensors", "numbers", "promotes",
-                            "to_float", "held", "exact", NULL};
+                            "to_float", "held", "exact", "powers", NULL};
     PyObject *cls, *source, *dtypes, *fallback, *rest = NULL;
     int operands, to_bool = 0, masked = 0, costly = 0, inplace = 0, tensors = 0, numbers = 0;
-    int promotes = 0, to_float = 0, held = 0, exact = -1;
+    int promotes = 0, to_float = 0, held = 0, exact = -1, powers = 0;
     uint32_t bits = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppiippii:Pointwise", names, &cls,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppiippiip:Pointwise", names, &cls,
                                      &source, &operands, &dtypes, &fallback, &PyTuple_Type, &rest,
                                      &to_bool, &masked, &costly, &inplace, &tensors, &numbers,
-                                     &promotes, &to_float, &held, &exact)
+                                     &promotes, &to_float, &held, &exact, &powers)
         || gw_tensor_class(cls) == NULL || !gw_dtype_bits(dtypes, &bits)) {
         return NULL;
     }
@@ -534,6 +535,7 @@ static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     p->inplace = inplace != 0;
     p->promotes = promotes != 0 || to_float != 0;
     p->to_float = to_float != 0;
+    p->powers = powers != 0;
     const char *name = PyUnicode_Check(source) ? PyUnicode_AsUTF8(source)
                                                : ((PyUFuncObject *)source)->name;
     if (name == NULL) {
@@ -585,7 +587,7 @@ PyTypeObject GwPointwise_Type = {
     .tp_name = "graphwright.runtime._core.Pointwise",
     .tp_doc = "Pointwise(cls, source, operands, dtypes, fallback, rest=(), to_bool=False, "
               "masked=False, costly=False, inplace=False, tensors=0, numbers=0, promotes=False, "
-              "to_float=False, held=0): an eager kernel whose plain calls run the loops of `source`, a "
+              "to_float=False, held=0, exact=numbers, powers=False): an eager kernel whose plain calls run the loops of `source`, a "
               "ufunc or a name.",
     .tp_basicsize = sizeof(Pointwise),
     .tp_new = pointwise_new,

@@ -1,6 +1,42 @@
-/* ldexp: numbers times powers of two with whole exponents. */
+/* Powers by tensors with NumPy's loops, and ldexp: numbers times powers of two. */
 #include "elements.h"
 #include "native.h"
+
+/* ---- NumPy's loops of powers ---- */
+
+enum { ROW = 256 };
+
+/* They take the one exponent 0.5 of a whole row for a root, of which -0 and -inf have another
+ * than the power: they are shown as many. `data` is NumPy's own loop. */
+#define POWER(name, T)                                                                     \
+    static void name(char **args, const npy_intp *count, const npy_intp *steps, void *data) { \
+        const GwLoopRef *numpy = data;                                                     \
+        if (*count == 0 || steps[1] != 0 || *(const T *)args[1] != (T)0.5) {               \
+            numpy->loop(args, count, steps, numpy->data);                                  \
+            return;                                                                        \
+        }                                                                                  \
+        T exponents[ROW];                                                                  \
+        for (int i = 0; i < ROW; i++) {                                                    \
+            exponents[i] = (T)0.5;                                                         \
+        }                                                                                  \
+        const npy_intp widths[3] = {steps[0], sizeof(T), steps[2]};                        \
+        for (npy_intp done = 0; done < *count; done += ROW) {                              \
+            npy_intp n = *count - done < ROW ? *count - done : ROW;                        \
+            char *at[3] = {args[0] + done * steps[0], (char *)exponents,                   \
+                           args[2] + done * steps[2]};                                     \
+            numpy->loop(at, &n, widths, numpy->data);                                      \
+        }                                                                                  \
+    }
+
+POWER(power_float32, float)
+POWER(power_float64, double)
+
+GwLoopRef gw_power_loop(int dtype, GwLoopRef *numpy) {
+    GwLoop loop = dtype == GW_FLOAT32 ? power_float32 : dtype == GW_FLOAT64 ? power_float64 : NULL;
+    return loop != NULL ? (GwLoopRef){loop, numpy} : *numpy;
+}
+
+/* ---- ldexp ---- */
 
 /* The exact product in float64, rounded once: behind these exponents all are 0 or infinite. */
 GW_INLINE float scaled_float(float x, int64_t exponent) {

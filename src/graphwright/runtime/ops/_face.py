@@ -614,6 +614,8 @@ _polygamma = _op("polygamma")
 _positive = _op("positive")
 _pow = _op("pow")
 _pow_ = _op("pow_")
+_pow_number = _op("pow_number")
+_pow_number_ = _op("pow_number_")
 _prelu = _op("prelu")
 _prod = _op("prod")
 _put = _op("put")
@@ -6783,6 +6785,14 @@ def pow(
 
 def pow_(input: Tensor, exponent: Tensor | Number) -> Any:
     return _dispatch(_pow_, (input, exponent))
+
+
+def pow_number(input: Tensor, exponent: Tensor) -> Any:
+    return _dispatch(_pow_number, (input, exponent))
+
+
+def pow_number_(input: Tensor, exponent: Tensor) -> Any:
+    return _dispatch(_pow_number_, (input, exponent))
 
 
 def prelu(input: Tensor, weight: Tensor) -> Any:

@@ -69,6 +69,7 @@ FAMILIES = (
     "pointwise_functions",
     "pointwise_special",
     "pointwise_unary",
+    "powers",
     "products",
     "quantiles",
     "random",

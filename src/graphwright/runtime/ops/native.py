@@ -325,7 +325,7 @@ def _few_steps(inplace: bool) -> tuple[dict[float, Any], dict[float, Any]]:
 def _power(fallback: Any) -> Any:
     """pow; exponents that are powers of themselves in fewer steps."""
     general = _core.Pointwise(
-        Tensor, np.power, 2, FLOATS, fallback, costly=True, promotes=True, held=0b10
+        Tensor, np.power, 2, FLOATS, fallback, costly=True, promotes=True, held=0b10, powers=True
     )
     of_floats = _core.Pointwise(
         Tensor, np.power, 2, FLOATS, fallback, costly=True, tensors=1, numbers=2, held=0b10
