@@ -50,7 +50,10 @@ _EXACT = frozenset(
     ]
 )
 
-_POWERS = frozenset(["pow", "ipow", "float_power"])
+_BY_RULE = frozenset(
+    ["pow", "ipow", "float_power", "where", "clamp", "clip", "clamp_min", "clamp_max"]
+)
+"""Where a tensor is another thing than the number, but for what the rules below make of it."""
 _PRODUCTS = frozenset(["mul", "multiply"])
 _DIVISIONS = frozenset(["truediv", "div", "divide", "true_divide"])
 """Half types take a number that comes first as it is, but round a tensor there."""
@@ -77,8 +80,8 @@ def scalar_arguments(
             operands = operands[::-1]
         elif name_of(target) in _DIVISIONS:
             single = None
-    if name_of(target) in _POWERS and _varies(operands[1]):
-        return operands, rest    # a tensor's power is no root
+    if name_of(target) in _BY_RULE and any(map(_varies, operands)):
+        return operands, rest
     if single is not None:
         operands = [arg.in_graph(tx, single) or arg for arg in operands]
     return operands, rest
@@ -215,6 +218,12 @@ def _is_held(tx: Values, number: VariableTracker | None, dtype: dtypes.dtype) ->
     return number.lies_between(tx, -largest, largest)
 
 
+def in_range(tx: Values, number: VariableTracker | None, dtype: dtypes.dtype) -> bool:
+    """As `_is_held`, but taken for granted of float32 and numbers that no guard compares."""
+    guarded = isinstance(number, FloatVariable) and number.guardable
+    return (dtype.itemsize >= 4 and not guarded) or _is_held(tx, number, dtype)
+
+
 class _Call:
     """A call of an operation: its arguments by name, in their order, and which are numbers."""
 
@@ -242,6 +251,11 @@ class _Call:
         numbers = [self.given.get(number) for number in self.numbers]
         return all(_is_held(tx, number, filled) for number in numbers if _varies(number))
 
+    def has_in_range(self, tx: Values, dtype: dtypes.dtype) -> bool:
+        """Whether the dtype of the result holds the numbers that vary."""
+        numbers = [self.given.get(number) for number in self.numbers]
+        return all(in_range(tx, number, dtype) for number in numbers if _varies(number))
+
     def _filled_dtype(self) -> dtypes.dtype:
         dtype = self.given["dtype"].as_constant() if "dtype" in self.given else None
         own = self.given.get("input")
@@ -262,7 +276,7 @@ def _with_tensors(tx: Values, call: _Call) -> VariableTracker | None:
     tensors = [v for v in call.given.values() if isinstance(v, TensorVariable)]
     kept = [v for v in tensors if v.fake.dtype is not dtypes.bool] or tensors
     single = _beside(kept)
-    if single is None:
+    if single is None or not call.has_in_range(tx, result_dtype((*[v.fake for v in kept], 0.5))):
         return None
     given = dict(call.given)
     for name in call.numbers:
@@ -297,6 +311,8 @@ def _scaled(tx: Values, call: _Call) -> VariableTracker | None:
         return None
     if own.fake.dtype is not other.fake.dtype or not _rounds_each_step(own):
         return None
+    if not call.has_in_range(tx, own.fake.dtype):
+        return None
     scaled = tx.output.run(tx, "call_method", "mul", [other, call.given["alpha"]], {})
     return call.run(tx, {"input": own, "other": scaled})
 
@@ -305,6 +321,8 @@ def _scaled_product(tx: Values, call: _Call) -> VariableTracker | None:
     """`input + value * tensor1 * tensor2`, or `/ tensor2`."""
     own, one, other = (call.given.get(name) for name in ("input", "tensor1", "tensor2"))
     if own is None or one is None or other is None or not _rounds_each_step(own):
+        return None
+    if not isinstance(own, TensorVariable) or not call.has_in_range(tx, own.fake.dtype):
         return None
     method = "mul" if name_of(call.target) == "addcmul" else "div"
     scaled = tx.output.run(tx, "call_method", "mul", [one, call.given["value"]], {})
@@ -353,6 +371,8 @@ def _weighted(tx: Values, call: _Call) -> VariableTracker | None:
     own = call.given["input"]
     if not isinstance(own, TensorVariable) or not _rounds_each_step(own):
         return None
+    if not call.has_in_range(tx, own.fake.dtype):
+        return None
     weight = call.given["weight"].in_graph(tx, own.fake.dtype is dtypes.float32)
     return None if weight is None else call.run(tx, {**call.given, "weight": weight})
 
@@ -396,7 +416,9 @@ def _is_in(tx: Values, call: _Call) -> VariableTracker | None:
 def _leaky(tx: Values, call: _Call) -> VariableTracker | None:
     """`where(input > 0, input, input * negative_slope)`."""
     own, run = call.given["input"], tx.output.run
-    if not _rounds_each_step(own):
+    if not isinstance(own, TensorVariable) or not _rounds_each_step(own):
+        return None
+    if not call.has_in_range(tx, own.fake.dtype):
         return None
     scaled = run(tx, "call_method", "mul", [own, call.given["negative_slope"]], {})
     positive = run(tx, "call_method", "gt", [own, tx.constant(0)], {})

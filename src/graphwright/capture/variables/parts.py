@@ -18,18 +18,34 @@ from graphwright.capture.exc import Reconsidered, Unsupported
 from graphwright.capture.guard_text import function_module
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import Raised
-from graphwright.capture.variables.float_arguments import entry_of, numbers_read, rule_for
+from graphwright.capture.variables.float_arguments import (
+    entry_of,
+    in_range,
+    numbers_read,
+    rule_for,
+)
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.functions import UserFunctionVariable
 from graphwright.capture.variables.quotients import QuotientVariable
 from graphwright.capture.variables.reads import NumberRead
+from graphwright.capture.variables.sequences import SequenceVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
+from graphwright.runtime.dtypes import get_default_dtype
+from graphwright.runtime.fake import make_fake
+from graphwright.runtime.ops import normalise
 from graphwright.runtime.ops.creation import arange_of_floats
+from graphwright.runtime.ops.integers import CONVERSIONS
+from graphwright.runtime.ops.normalise import NORMALISERS
+from graphwright.runtime.ops.schema import TENSOR_LIST_TYPES
 from graphwright.runtime.ops.table import Kind, Op
+from graphwright.runtime.promotion import to_float
+from graphwright.runtime.refusals import is_refusal
+from graphwright.runtime.symbolic.symint import hint_of
 
 if TYPE_CHECKING:
     from graphwright.capture.frame_state import FrameState
@@ -67,8 +83,11 @@ def run_parts(
     assert parts is not None
     fixed = env.fixed
     try:
-        given = _by_position(function, entry.names, args, kwargs)
-        result = _inlined(tx, parts, [tx.constant(value) for value in given], {})
+        given = [tx.constant(v) for v in _by_position(function, entry.names, args, kwargs)]
+        _check_numbers(tx, entry, given)
+        given = _normalised(tx, entry, given)
+        _check_refusals(entry, given)
+        result = _inlined(tx, parts, given, {})
     except (Raised, TypeError, Unsupported) as error:
         raise Reconsidered(entry.name) from error
     if env.fixed > fixed and not varies:
@@ -154,6 +173,83 @@ def _by_position(
     return [given.get(name, left_out[name]) for name in names]
 
 
+def _check_numbers(tx: Translator, entry: Op, given: Args) -> None:
+    """Raise TypeError where a number that varies, or a tensor, is given for another kind of
+    argument, which the operation as a whole refuses or reads, and where a float is out of range.
+    """
+    tensors = [v.fake for v in map(_realized, given) if isinstance(v, TensorVariable)]
+    dtype = to_float(tensors[0].dtype) if tensors else get_default_dtype()
+    for param, value in zip(entry.schema.params, map(_realized, given), strict=True):
+        kind = param.type.rstrip("?*")
+        parts = value.parts() if isinstance(value, SequenceVariable) else [value]
+        for part in map(_realized, parts):
+            if isinstance(part, (FloatVariable, QuotientVariable, NumberRead)):
+                taken = kind in _FLOATS and in_range(tx, part, dtype)
+            elif isinstance(part, SymIntVariable):
+                taken = kind in _FLOATS or kind in _WHOLE
+            else:
+                taken = not isinstance(part, TensorVariable) or kind not in _WHOLE
+            if not taken:
+                raise TypeError(f"argument {param.name!r} is no {kind}")
+
+
+def _normalised(tx: Translator, entry: Op, given: Args) -> Args:
+    """The arguments in the one form that the parts are given by the operation as a whole."""
+    ndim = 0
+    for slot, is_list in entry.tensor_slots[:1]:
+        first = given[slot].realize().as_example()
+        ndim = (first[0] if is_list else first).ndim
+    return [
+        _in_one_form(tx, param.type, value, ndim)
+        for param, value in zip(entry.schema.params, given, strict=True)
+    ]
+
+
+def _in_one_form(tx: Translator, kind: str, value: VariableTracker, ndim: int) -> VariableTracker:
+    name, _, rest = NORMALISERS.get(kind, "").partition("(")
+    if not name or kind in TENSOR_LIST_TYPES:
+        return value
+    function = getattr(normalise, name)
+    behind = [ndim + rest.count("+ 1")] if "{ndim}" in rest else []
+    value = value.realize()
+    if type(value) is not ConstantVariable:
+        return _inlined(tx, function, [value, *map(tx.constant, behind)], {})
+    try:
+        return tx.wrap_plain(function(value.value, *behind))
+    except (IndexError, RuntimeError) as error:
+        raise TypeError(str(error)) from error
+
+
+def _check_refusals(entry: Op, given: Args) -> None:
+    """Raise TypeError where the operation as a whole refuses the arguments, as they are now."""
+    if entry.meta is None:
+        return
+    try:
+        entry.meta(*map(_at_present, given))
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        raise TypeError(str(error)) from error
+
+
+def _at_present(value: VariableTracker) -> Any:
+    """An argument with the sizes and numbers of this call, of which nothing is assumed."""
+    value = value.realize()
+    if isinstance(value, TensorVariable):
+        fake = value.present().fake
+        shape, strides = map(hint_of, fake.shape), map(hint_of, fake.stride())
+        return make_fake(tuple(shape), tuple(strides), fake.dtype, fake.device)
+    if isinstance(value, (FloatVariable, QuotientVariable)):
+        return value.seen
+    if isinstance(value, NumberRead):
+        return value.kind(1)
+    if isinstance(value, SymIntVariable):
+        return hint_of(value.value)
+    if isinstance(value, SequenceVariable):
+        return tuple(map(_at_present, value.items))
+    return value.as_example()
+
+
 def _is_helper(function: Any) -> bool:
     """Whether it is one of the functions with which operations are written."""
     own = type(function) is types.FunctionType and function_module(function).startswith(_OPS)
@@ -169,6 +265,8 @@ def _inlined(
 
 
 _SCALARS = frozenset(["float", "Scalar"])
+_FLOATS = frozenset([*_SCALARS, "Scalar|str", "Operand", "object"])
+_WHOLE = frozenset([*CONVERSIONS, *NORMALISERS]) - TENSOR_LIST_TYPES
 _MADE_OF_OTHERS = (Kind.COMPOSITE, Kind.RANDOM)
 _LOWERED = (Kind.REDUCTION, Kind.CONTRACTION, Kind.CREATION)
 """What has parts for generated code only."""

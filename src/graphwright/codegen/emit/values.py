@@ -23,6 +23,7 @@ from graphwright.codegen.loops import (
     Value,
 )
 from graphwright.runtime import dtypes
+from graphwright.runtime.ops.kernels import rounded_number
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
@@ -175,7 +176,8 @@ class ValueEmitter:
     def _const(self, value: Const) -> Reg:
         kind = KIND_OF_DTYPE[value.dtype.name]
         if kind in ("f16", "bf16"):
-            bits = int(value.dtype.numpy.type(value.value).view("uint16"))
+            held = rounded_number(value.value, value.dtype)
+            bits = int(value.dtype.numpy.type(held).view("uint16"))
             return self.b.const(bits, kind)
         return self.b.const(value.value, kind)
 

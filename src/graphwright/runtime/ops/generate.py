@@ -23,6 +23,7 @@ from graphwright.runtime.ops.generate_names import (
     second_names,
     spreads,
 )
+from graphwright.runtime.ops.normalise import NORMALISERS
 from graphwright.runtime.ops.older import BEHIND, NUMBERS
 from graphwright.runtime.ops.out_forms import OUT_FORMS
 from graphwright.runtime.ops.schema import REQUIRED, Param, Schema
@@ -138,26 +139,6 @@ ANNOTATIONS = {
     "bool": "bool",
     "str": "str",
     "str?": "str | None",
-}
-
-NORMALISERS = {
-    "Tensor[]": 'as_tensors({0}, "{op}")',
-    "Tensor?[]": 'as_tensors({0}, "{op}")',
-    "Dim": "wrap_dim({0}, {ndim})",
-    "Dim?": "wrap_dim_optional({0}, {ndim})",
-    "NewDim": "wrap_dim({0}, {ndim} + 1)",
-    "Dims": "wrap_dims({0}, {ndim})",
-    "Dims?": "wrap_dims_optional({0}, {ndim})",
-    "DimsGiven": "wrap_dims_given({0}, {ndim})",
-    "LoneDim": "wrap_lone_dim({0}, {ndim})",
-    "DimsExact": "wrap_dims_exact({0}, {ndim})",
-    "Perm": "wrap_permutation({0}, {ndim})",
-    "Perm*": "wrap_permutation({0}, {ndim})",
-    "Size": "as_size({0})",
-    "Size*": "as_size({0})",
-    "Size?": "as_size_optional({0})",
-    "IntPair": "as_pair({0})",
-    "IntPair?": "as_pair_optional({0})",
 }
 
 FORMATTED = frozenset(

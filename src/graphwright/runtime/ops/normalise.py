@@ -10,6 +10,27 @@ from typing import Any, NoReturn
 from graphwright.runtime.ops.integers import as_int, as_ints
 from graphwright.runtime.size import Size
 
+NORMALISERS = {
+    "Tensor[]": 'as_tensors({0}, "{op}")',
+    "Tensor?[]": 'as_tensors({0}, "{op}")',
+    "Dim": "wrap_dim({0}, {ndim})",
+    "Dim?": "wrap_dim_optional({0}, {ndim})",
+    "NewDim": "wrap_dim({0}, {ndim} + 1)",
+    "Dims": "wrap_dims({0}, {ndim})",
+    "Dims?": "wrap_dims_optional({0}, {ndim})",
+    "DimsGiven": "wrap_dims_given({0}, {ndim})",
+    "LoneDim": "wrap_lone_dim({0}, {ndim})",
+    "DimsExact": "wrap_dims_exact({0}, {ndim})",
+    "Perm": "wrap_permutation({0}, {ndim})",
+    "Perm*": "wrap_permutation({0}, {ndim})",
+    "Size": "as_size({0})",
+    "Size*": "as_size({0})",
+    "Size?": "as_size_optional({0})",
+    "IntPair": "as_pair({0})",
+    "IntPair?": "as_pair_optional({0})",
+}
+"""The calls that bring arguments to that form, by the parameter's type."""
+
 _ALL = tuple(tuple(range(n)) for n in range(33))
 
 

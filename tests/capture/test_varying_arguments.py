@@ -1,0 +1,122 @@
+"""Numbers that vary are refused where the operation refuses them, however it is taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+F = gw.nn.functional
+LONE = gw.tensor(1.5)
+FEW = gw.tensor([[1.0, -2.0, 3.0]])
+INF = float("inf")
+
+
+def outcome(function: Callable[..., Any], x: gw.Tensor, value: Any) -> str:
+    try:
+        result = function(x, value)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    results = result if isinstance(result, tuple) else (result,)
+    return repr([(r.dtype, r.stride(), r.tolist()) for r in results])
+
+
+def check(function: Callable[..., Any], x: gw.Tensor, values: tuple[Any, ...]) -> None:
+    compiled = gw.compile(function, backend="llvm")
+    for value in values:
+        assert outcome(compiled, x, value) == outcome(function, x, value), value
+
+
+OF_DIMS: dict[str, Callable[[Any, Any], Any]] = {
+    "softmax": lambda x, dim: gw.softmax(x, dim),
+    "log_softmax": lambda x, dim: F.log_softmax(x, dim),
+    "logsumexp": lambda x, dim: gw.logsumexp(x, dim),
+    "flatten": lambda x, dim: gw.flatten(x, dim),
+    "unsqueeze": lambda x, dim: gw.unsqueeze_copy(x, dim),
+    "std": lambda x, dim: gw.std(x, dim),
+    "quantile": lambda x, dim: gw.quantile(x, 0.3, dim),
+    "nansum": lambda x, dim: gw.nansum(x, dim),
+    "median": lambda x, dim: gw.median(x, dim),
+}
+
+
+@pytest.mark.parametrize("x", [LONE, FEW], ids=["no dims", "two dims"])
+@pytest.mark.parametrize("name", OF_DIMS)
+def test_dims_are_those_of_the_tensor(name: str, x: gw.Tensor) -> None:
+    check(OF_DIMS[name], x, (0, -1, 1, 2, -2, -3, 0))
+
+
+OF_FLOATS: dict[str, Callable[[Any, Any], Any]] = {
+    "hardshrink": lambda x, s: F.hardshrink(x, s),
+    "softshrink": lambda x, s: F.softshrink(x, s),
+    "elu": lambda x, s: F.elu(x, s),
+    "celu": lambda x, s: F.celu(x, s),
+    "softplus": lambda x, s: F.softplus(x, s),
+    "leaky_relu": lambda x, s: F.leaky_relu(x, s),
+}
+
+
+@pytest.mark.parametrize("dtype", [gw.int64, gw.uint8, gw.bool], ids=str)
+@pytest.mark.parametrize("name", OF_FLOATS)
+def test_dtypes_that_are_refused_stay_so(name: str, dtype: gw.dtype) -> None:
+    check(OF_FLOATS[name], FEW.abs().to(dtype), (0.25, 0.5, 0.125))
+
+
+IN_RANGE: dict[str, Callable[[Any, Any], Any]] = {
+    **OF_FLOATS,
+    "logit": lambda x, s: gw.logit(x, s),
+    "clamp": lambda x, s: gw.clamp(x, s),
+    "clamp_": lambda x, s: x.clone().clamp_(max=s),
+    "clamp_min": lambda x, s: x.clamp_min(s),
+    "where": lambda x, s: gw.where(x > 0, x, s),
+    "alpha": lambda x, s: gw.add(x, x, alpha=s),
+    "lerp": lambda x, s: gw.lerp(x, x + 1, s),
+    "addcmul": lambda x, s: gw.addcmul(x, x, x, value=s),
+    "pow": lambda x, s: x**s,
+    "normalize": lambda x, s: F.normalize(x, eps=s),
+}
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.float32, gw.int64], ids=str)
+@pytest.mark.parametrize("name", IN_RANGE)
+def test_numbers_that_the_dtype_does_not_hold_are_refused(name: str, dtype: gw.dtype) -> None:
+    compiled = gw.compile(IN_RANGE[name], backend="llvm")
+    x = gw.tensor([[1, 0, 3]]).to(dtype)
+    for value in (0.25, 0.5, 1e6, -1e39, INF, 0.125):
+        plain, fast = (outcome(f, x, value) for f in (IN_RANGE[name], compiled))
+        if "Error" in plain:
+            assert fast == plain, value
+        else:
+            assert gw.allclose(compiled(x, value), IN_RANGE[name](x, value), equal_nan=True), value
+
+
+OF_WHOLE: dict[str, Callable[[Any, Any], Any]] = {
+    "diff": lambda x, n: gw.diff(x, n),
+    "cross_entropy": lambda x, n: F.cross_entropy(x, gw.tensor([1]), ignore_index=n),
+    "channel_shuffle": lambda x, n: F.channel_shuffle(x[None, ..., None], n),
+    "chunk": lambda x, n: gw.chunk(x, n),
+    "softmax": lambda x, n: gw.softmax(x, n),
+}
+
+
+@pytest.mark.parametrize("name", OF_WHOLE)
+def test_floats_are_no_ints(name: str) -> None:
+    check(OF_WHOLE[name], FEW, (1, 1.5, 2.5, 0, 1))
+
+
+def test_an_operator_in_place_on_a_number_gives_a_tensor() -> None:
+    def f(x: gw.Tensor, number: Any) -> Any:
+        number *= x
+        number **= x
+        return number
+
+    compiled = gw.compile(f, backend="llvm", fullgraph=True)
+    for number in (0.5, 1.5, 0.25):
+        assert gw.allclose(compiled(FEW, number), f(FEW, number), equal_nan=True)
+
+
+def test_powers_of_a_number_are_contiguous() -> None:
+    check(lambda x, s: s**x, FEW.expand(2, 3).t(), (2.0, 1.0, 4.0))
