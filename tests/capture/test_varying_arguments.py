@@ -36,7 +36,7 @@ OF_DIMS: dict[str, Callable[[Any, Any], Any]] = {
     "logsumexp": lambda x, dim: gw.logsumexp(x, dim),
     "flatten": lambda x, dim: gw.flatten(x, dim),
     "unsqueeze": lambda x, dim: gw.unsqueeze_copy(x, dim),
-    "std": lambda x, dim: gw.std(x, dim),
+    "std": lambda x, dim: gw.std(x, dim, correction=0),
     "quantile": lambda x, dim: gw.quantile(x, 0.3, dim),
     "nansum": lambda x, dim: gw.nansum(x, dim),
     "median": lambda x, dim: gw.median(x, dim),
@@ -120,3 +120,67 @@ def test_an_operator_in_place_on_a_number_gives_a_tensor() -> None:
 
 def test_powers_of_a_number_are_contiguous() -> None:
     check(lambda x, s: s**x, FEW.expand(2, 3).t(), (2.0, 1.0, 4.0))
+
+
+IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "leaky_relu_": lambda x, s: F.leaky_relu_(x, s),
+    "a function of leaky_relu": lambda x, s: F.leaky_relu(x, s, inplace=True),
+    "pow_": lambda x, s: x.pow_(s),
+    "pow_ of the class": lambda x, s: gw.Tensor.pow_(x, s),
+    "addcmul_ of the class": lambda x, s: gw.Tensor.addcmul_(x, x, x, value=s),
+    "add_ of the class": lambda x, s: gw.Tensor.add_(x, x, alpha=s),
+    "clamp_": lambda x, s: x.clamp_(s),
+    "lerp_": lambda x, s: x.lerp_(x + 1, s),
+    "elu": lambda x, s: F.elu(x, s, inplace=True),
+    "threshold": lambda x, s: F.threshold_(x, s, 2.0),
+    "masked_fill_": lambda x, s: x.masked_fill_(x > 0, s),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_what_is_written_in_place_is_the_tensor_itself(name: str) -> None:
+    compiled = gw.compile(IN_PLACE[name], backend="llvm")
+    for value in (0.25, 0.5, 2.0, 0.125):
+        x, y = FEW.clone(), FEW.clone()
+        assert compiled(x, value) is x
+        IN_PLACE[name](y, value)
+        assert gw.allclose(x, y, equal_nan=True), value
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_leaves_that_require_gradients_are_not_written(name: str) -> None:
+    compiled = gw.compile(IN_PLACE[name], backend="llvm")
+    for value in (0.25, 0.5, 0.125):
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+            compiled(FEW.clone().requires_grad_(), value)
+
+
+OF_GRADIENTS: dict[str, Callable[[Any, Any], Any]] = {
+    "celu": lambda x, s: F.celu(x, s),
+    "softplus": lambda x, s: F.softplus(x, s),
+    "logit": lambda x, s: gw.logit(x, s),
+    "pinv": lambda x, s: gw.linalg.pinv(gw.outer(x.nan_to_num(), x.nan_to_num()), s),
+}
+
+
+@pytest.mark.parametrize("name", OF_GRADIENTS)
+def test_gradients_are_those_of_the_operation_as_a_whole(name: str) -> None:
+    """Which are its own at nan, and where it is cut off."""
+    compiled = gw.compile(OF_GRADIENTS[name], backend="llvm")
+    for value in (0.25, 0.5, 0.0, 0.125):
+        results = []
+        for function in (OF_GRADIENTS[name], compiled):
+            x = gw.tensor([float("nan"), 0.5, -2.0, 0.75], requires_grad=True)
+            if name == "celu" and not value:
+                continue
+            (gradient,) = gw.autograd.grad(function(x, value).nan_to_num().sum(), x)
+            results.append(gradient)
+        if results:
+            assert gw.allclose(results[0], results[1], equal_nan=True, atol=1e-5), value
+
+
+def test_what_has_no_derivative_has_none_for_other_numbers() -> None:
+    compiled = gw.compile(lambda x, s: gw.floor_divide(x, s), backend="llvm")
+    for value in (2.0, 0.5, 3.0):
+        with pytest.raises(RuntimeError, match="derivative for floor_divide"):
+            compiled(FEW.clone().requires_grad_(), value).sum().backward()

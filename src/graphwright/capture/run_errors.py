@@ -17,5 +17,16 @@ BY_INDEX = frozenset(
 
 def name_of(target: Any) -> str:
     """The name of an operation, without the underscore of in-place forms."""
-    name: str = getattr(target, "__name__", None) or getattr(target, "name", None) or str(target)
+    name = _own_name(target)
     return name if name.startswith("__") else name.rstrip("_")
+
+
+def is_in_place(target: Any) -> bool:
+    """Whether an operation writes to its first argument, as its name says."""
+    name = _own_name(target)
+    return name.endswith("_") and not name.endswith("__")
+
+
+def _own_name(target: Any) -> str:
+    name: str = getattr(target, "__name__", None) or getattr(target, "name", None) or str(target)
+    return name

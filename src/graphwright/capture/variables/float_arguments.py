@@ -16,7 +16,7 @@ import numpy
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.number_sources import ScalarSource
-from graphwright.capture.run_errors import name_of
+from graphwright.capture.run_errors import is_in_place, name_of
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
@@ -241,7 +241,7 @@ class _Call:
 
     def is_in_place(self) -> bool:
         """Whether the operation writes to its first argument."""
-        return self.target is operator.ipow or str(self.target).endswith("_")
+        return self.target is operator.ipow or is_in_place(self.target)
 
     def holds_numbers(self, tx: Values) -> bool:
         """Whether what is filled holds the numbers, by guards where their kinds do not tell."""
@@ -422,7 +422,8 @@ def _leaky(tx: Values, call: _Call) -> VariableTracker | None:
         return None
     scaled = run(tx, "call_method", "mul", [own, call.given["negative_slope"]], {})
     positive = run(tx, "call_method", "gt", [own, tx.constant(0)], {})
-    return run(tx, "call_method", "where", [own, positive, scaled], {})
+    result = run(tx, "call_method", "where", [own, positive, scaled], {})
+    return run(tx, "call_method", "copy_", [own, result], {}) if call.is_in_place() else result
 
 
 def _attention(tx: Values, call: _Call) -> VariableTracker | None:

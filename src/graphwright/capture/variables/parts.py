@@ -118,7 +118,8 @@ def _may_be_parts(state: FrameState, entry: Op, args: Iterable[VariableTracker])
     """Whether the parts of an operation can be run in its place, as far as is known."""
     if _parts_of(entry) is None or amp.current() or entry.name in state.lessons:
         return False
-    if entry.kind not in _MADE_OF_OTHERS and (entry.kind not in _LOWERED or _has_gradients(args)):
+    own_gradient = entry.vjp is not None and entry.kind is not Kind.RANDOM
+    if entry.kind not in (*_MADE_OF_OTHERS, *_LOWERED) or (own_gradient and _has_gradients(args)):
         return False
     return rule_for("call_function", entry.name) is None
 
