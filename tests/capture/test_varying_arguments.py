@@ -118,8 +118,14 @@ def test_an_operator_in_place_on_a_number_gives_a_tensor() -> None:
         assert gw.allclose(compiled(FEW, number), f(FEW, number), equal_nan=True)
 
 
-def test_powers_of_a_number_are_contiguous() -> None:
-    check(lambda x, s: s**x, FEW.expand(2, 3).t(), (2.0, 1.0, 4.0))
+@pytest.mark.parametrize("name", ["power", "power of what is read", "isin"])
+def test_results_are_contiguous_where_they_are_eagerly(name: str) -> None:
+    functions: dict[str, Callable[[Any, Any], Any]] = {
+        "power": lambda x, s: s**x,
+        "power of what is read": lambda x, s: gw.tensor(int(s)).item() ** x,
+        "isin": lambda x, s: gw.isin(x, s),
+    }
+    check(functions[name], FEW.expand(2, 3).t(), (2.0, 1.0, 4.0))
 
 
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {

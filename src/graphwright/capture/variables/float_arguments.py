@@ -80,7 +80,8 @@ def scalar_arguments(
             operands = operands[::-1]
         elif name_of(target) in _DIVISIONS:
             single = None
-    if name_of(target) in _BY_RULE and any(map(_varies, operands)):
+    unknown = isinstance(operands[0], NumberRead) or any(map(_varies, operands))
+    if unknown and name_of(target) in _BY_RULE:
         return operands, rest
     if single is not None:
         operands = [arg.in_graph(tx, single) or arg for arg in operands]
@@ -405,12 +406,13 @@ def _padded(tx: Values, call: _Call) -> VariableTracker | None:
 
 
 def _is_in(tx: Values, call: _Call) -> VariableTracker | None:
-    """A comparison with the one number."""
+    """A comparison with the one number, whose result is contiguous."""
     own, invert = call.given["elements"], call.given.get("invert", tx.constant(False))
     if not _rounds_each_step(own) or type(invert) is not ConstantVariable:
         return None
     method = "ne" if invert.value is True else "eq"
-    return tx.output.run(tx, "call_method", method, [own, call.given["test_elements"]], {})
+    result = tx.output.run(tx, "call_method", method, [own, call.given["test_elements"]], {})
+    return tx.output.run(tx, "call_method", "contiguous", [result], {})
 
 
 def _leaky(tx: Values, call: _Call) -> VariableTracker | None:
