@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import operator
 import sys
 import weakref
 from typing import Any
@@ -204,3 +205,15 @@ def test_array_protocol() -> None:
     assert np.asarray(x, dtype=np.int8).dtype == np.int8
     with pytest.raises(ValueError, match="copy"):
         x.__array__(dtype=np.int8, copy=False)
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "pow", "and_", "or_", "xor", "lshift", "rshift"])
+@pytest.mark.parametrize("backend", ["plain", "llvm"])
+def test_operators_take_scalars_of_numpy_as_numbers(name: str, backend: str) -> None:
+    """On either side: their dtype does not change the tensor's."""
+    function = getattr(operator, name)
+    u = gw.tensor([1, 2], dtype=gw.uint8)
+    run = function if backend == "plain" else gw.compile(lambda a, b: function(a, b))
+    for pair, numbers in (((np.int64(2), u), (2, u)), ((u, np.int64(2)), (u, 2))):
+        result, expected = run(*pair), function(*numbers)
+        assert (result.dtype, result.tolist()) == (expected.dtype, expected.tolist())

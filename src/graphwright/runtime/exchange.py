@@ -28,6 +28,11 @@ _OPERATORS = {
     np.less_equal: operator.le,
     np.greater: operator.gt,
     np.greater_equal: operator.ge,
+    np.bitwise_and: operator.and_,
+    np.bitwise_or: operator.or_,
+    np.bitwise_xor: operator.xor,
+    np.left_shift: operator.lshift,
+    np.right_shift: operator.rshift,
 }
 
 
