@@ -305,14 +305,20 @@ def _rounds_each_step(value: VariableTracker) -> bool:
     return isinstance(value, TensorVariable) and value.fake.dtype in wide
 
 
+def _in_steps(tx: Values, call: _Call) -> TensorVariable | None:
+    """The input, if several operations are as one and its dtype holds the numbers."""
+    own = call.given["input"]
+    if not isinstance(own, TensorVariable) or not _rounds_each_step(own):
+        return None
+    return own if call.has_in_range(tx, own.fake.dtype) else None
+
+
 def _scaled(tx: Values, call: _Call) -> VariableTracker | None:
     """`input + other * alpha`."""
-    own, other = call.given["input"], call.given.get("other")
-    if not isinstance(own, TensorVariable) or not isinstance(other, TensorVariable):
+    own, other = _in_steps(tx, call), call.given.get("other")
+    if own is None or not isinstance(other, TensorVariable):
         return None
-    if own.fake.dtype is not other.fake.dtype or not _rounds_each_step(own):
-        return None
-    if not call.has_in_range(tx, own.fake.dtype):
+    if own.fake.dtype is not other.fake.dtype:
         return None
     scaled = tx.output.run(tx, "call_method", "mul", [other, call.given["alpha"]], {})
     return call.run(tx, {"input": own, "other": scaled})
@@ -320,10 +326,8 @@ def _scaled(tx: Values, call: _Call) -> VariableTracker | None:
 
 def _scaled_product(tx: Values, call: _Call) -> VariableTracker | None:
     """`input + value * tensor1 * tensor2`, or `/ tensor2`."""
-    own, one, other = (call.given.get(name) for name in ("input", "tensor1", "tensor2"))
-    if own is None or one is None or other is None or not _rounds_each_step(own):
-        return None
-    if not isinstance(own, TensorVariable) or not call.has_in_range(tx, own.fake.dtype):
+    own, one, other = _in_steps(tx, call), call.given.get("tensor1"), call.given.get("tensor2")
+    if own is None or one is None or other is None:
         return None
     method = "mul" if name_of(call.target) == "addcmul" else "div"
     scaled = tx.output.run(tx, "call_method", "mul", [one, call.given["value"]], {})
@@ -369,10 +373,8 @@ def _number_tensor(tx: Values, call: _Call) -> VariableTracker | None:
 
 def _weighted(tx: Values, call: _Call) -> VariableTracker | None:
     """`lerp`, whose weight has the dtype of the others."""
-    own = call.given["input"]
-    if not isinstance(own, TensorVariable) or not _rounds_each_step(own):
-        return None
-    if not call.has_in_range(tx, own.fake.dtype):
+    own = _in_steps(tx, call)
+    if own is None:
         return None
     weight = call.given["weight"].in_graph(tx, own.fake.dtype is dtypes.float32)
     return None if weight is None else call.run(tx, {**call.given, "weight": weight})
@@ -417,10 +419,8 @@ def _is_in(tx: Values, call: _Call) -> VariableTracker | None:
 
 def _leaky(tx: Values, call: _Call) -> VariableTracker | None:
     """`where(input > 0, input, input * negative_slope)`."""
-    own, run = call.given["input"], tx.output.run
-    if not isinstance(own, TensorVariable) or not _rounds_each_step(own):
-        return None
-    if not call.has_in_range(tx, own.fake.dtype):
+    own, run = _in_steps(tx, call), tx.output.run
+    if own is None:
         return None
     scaled = run(tx, "call_method", "mul", [own, call.given["negative_slope"]], {})
     positive = run(tx, "call_method", "gt", [own, tx.constant(0)], {})
