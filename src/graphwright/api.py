@@ -138,7 +138,7 @@ def compile(
             from the start; False: always static.
         backend: "auto", "llvm", "c", "eager", or a callable
             `(GraphModule, example_inputs) -> callable`, the example inputs being fake tensors.
-        mode: one of `MODES`; on CPUs all of them do the same.
+        mode: one of `MODES`, PyTorch's names; without effect: each compiles the same code.
         options: "recompile_limit": how many versions one code object may have, 8 by default;
             what needs more runs as plain Python, after one warning.
         disable: return `model` as it is.

@@ -66,9 +66,33 @@ def listed(x):
 listed_inputs = (3,)
 
 
+def calls_so_far():
+    calls_so_far.calls = getattr(calls_so_far, "calls", 0) + 1
+    return calls_so_far.calls
+
+
 def growing(x):
-    growing.calls = getattr(growing, "calls", 0) + 1
-    return [x] * growing.calls
+    return [x] * calls_so_far()
+
+
+def counting(x):
+    return {"x": x, "calls": calls_so_far()}
+
+
+def drifting(x):
+    return x, float(calls_so_far())
+
+
+def renamed(x):
+    return {f"call {calls_so_far()}": x}
+
+
+def retyped(x):
+    return (x, None) if calls_so_far() == 1 else (x, 0)
+
+
+def mixed(x):
+    return {"x": x, "name": "a", "n": (1, 2.5, None), "opaque": object()}
 
 
 def talkative(x):
@@ -153,6 +177,12 @@ def test_bench_compares_and_writes_reports(
     assert sorted(p.name for p in out.iterdir()) == ["report.html", "results.json", "results.md"]
 
 
+def test_bench_says_what_it_compared(capsys: pytest.CaptureFixture[str], model: str) -> None:
+    text = run(capsys, "bench", f"{model}:mixed", "--input", "f32[2]", "--seconds", "0.01")
+    assert "results agree: 1 Tensor, 1 str, 1 int, 1 float, 1 NoneType; not compared: 1 object" \
+        in text
+
+
 def test_python_literals_are_inputs(capsys: pytest.CaptureFixture[str], model: str) -> None:
     text = run(capsys, "dump", f"{model}:scalar", "--input", "f32[2]", "--input", "3",
                "--stage", "graph")
@@ -188,7 +218,11 @@ def test_doctor_says_what_will_be_used(capsys: pytest.CaptureFixture[str]) -> No
     (["dump", "{model}:f", "--out", "{model}"], "cannot write to", "--out"),
     (["bench", "{model}:f", "--seconds", "0.01", "--out", "{model}/x"], "cannot write to",
      "--out"),
-    (["bench", "{model}:growing", "--input", "f32[2]"], "1 tensors ([2]), compiled 2", "report"),
+    (["bench", "{model}:growing", "--input", "f32[2]"], "1 values ([2]), compiled 2", "report"),
+    (["bench", "{model}:counting", "--input", "f32[2]"], "leaf 1 (int): 1 and 2", "report"),
+    (["bench", "{model}:drifting", "--input", "f32[2]"], "leaf 1 (float): by 1.00e+00", "report"),
+    (["bench", "{model}:renamed", "--input", "f32[2]"], "containers differ", "report"),
+    (["bench", "{model}:retyped", "--input", "f32[2]"], "types differ", "report"),
     (["dump", "{model}:f", "--stage", "c", "--stage", "llvm"], "different backends",
      "ask for one"),
 ])

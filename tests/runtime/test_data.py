@@ -192,7 +192,7 @@ def test_a_failure_in_a_worker_is_told_with_its_place(
     with pytest.raises(seen) as caught:
         list(DataLoader(Failing(), num_workers=1, in_order=in_order))
     text = str(caught.value)
-    assert text.startswith(f"Caught {type(error).__name__} in DataLoader worker process 0.\n")
+    assert text.startswith(f"Caught {type(error).__name__} in DataLoader worker thread 0.\n")
     assert "Original Traceback" in text and "raise error" in text
     assert caught.value.__cause__ is error
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import graphwright as gw
-from graphwright.cli.errors import UserError
+from graphwright.cli.comparison import compare
 from graphwright.cli.loading import load_target, make_inputs
 from graphwright.cli.options import add_backend, add_target
 from graphwright.cli.output import folder_for_output, say
@@ -22,8 +22,8 @@ from graphwright.report.page import Page
 def add_parser(commands: Any) -> None:
     """The subcommand's grammar."""
     parser = commands.add_parser(
-        "bench", help="eager against compiled",
-        description="Compare the results of a function eagerly and compiled, then time both in "
+        "bench", help="time a function eagerly and compiled",
+        description="Call a function eagerly and compiled, compare all results, then time both in "
                     "turns. With --out also write JSON, Markdown and an HTML page.")
     add_target(parser)
     add_backend(parser)
@@ -44,42 +44,6 @@ def some_seconds(text: str) -> float:
     return seconds
 
 
-def tensors_in(value: Any) -> list[gw.Tensor]:
-    """The tensors in nested tuples, lists and dicts, in order."""
-    if isinstance(value, gw.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return [tensor for item in value for tensor in tensors_in(item)]
-    return []
-
-
-def check(expected: Any, got: Any) -> None:
-    """Stop where compiled and eager results differ.
-
-    Raises:
-        UserError: they do; nothing is timed then.
-    """
-    eagerly, compiled = tensors_in(expected), tensors_in(got)
-    if [t.shape for t in eagerly] != [t.shape for t in compiled]:
-        raise UserError(f"eager results are {shapes_of(eagerly)}, compiled {shapes_of(compiled)}",
-                        "does the function go on from call to call? Otherwise please report "
-                        "this as a bug")
-    for a, b in zip(eagerly, compiled, strict=True):
-        dtype = gw.complex128 if a.is_complex() or b.is_complex() else gw.float64
-        x, y = a.to(dtype), b.to(dtype)
-        if not gw.allclose(x, y, rtol=1e-3, atol=1e-5, equal_nan=True):
-            worst = (x - y).abs().max().item()
-            raise UserError(f"compiled and eager results differ by {worst:.2e}",
-                            "is the function random? Otherwise please report this as a bug")
-
-
-def shapes_of(tensors: list[gw.Tensor]) -> str:
-    """Their number, and the shape of each."""
-    return f"{len(tensors)} tensors ({', '.join(str(list(t.shape)) for t in tensors)})"
-
-
 def seeded(call: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
     """The result of one call from a fixed seed."""
     gw.manual_seed(0)
@@ -87,7 +51,8 @@ def seeded(call: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
 
 
 def measure(arguments: argparse.Namespace) -> tuple[float, dict[str, Timing], str]:
-    """Seconds of the first compiled call, the timings in turns, and what was compiled."""
+    """Seconds of the first compiled call, the timings in turns, and what was compared and
+    compiled."""
     module, function = load_target(arguments.target)
     inputs = make_inputs(module, function, arguments.inputs)
     compiled = gw.compile(function, backend=arguments.backend)
@@ -95,12 +60,12 @@ def measure(arguments: argparse.Namespace) -> tuple[float, dict[str, Timing], st
     start = time.perf_counter()
     got = seeded(compiled, inputs)
     first = time.perf_counter() - start
-    check(expected, got)
+    agreement = compare(expected, got)
     timings = in_turns({"eager": lambda: function(*inputs), "compiled": lambda: compiled(*inputs)},
                        seconds=arguments.seconds)
     stats = gw.compiler.stats(compiled)
     return first, timings, (f"{stats.graphs} graphs, {stats.breaks} breaks, "
-                            f"{stats.kernels} kernels")
+                            f"{stats.kernels} kernels; {agreement}")
 
 
 def rows_of(timings: dict[str, Timing]) -> list[list[str]]:

@@ -18,8 +18,9 @@ from graphwright.codegen import cache, target
 from graphwright.runtime import blas
 
 OPTIONAL = (("triton", "Triton kernels (dump --stage triton, ptx)"),
-            ("matplotlib", "charts of bench"), ("torch", "a peer in bench"),
-            ("jax", "a peer in bench"))
+            ("matplotlib", "charts of `python -m benchmarks` and of the examples"),
+            ("torch", "a peer of `python -m benchmarks`"),
+            ("jax", "a peer of `python -m benchmarks`"))
 
 
 def add_parser(commands: Any) -> None:

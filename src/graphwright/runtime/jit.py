@@ -1,15 +1,16 @@
 """The marks of TorchScript that model code carries, which say nothing here.
 
-`script`, `trace` and their companions give back what they are given: `graphwright.compile` takes
-Python as it is. What is never scripted is never being scripted, so `is_scripting` and `is_tracing`
-are False, and nothing is a `ScriptFunction`; a `ScriptModule` is a module as any other.
+`script` and its companions give back what they are given: `graphwright.compile` takes Python as it
+is. `trace` raises: nothing here records one call. What is never scripted is never being scripted,
+so `is_scripting` and `is_tracing` are False, and nothing is a `ScriptFunction`; a `ScriptModule`
+is a module as any other.
 """
 
 from __future__ import annotations
 
 import types
 import typing
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from graphwright.runtime.nn.module import Module
 
@@ -56,9 +57,11 @@ def script(obj: T, **options: Any) -> T:
     return obj
 
 
-def trace(func: T, example_inputs: Any = None, **options: Any) -> T:
-    """The function or module itself: nothing is recorded, and branches stay branches."""
-    return func
+def trace(func: Any, example_inputs: Any = None, **options: Any) -> NoReturn:
+    """Raises NotImplementedError: a call is not recorded as a graph without its branches."""
+    raise NotImplementedError(
+        "jit.trace is not implemented: graphwright does not record one call as a program. Use "
+        "graphwright.compile(func), which captures the function and guards what it relied on")
 
 
 def freeze(mod: T, preserved_attrs: Any = None, optimize_numerics: bool = True) -> T:

@@ -187,8 +187,7 @@ def _check_workers(
 ) -> None:
     if count < 0:
         raise ValueError(
-            "num_workers option should be non-negative; use num_workers=0 to disable "
-            "multiprocessing."
+            "num_workers option should be non-negative; 0 loads in the thread that asks"
         )
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
@@ -196,15 +195,15 @@ def _check_workers(
         raise ValueError(
             "prefetch_factor option should be non-negative"
             if count
-            else "prefetch_factor option could only be specified in multiprocessing. "
-            "let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None."
+            else "prefetch_factor needs workers that prefetch: set num_workers > 0, or leave "
+            "prefetch_factor None"
         )
     if persistent and not count:
         raise ValueError("persistent_workers option needs num_workers > 0")
     if context is not None and not count:
         raise ValueError(
-            "multiprocessing_context can only be used with multi-process loading "
-            f"(num_workers > 0), but got num_workers={count}"
+            "multiprocessing_context can only be used with workers (num_workers > 0), but got "
+            f"num_workers={count}"
         )
     if context is not None:
         _check_context(context)

@@ -62,7 +62,7 @@ def _told(error: Exception, worker: int) -> Exception:
     """
     kind = type(error)
     where = "".join(traceback.format_exception(error))
-    text = f"Caught {kind.__name__} in DataLoader worker process {worker}.\nOriginal {where}"
+    text = f"Caught {kind.__name__} in DataLoader worker thread {worker}.\nOriginal {where}"
     try:
         return kind(_PlainKey(text) if issubclass(kind, KeyError) else text)
     except TypeError:
