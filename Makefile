@@ -39,9 +39,9 @@ docs:  ## write docs/ops.md from the op table, docs/graph_breaks.md from the reg
 	$(RUN) tools/document_ops.py
 	$(RUN) tools/document_breaks.py
 
-bench:  ## measure the targets and write the table into README.md
+bench:  ## measure the targets; write the tables of README.md and docs/benchmarks.md
 	$(PYTHON) tools/environment.py $(VENV) --extras bench,examples
-	$(RUN) -m benchmarks --update-readme
+	$(RUN) -m benchmarks --update-docs
 
 fuzz:  ## 10,000 random functions captured, and as many random graphs, views and loop nests
 	$(RUN) -m pytest tests -q -m fuzz --fuzz-factor 50 -n logical --dist worksteal

@@ -2,6 +2,6 @@
 
     python -m benchmarks                   run everything, write out/benchmarks/{json,md,html}
     python -m benchmarks kernels calls     only these groups
-    python -m benchmarks --update-readme   also write the table into README.md
+    python -m benchmarks --update-docs     also write the tables of README.md, docs/benchmarks.md
     python -m benchmarks.eager_large       every kind of op on large tensors, against PyTorch
 """

@@ -32,8 +32,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("groups", nargs="*", choices=[*GROUPS, []], default=[])
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "benchmarks")
-    parser.add_argument("--update-readme", action="store_true")
+    parser.add_argument("--update-docs", action="store_true",
+                        help="write the tables of README.md and docs/benchmarks.md")
     arguments = parser.parse_args()
+    if arguments.update_docs and arguments.groups:
+        parser.error("--update-docs writes all rows: name no groups with it")
     results: list[Result] = []
     for name in arguments.groups or GROUPS:
         print(f"{name} ...", flush=True)
@@ -44,8 +47,8 @@ def main() -> None:
     print(reporting.markdown(results))
     for path in reporting.write(results, arguments.out):
         print(path)
-    if arguments.update_readme:
-        reporting.update_readme(results, ROOT / "README.md")
+    if arguments.update_docs:
+        reporting.update_docs(results, ROOT)
 
 
 if __name__ == "__main__":

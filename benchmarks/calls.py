@@ -28,10 +28,10 @@ def peer_calls(array: np.ndarray) -> dict[str, Callable[[], object]]:
             c = torch.compile(lambda x: small(torch, x))
             c(t)
             cases["torch.compile"] = lambda: c(t)
-    jax = peers.jax()
+    jax, functions = peers.jax(), peers.jax_functions()
     if jax is not None:
         j = jax.numpy.asarray(array)
-        jitted = jax.jit(lambda x: jax.nn.relu(x + 1) * 2)
+        jitted = jax.jit(lambda x: small(functions, x))
         cases["JAX jit"] = lambda: jitted(j).block_until_ready()
     return cases
 

@@ -89,6 +89,15 @@ def torch_cases(function: Callable[..., Any], arrays: list[np.ndarray]) -> dict[
     return cases
 
 
+def jax_cases(function: Callable[..., Any], arrays: list[np.ndarray]) -> dict[str, Any]:
+    jax, functions = peers.jax(), peers.jax_functions()
+    if jax is None:
+        return {}
+    values = [jax.numpy.asarray(a) for a in arrays]
+    jitted = jax.jit(lambda *args: function(functions, *args))
+    return {"JAX jit": lambda: jitted(*values).block_until_ready()}
+
+
 def run_case(
     name: str, target: float, function: Callable[..., Any],
     reference: Callable[..., np.ndarray], arrays: list[np.ndarray],
@@ -103,7 +112,8 @@ def run_case(
         "graphwright": lambda: compiled(*tensors),
         "eager": lambda: function(gw, *tensors),
     }
-    timings = in_turns(cases, seconds=1.0) | peers.in_turns(torch_cases(function, arrays))
+    timings = in_turns(cases, seconds=1.0) | peers.in_turns(
+        torch_cases(function, arrays) | jax_cases(function, arrays))
     copy = timings.pop("copy").median
     ratios = {label: timing.median / copy for label, timing in timings.items()}
     return Result("kernels", name, "x copy", target, ratios.pop("graphwright"), ratios,

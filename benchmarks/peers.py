@@ -10,7 +10,8 @@ import importlib
 import importlib.util
 import shutil
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import graphwright as gw
 from graphwright.report import measure
@@ -35,6 +36,23 @@ def jax() -> ModuleType | None:
     if importlib.util.find_spec("jax") is None:
         return None
     return importlib.import_module("jax")
+
+
+def jax_functions() -> SimpleNamespace | None:
+    """JAX under the names and keywords that the cases use of graphwright and PyTorch."""
+    library = jax()
+    if library is None:
+        return None
+    numpy, nn = library.numpy, library.nn
+
+    def layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+        mean, var = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+        return (x - mean) / numpy.sqrt(var + eps) * weight + bias
+
+    return SimpleNamespace(
+        exp=numpy.exp, tanh=numpy.tanh, sigmoid=nn.sigmoid, relu=nn.relu,
+        softmax=lambda x, dim: nn.softmax(x, axis=dim),
+        nn=SimpleNamespace(functional=SimpleNamespace(layer_norm=layer_norm)))
 
 
 def in_turns(cases: Mapping[str, Callable[[], object]]) -> dict[str, measure.Timing]:

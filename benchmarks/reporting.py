@@ -1,10 +1,12 @@
-"""The suite's results as JSON, Markdown and one HTML page, and the table in README.md."""
+"""The suite's results as JSON, Markdown and one HTML page, and the tables in the docs."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import platform
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,19 @@ from graphwright.report.page import Page
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 HEADERS = ["what", "unit", "target", "graphwright"]
 PEERS = ["eager", "torch eager", "torch.compile", "JAX jit"]
+FIRST_SCREEN = (
+    "first call of the MLP 784-512-512-10, LLVM, empty cache",
+    "compiled relu(x + 1) * 2, 1,000 elements",
+    "8 pointwise ops with exp, tanh, sigmoid; 4 M float32",
+    "softmax 4096x1024",
+    "layer norm 4096x1024",
+    "training step of the MLP, batch 128, Adam",
+    "conv2d 8x64x56x56, 3x3, with gradients",
+    "gradients of each of 64 samples, MLP 32-64-10",
+    "backward of 12 ops, 100 elements",
+    "attention 4x8x256x64, 0.5 M float32",
+)
+"""The rows that README.md shows; docs/benchmarks.md has all."""
 
 
 def cell(value: float | None) -> str:
@@ -38,8 +53,12 @@ def row(result: Result, peers: list[str]) -> list[str]:
 
 
 def machine() -> str:
-    return (f"{platform.machine()}, {gw.get_num_threads()} threads, "
-            f"Python {platform.python_version()}, NumPy {np.__version__}")
+    """The processor, and the versions of all that was measured."""
+    versions = [f"Python {platform.python_version()}", f"NumPy {np.__version__}"]
+    versions += [f"{name} {version(library)}" for name, library in (("PyTorch", "torch"),
+                                                                    ("JAX", "jax"))
+                 if importlib.util.find_spec(library) is not None]
+    return f"{platform.machine()}, {gw.get_num_threads()} threads, {', '.join(versions)}"
 
 
 def markdown(results: list[Result]) -> str:
@@ -79,9 +98,22 @@ def write(results: list[Result], folder: Path) -> list[Path]:
     return [folder / name for name in ("results.json", "results.md", "report.html")]
 
 
-def update_readme(results: list[Result], readme: Path) -> None:
-    """Replace the table between the two markers in README.md."""
-    text = readme.read_text()
-    head, rest = text.split(BEGIN)
+def update_docs(results: list[Result], root: Path) -> None:
+    """Replace the tables between the markers in README.md and docs/benchmarks.md.
+
+    Raises:
+        ValueError: a row that README.md shows was not measured.
+    """
+    by_name = {result.name: result for result in results}
+    missing = [name for name in FIRST_SCREEN if name not in by_name]
+    if missing:
+        raise ValueError(f"README.md shows rows that were not measured: {', '.join(missing)}")
+    replace_table(root / "README.md", [by_name[name] for name in FIRST_SCREEN])
+    replace_table(root / "docs" / "benchmarks.md", results)
+
+
+def replace_table(page: Path, results: list[Result]) -> None:
+    """Put a table of results between the two markers of a page."""
+    head, rest = page.read_text().split(BEGIN)
     _, tail = rest.split(END)
-    readme.write_text(f"{head}{BEGIN}\n{markdown(results)}\n{END}{tail}")
+    page.write_text(f"{head}{BEGIN}\n{markdown(results)}\n{END}{tail}")

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from statistics import median
 
+from benchmarks import peers
 from benchmarks.result import Result
 
 FIRST_CALL = """
@@ -37,7 +38,38 @@ import graphwright
 print(time.perf_counter() - start)
 """
 
+TORCH_FIRST_CALL = """
+import time
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(),
+                      nn.Linear(512, 10))
+x = torch.randn(128, 784)
+with torch.no_grad():
+    start = time.perf_counter()
+    torch.compile(model)(x)
+    print(time.perf_counter() - start)
+"""
+
+JAX_FIRST_CALL = """
+import time
+import numpy as np
+import jax
+rng = np.random.default_rng(0)
+layers = [(jax.numpy.asarray(rng.standard_normal((n, m), dtype=np.float32)),
+           jax.numpy.zeros(m)) for n, m in ((784, 512), (512, 512), (512, 10))]
+def model(layers, x):
+    for i, (w, b) in enumerate(layers):
+        x = (jax.nn.relu(x) if i else x) @ w + b
+    return x
+x = jax.numpy.asarray(rng.standard_normal((128, 784), dtype=np.float32))
+start = time.perf_counter()
+jax.jit(model)(layers, x).block_until_ready()
+print(time.perf_counter() - start)
+"""
+
 ROUNDS = 7
+PEER_ROUNDS = 3
 
 
 def fresh(code: str, cache: str) -> float:
@@ -45,7 +77,7 @@ def fresh(code: str, cache: str) -> float:
 
     Python's own bytecode files may be written and read, as those of an installed package are.
     """
-    environment = {**os.environ, "GRAPHWRIGHT_CACHE_DIR": cache}
+    environment = {**os.environ, "GRAPHWRIGHT_CACHE_DIR": cache, "TORCHINDUCTOR_CACHE_DIR": cache}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
                           text=True, check=True)
@@ -62,6 +94,21 @@ def first_calls(code: str = FIRST_CALL, rounds: int = ROUNDS) -> tuple[float, fl
     return median(cold), median(warm)
 
 
+def peer_first_calls() -> dict[str, float]:
+    """Median seconds of the same first call by the peers, with empty caches."""
+    codes = {"torch.compile": TORCH_FIRST_CALL} if peers.torch_compiles() else {}
+    if peers.jax() is not None:
+        codes["JAX jit"] = JAX_FIRST_CALL
+    found = {}
+    for name, code in codes.items():
+        times = []
+        for _ in range(PEER_ROUNDS):
+            with tempfile.TemporaryDirectory() as cache:
+                times.append(fresh(code, cache))
+        found[name] = median(times)
+    return found
+
+
 def run() -> list[Result]:
     """Import and first call."""
     cold, warm = first_calls()
@@ -70,7 +117,7 @@ def run() -> list[Result]:
         imports = median(fresh(IMPORT, cache) for _ in range(ROUNDS))
     name = "first call of the MLP 784-512-512-10, LLVM"
     return [
-        Result("startup", f"{name}, empty cache", "s", 0.6, cold),
+        Result("startup", f"{name}, empty cache", "s", 0.6, cold, peer_first_calls()),
         Result("startup", f"{name}, warm cache", "s", 0.1, warm),
         Result("startup", "import graphwright, over import numpy", "s", 0.1, imports),
     ]
