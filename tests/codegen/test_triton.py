@@ -64,12 +64,12 @@ import triton
 import triton.language as tl
 
 @triton.jit
-def kernel(x, y, BLOCK_i: tl.constexpr):
+def kernel(x_ptr, y_ptr, BLOCK_i: tl.constexpr):
     i = tl.program_id(0).to(tl.int64) * BLOCK_i + tl.arange(0, BLOCK_i)
     mask_i = i < 3000
-    v1 = tl.load(x + i, mask=mask_i, other=0)
+    v1 = tl.load(x_ptr + i, mask=mask_i, other=0)
     v2 = tl.exp(v1)
-    tl.store(y + i, v2, mask=mask_i)
+    tl.store(y_ptr + i, v2, mask=mask_i)
 """)]
 
 

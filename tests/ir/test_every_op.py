@@ -42,12 +42,14 @@ CASES = [
 CONTIGUOUS_ONLY = ("view", "view_as", "view_copy", "as_strided_copy")
 
 
-def split_arguments(entry: OpSamples, sample: Sample, layout: str) -> tuple[list[Any], Any]:
+def split_arguments(
+    entry: OpSamples, sample: Sample, layout: str, dtype: Any = gw.float64
+) -> tuple[list[Any], Any]:
     """The sample's tensors, those that can be differentiated as leaves; and a function of them."""
     inputs: list[Any] = []
 
     def leaf(arr: Any, values: Any) -> Any:
-        made = lay_out(values.astype(numpy_type(arr, gw.float64)), layout).detach()
+        made = lay_out(values.astype(numpy_type(arr, dtype)), layout).detach()
         inputs.append(made.requires_grad_(arr.kind == "float" and arr.grad))
         return Slot(len(inputs) - 1)
 

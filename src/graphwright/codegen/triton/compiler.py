@@ -8,7 +8,8 @@ import warnings
 from typing import Any
 
 from graphwright.codegen.program import NativeProgram
-from graphwright.codegen.triton.emitter import TritonKernel, kernels
+from graphwright.codegen.triton.emitter import TritonKernel, listing
+from graphwright.codegen.triton.names import OFFSET, SEED
 from graphwright.runtime.records import Record
 
 _POINTERS = {
@@ -55,10 +56,10 @@ def compile_kernel(kernel: TritonKernel, arch: int = 90) -> CompiledKernel:
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    signature = {b.name: _POINTERS[b.dtype.name] for b in kernel.buffers}
-    signature |= dict.fromkeys(kernel.sizes, "i64")
+    types = [*(_POINTERS[b.dtype.name] for b in kernel.buffers), *["i64"] * len(kernel.sizes)]
+    signature = dict(zip(kernel.parameters, types, strict=True))
     if kernel.random:
-        signature |= {"seed": "i64", "offset": "i64"}
+        signature |= {SEED: "i64", OFFSET: "i64"}
     signature |= dict.fromkeys(kernel.blocks, "constexpr")
     aligned = {(i,): [["tt.divisibility", 16]] for i in range(len(kernel.buffers))}
     source = ASTSource(fn=jit_function(kernel), signature=signature, constexprs=kernel.blocks,
@@ -72,8 +73,8 @@ def compile_kernel(kernel: TritonKernel, arch: int = 90) -> CompiledKernel:
 
 
 def compile_ptx(program: NativeProgram, arch: int = 90) -> list[tuple[str, str]]:
-    """(kernel name, PTX) of each kernel of the program.
+    """(name, PTX) of each kernel of the program; a comment for those without a Triton form.
 
-    Raises: CannotEmit for a kernel without a Triton form; ImportError without Triton.
+    Raises: ImportError without Triton.
     """
-    return [(k.name, compile_kernel(k, arch).ptx) for k in kernels(program)]
+    return listing(program, "//", lambda kernel: compile_kernel(kernel, arch).ptx)

@@ -12,6 +12,8 @@ threads of a program do not see each other's stores without a barrier.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from graphwright.codegen.emit.index import step_along
 from graphwright.codegen.emit.lanes import all_values, walk
 from graphwright.codegen.loops import (
@@ -31,7 +33,8 @@ from graphwright.codegen.loops import (
 )
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.triton.functions import FUNCTIONS, HEADER
-from graphwright.codegen.triton.values import CannotEmit, Tile, TileValues, expr_text
+from graphwright.codegen.triton.names import OFFSET, PROGRAM, SEED, CannotEmit, Names
+from graphwright.codegen.triton.values import Tile, TileValues
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, ceildiv, floordiv
 
@@ -53,14 +56,16 @@ _IDENTITIES = {"sum": "0", "prod": "1", "max": 'float("-inf")', "min": 'float("i
 class TritonKernel(Record):
     """The source of one kernel, and how it is launched.
 
-    `buffers` and `sizes` are its parameters in order; `blocks` its constexprs; `grid` counts its
-    programs. Kernels that draw random numbers take `seed` and `offset` after the sizes.
+    It takes `buffers` and `sizes` in order, under the names `parameters`; `blocks` are its
+    constexprs; `grid` counts its programs. Kernels that draw random numbers take `seed` and
+    `offset` after the sizes.
     """
 
     name: str
     source: str
     buffers: tuple[Buffer, ...]
     sizes: tuple[str, ...]
+    parameters: tuple[str, ...]
     blocks: dict[str, int]
     grid: Expr
     random: bool
@@ -80,26 +85,39 @@ def kernels(program: NativeProgram) -> list[TritonKernel]:
 
     Raises: CannotEmit for a nest that is neither pointwise nor a reduction of rows.
     """
-    sizes = tuple(name for name, _, _ in program.symbols)
-    return [
-        kernel for step in program.steps if isinstance(step, Kernel)
-        for kernel in _kernels_of(step, sizes)
-    ]
+    sizes = _sizes(program)
+    return [kernel for step in program.steps if isinstance(step, Kernel)
+            for kernel in _kernels_of(step, sizes)]
+
+
+def attempts(program: NativeProgram) -> Iterator[tuple[str, list[TritonKernel] | str]]:
+    """Of each step its name, and its kernels or why it has none."""
+    sizes = _sizes(program)
+    for number, step in enumerate(program.steps):
+        if not isinstance(step, Kernel):
+            yield f"gemm_{number}", "a matrix product: left to cuBLAS"
+            continue
+        try:
+            yield step.name, _kernels_of(step, sizes)
+        except CannotEmit as reason:
+            yield step.name, f"{step.name} has no Triton kernel: {reason}"
+
+
+def listing(program: NativeProgram, comment: str, text: Callable[[TritonKernel], str]
+            ) -> list[tuple[str, str]]:
+    """(name, text) of each kernel; a comment for the steps that have none."""
+    return [pair for name, found in attempts(program)
+            for pair in ([(name, f"{comment} {found}\n")] if isinstance(found, str)
+                         else [(kernel.name, text(kernel)) for kernel in found])]
 
 
 def emit(program: NativeProgram) -> list[tuple[str, str]]:
     """(name, Triton source) of each kernel; a comment for those Triton does not get yet."""
-    sizes = tuple(name for name, _, _ in program.symbols)
-    listing: list[tuple[str, str]] = []
-    for number, step in enumerate(program.steps):
-        if not isinstance(step, Kernel):
-            listing.append((f"gemm_{number}", "# a matrix product: left to cuBLAS\n"))
-            continue
-        try:
-            listing += [(k.name, k.source) for k in _kernels_of(step, sizes)]
-        except CannotEmit as reason:
-            listing.append((step.name, f"# {step.name} has no Triton kernel: {reason}\n"))
-    return listing
+    return listing(program, "#", lambda kernel: kernel.source)
+
+
+def _sizes(program: NativeProgram) -> tuple[str, ...]:
+    return tuple(name for name, _, _ in program.symbols)
 
 
 def _kernels_of(kernel: Kernel, sizes: tuple[str, ...]) -> list[TritonKernel]:
@@ -125,24 +143,26 @@ class _NestWriter:
         self.sizes = sizes
         self.draft = _Draft()
         self.declared: dict[str, str] = {}
-        self.values = TileValues(self.draft.lines, self.draft.helpers)
+        self.names = Names(name)
+        self.values = TileValues(self.names, self.draft.lines, self.draft.helpers)
 
     def write(self, body: tuple[Stmt, ...]) -> TritonKernel:
         self.values.pending.update(
             (s.buffer.name, s.index) for s in walk(body)
             if isinstance(s, Store) and s.mask is None)
         self._grid(body)
-        used = [s for s in self.sizes if any(_mentions(line, s) for line in self.draft.lines)]
+        sizes = tuple(s for s in self.sizes if self.names.has_scalar(s))
         buffers = tuple(b for b in self.kernel.buffers if b.name in self.values.touched)
+        parameters = (*[self.names.buffer(b.name) for b in buffers],
+                      *map(self.names.scalar, sizes))
         return TritonKernel(
-            self.name, self._source(buffers, used), buffers, tuple(used), self.draft.blocks,
+            self.name, self._source(parameters), buffers, sizes, parameters, self.draft.blocks,
             self.draft.grid, self.values.random)
 
-    def _source(self, buffers: tuple[Buffer, ...], sizes: list[str]) -> str:
-        parameters = [b.name for b in buffers] + sizes
+    def _source(self, parameters: tuple[str, ...]) -> str:
         if self.values.random:
-            parameters += ["seed", "offset"]
-        parameters += [f"{name}: tl.constexpr" for name in self.draft.blocks]
+            parameters += (SEED, OFFSET)
+        parameters += tuple(f"{name}: tl.constexpr" for name in self.draft.blocks)
         helpers = [FUNCTIONS[name] for name in sorted(self.draft.helpers)]
         head = f"\n@triton.jit\ndef {self.name}({', '.join(parameters)}):\n"
         return HEADER + "\n".join([*helpers, head]) + "".join(
@@ -172,23 +192,24 @@ class _NestWriter:
             self._statements(body)
 
     def _program_ids(self, axes: list[Axis]) -> None:
-        lines, rest = self.draft.lines, "program"
+        lines, rest = self.draft.lines, PROGRAM
+        names = [self.names.scalar(axis.symbol.name) for axis in axes]
         if len(axes) == 1:
-            lines.append(f"{axes[0].symbol.name} = tl.program_id(0).to(tl.int64)")
+            lines.append(f"{names[0]} = tl.program_id(0).to(tl.int64)")
             return
         lines.append(f"{rest} = tl.program_id(0).to(tl.int64)")
-        for axis in reversed(axes[1:]):
-            extent = expr_text(axis.extent)
-            lines.append(f"{axis.symbol.name} = {rest} % ({extent})")
+        for name, axis in list(zip(names, axes, strict=True))[:0:-1]:
+            extent = self.names.index(axis.extent)
+            lines.append(f"{name} = {rest} % ({extent})")
             lines.append(f"{rest} = {rest} // ({extent})")
-        lines.append(f"{axes[0].symbol.name} = {rest}")
+        lines.append(f"{names[0]} = {rest}")
 
     def _flat(self, loop: For) -> None:
         """An outermost loop without a grid of its own: programs of `FLAT_BLOCK` elements."""
         if loop.kind is LoopKind.SERIAL:
             raise CannotEmit("a serial loop")
-        name, extent = loop.axis.symbol.name, loop.axis.extent
-        block = f"BLOCK_{name}"
+        name, extent = self.names.scalar(loop.axis.symbol.name), loop.axis.extent
+        block = self.names.block(loop.axis.symbol.name, FLAT_BLOCK)
         self.draft.blocks[block] = FLAT_BLOCK
         self.draft.grid = ceildiv(extent, FLAT_BLOCK)
         self.draft.lines.append(
@@ -217,12 +238,9 @@ class _NestWriter:
         size = 1 << max(0, most - 1).bit_length()
         if size > MAX_BLOCK:
             raise CannotEmit(f"rows of up to {most} elements")
-        name = axis.symbol.name
-        block = f"BLOCK_{name}"
-        if self.draft.blocks.get(block, size) != size:
-            block = f"BLOCK_{name}_{size}"
+        block = self.names.block(axis.symbol.name, size)
         self.draft.blocks[block] = size
-        self._declare(f"{name} = tl.arange(0, {block})")
+        self._declare(f"{self.names.scalar(axis.symbol.name)} = tl.arange(0, {block})")
 
     def _declare(self, line: str) -> None:
         """Write the line unless what it assigns is that already."""
@@ -232,9 +250,10 @@ class _NestWriter:
             self.draft.lines.append(line)
 
     def _enter(self, axis: Axis) -> None:
-        name = axis.symbol.name
-        self._declare(f"mask_{name} = {name} < {expr_text(axis.extent)}")
-        self.values.tile = Tile(axis.symbol, f"mask_{name}")
+        mask = self.names.mask(axis.symbol.name)
+        name = self.names.scalar(axis.symbol.name)
+        self._declare(f"{mask} = {name} < {self.names.index(axis.extent)}")
+        self.values.tile = Tile(axis.symbol, mask)
 
     def _inside(self, axis: Axis, body: tuple[Stmt, ...]) -> None:
         self._enter(axis)
@@ -265,18 +284,18 @@ class _NestWriter:
             else:
                 raise CannotEmit(f"a {type(stmt).__name__} in a reduction")
         for fold in reduce.folds:
-            self._fold(fold, axis.symbol)
+            self._fold(fold, self.names.mask(axis.symbol.name))
         self.values.tile = None
 
-    def _fold(self, fold: Fold, symbol: Sym) -> None:
+    def _fold(self, fold: Fold, mask: str) -> None:
         identity = _IDENTITIES[fold.op]
         if not fold.value.dtype.is_floating_point and "inf" in identity:
             raise CannotEmit(f"{fold.op} of integers")
-        value = self.values.text(fold.value)
-        filled = f"tl.where(mask_{symbol.name}, {value}, {identity})"
+        filled = f"tl.where({mask}, {self.values.tensor(fold.value)}, {identity})"
         if fold.op in _HELPERS:
             self.draft.helpers.add(_HELPERS[fold.op])
-        self.draft.lines.append(f"{fold.name} = {_SUMS[fold.op].format(filled)}")
+        name = self.names.scalar(fold.name)
+        self.draft.lines.append(f"{name} = {_SUMS[fold.op].format(filled)}")
         self.values.locals.add(fold.name)
 
     def _serial_fold(self, reduce: Reduce) -> None:
@@ -287,20 +306,22 @@ class _NestWriter:
             raise CannotEmit("that reduction inside a block")
         tile, axis = self.values.tile, reduce.axes[0]
         assert tile is not None
-        for fold in reduce.folds:
+        names = [self.names.scalar(fold.name) for fold in reduce.folds]
+        shape = f"{self.names.scalar(tile.axis.name)}.shape"
+        for name, fold in zip(names, reduce.folds, strict=True):
             kind = self.values.type_of(fold.value.dtype)
-            self.draft.lines.append(
-                f"{fold.name} = tl.full({tile.axis.name}.shape, {_IDENTITIES[fold.op]}, {kind})")
-        self.draft.lines.append(f"for {axis.symbol.name} in range({expr_text(axis.extent)}):")
+            self.draft.lines.append(f"{name} = tl.full({shape}, {_IDENTITIES[fold.op]}, {kind})")
+        turn = self.names.scalar(axis.symbol.name)
+        self.draft.lines.append(f"for {turn} in range({self.names.index(axis.extent)}):")
         steps = {"sum": "{} + {}", "prod": "{} * {}", "max": "gw_nan_max({}, {})",
                  "min": "gw_nan_min({}, {})"}
         with self.values.indented():
-            for fold in reduce.folds:
+            for name, fold in zip(names, reduce.folds, strict=True):
                 value = self.values.text(fold.value)
                 if fold.op in ("max", "min"):
                     self.draft.helpers.add(_HELPERS[fold.op])
-                step = steps[fold.op].format(fold.name, value)
-                self.draft.lines.append(f"{self.values.margin}{fold.name} = {step}")
+                step = steps[fold.op].format(name, value)
+                self.draft.lines.append(f"{self.values.margin}{name} = {step}")
         for fold in reduce.folds:
             self.values.locals.add(fold.name)
 
@@ -325,8 +346,3 @@ def _separates(index: Expr, symbol: Sym) -> bool:
     stride = step_along(index, symbol.name)
     return stride is not None and stride != 0 and (
         index is symbol or floordiv(index, stride) is symbol)
-
-
-def _mentions(line: str, name: str) -> bool:
-    return name in line.replace("(", " ").replace(")", " ").replace("*", " ").replace(
-        "/", " ").replace(",", " ").split()

@@ -133,3 +133,6 @@ FORMATS = {
     "fma": "tl.fma({}, {}, {})", "truncdiv": "{} // {}",
 }
 """Scalar operations that Triton spells itself."""
+
+DOUBLE_FORMATS = {"sqrt": "tl.sqrt({})", "rsqrt": "1.0 / tl.sqrt({})"}
+"""What float64 is spelled like where float32's form does not take it."""

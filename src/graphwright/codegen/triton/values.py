@@ -18,20 +18,11 @@ from graphwright.codegen.loops import (
     Store,
     Value,
 )
-from graphwright.codegen.triton.functions import CALLS, FORMATS
-from graphwright.runtime.dtypes import dtype
+from graphwright.codegen.triton.functions import CALLS, DOUBLE_FORMATS, FORMATS
+from graphwright.codegen.triton.names import OFFSET, SEED, CannotEmit, Names
+from graphwright.runtime.dtypes import dtype, int64
 from graphwright.runtime.records import Record
-from graphwright.runtime.symbolic.expr import (
-    Add,
-    Expr,
-    FloorDiv,
-    Int,
-    Max,
-    Min,
-    Mod,
-    Mul,
-    Sym,
-)
+from graphwright.runtime.symbolic.expr import Expr, Sym
 
 _TYPES = {
     "bool": "tl.int1", "uint8": "tl.uint8", "int8": "tl.int8", "int16": "tl.int16",
@@ -40,31 +31,17 @@ _TYPES = {
 }
 
 
-class CannotEmit(Exception):
-    """A loop nest that the Triton emitter has no form for; the message says what in it."""
+_TAKE_TENSORS = {*CALLS} - {"max", "min"}
+"""Operations whose functions ask their arguments for a dtype or a method."""
 
 
-def expr_text(expr: Expr) -> str:
-    """An index expression in Triton's Python. Operands of `//` and `%` are not negative."""
-    if isinstance(expr, (Int, Sym)):
-        return str(expr)
-    parts = [expr_text(a) if isinstance(a, (Int, Sym)) else f"({expr_text(a)})"
-             for a in expr.args]
-    if isinstance(expr, Add):
-        return " + ".join(parts)
-    if isinstance(expr, Mul):
-        return " * ".join(parts)
-    if isinstance(expr, (Min, Max)):
-        name = "tl.minimum" if isinstance(expr, Min) else "tl.maximum"
-        text = parts[0]
-        for part in parts[1:]:
-            text = f"{name}({text}, {part})"
-        return text
-    assert isinstance(expr, (FloorDiv, Mod))
-    low = expr.a.range()[0]
-    if low is None or low < 0:
-        raise CannotEmit(f"a quotient of a negative number: {expr}")
-    return f"{parts[0]} {'//' if isinstance(expr, FloorDiv) else '%'} {parts[1]}"
+def _number(value: bool | int | float) -> str:
+    """A number in Python; a bool as 0 or 1, for Triton's integers."""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
 
 
 class Tile(Record):
@@ -77,7 +54,8 @@ class Tile(Record):
 class TileValues:
     """Writes the lines that compute values; remembers what has been computed and stored."""
 
-    def __init__(self, lines: list[str], helpers: set[str]) -> None:
+    def __init__(self, names: Names, lines: list[str], helpers: set[str]) -> None:
+        self.names = names
         self.lines = lines
         self.helpers = helpers
         self.tile: Tile | None = None
@@ -89,7 +67,6 @@ class TileValues:
         self._stored: dict[tuple[str, Expr], str] = {}
         self._known: dict[tuple[object, ...], str] = {}
         self._written: dict[str, int] = {}
-        self._count = 0
 
     @contextmanager
     def indented(self) -> Iterator[None]:
@@ -104,12 +81,12 @@ class TileValues:
         return _TYPES[kind.name]
 
     def bind(self, name: str, value: Value) -> None:
-        """name = value, which is known by that name from here on."""
+        """Assign a value to a local, by which it is known from here on."""
         simple = not isinstance(value, Apply) or self._key(value) in self._known
-        spelled = self.text(value) if simple else self._spell(value)
-        self.lines.append(f"{self.margin}{name} = {spelled}")
+        spelled = self.tensor(value) if simple else self._spell(value)
+        self.lines.append(f"{self.margin}{self.names.scalar(name)} = {spelled}")
         if not simple:
-            self._known[self._key(value)] = name
+            self._known[self._key(value)] = self.names.scalar(name)
         self.locals.add(name)
 
     def _key(self, value: Value) -> tuple[object, ...]:
@@ -129,7 +106,7 @@ class TileValues:
     def _named(self, value: Value) -> str:
         """`text` of a value whose operands have names."""
         if isinstance(value, Local):
-            return value.name
+            return self.names.scalar(value.name)
         if isinstance(value, Const):
             return self._literal(value)
         if isinstance(value, Load):
@@ -139,22 +116,27 @@ class TileValues:
         key = self._key(value)
         if key not in self._known:
             spelled = self._spell(value)
-            self._count += 1
-            name = f"v{self._count}"
+            name = self.names.temporary()
             self.lines.append(f"{self.margin}{name} = {spelled}")
             self._known[key] = name
         return self._known[key]
 
     def _literal(self, value: Const) -> str:
-        number = value.value
-        if isinstance(number, bool):
-            return str(int(number))
-        if isinstance(number, float) and not math.isfinite(number):
-            return f'float("{number}")'
-        text = repr(number)
+        """A number as Python writes it, which takes the dtype of the tensor beside it."""
         if value.dtype.name == "float64":
-            return f"tl.full((), {text}, tl.float64)"
+            return self.tensor(value)
+        text = _number(value.value)
         return f"({text})" if text.startswith("-") else text
+
+    def tensor(self, value: Value) -> str:
+        """`text`, where a number is a tensor of no dimensions: Triton computes with it, in the
+        value's dtype."""
+        if isinstance(value, Const):
+            return self._full(_number(value.value), value.dtype)
+        return self.text(value)
+
+    def _full(self, text: str, kind: dtype) -> str:
+        return f"tl.full((), {text}, {self.type_of(kind)})"
 
     def _spell(self, value: Value) -> str:
         if isinstance(value, Apply):
@@ -162,18 +144,34 @@ class TileValues:
         if isinstance(value, Load):
             return self._load(value)
         if isinstance(value, IndexOf):
-            return f"({expr_text(value.index)}).to({self.type_of(value.dtype)})" \
-                if value.index.symbols() else expr_text(value.index)
+            return self._position(value.index, value.dtype)
         assert isinstance(value, Philox)
         self.random = True
         self.helpers.add("gw_philox_uniform")
-        return f"gw_philox_uniform(seed, offset + {value.rng_index}, {expr_text(value.index)})"
+        place = self._position(value.index, int64)
+        return f"gw_philox_uniform({SEED}, {OFFSET} + {value.rng_index}, {place})"
+
+    def _position(self, index: Expr, kind: dtype) -> str:
+        """An index as a tensor."""
+        text = self.names.index(index)
+        return f"({text}).to({self.type_of(kind)})" if index.symbols() else self._full(text, kind)
+
+    def _operands(self, value: Apply) -> list[str]:
+        """The arguments of an operation.
+
+        A constant is a Python number beside a tensor of its dtype, and a tensor elsewhere: Python
+        would compute with two numbers itself, and a number alone has the dtype that Triton likes.
+        """
+        data = value.args[1:] if value.op == "where" else value.args
+        beside = {a.dtype for a in data if not isinstance(a, Const)}
+        return [self.text(a) if a.dtype in beside and value.op not in _TAKE_TENSORS
+                else self.tensor(a) for a in value.args]
 
     def _apply(self, value: Apply) -> str:
-        args = [self.text(a) for a in value.args]
+        args = self._operands(value)
         if value.op == "cast":
             return self._cast(value, args[0])
-        if value.op == "bitcast" and not isinstance(value.args[0], Const):
+        if value.op == "bitcast":
             return f"{args[0]}.to({self.type_of(value.dtype)}, bitcast=True)"
         if value.op in ("max", "min") and not value.dtype.is_floating_point:
             return f"tl.{value.op}imum({args[0]}, {args[1]})"
@@ -182,14 +180,12 @@ class TileValues:
         if value.op in CALLS:
             self.helpers.add(CALLS[value.op])
             return f"{CALLS[value.op]}({', '.join(args)})"
-        if value.op not in FORMATS:
+        formats = FORMATS | DOUBLE_FORMATS if value.dtype.name == "float64" else FORMATS
+        if value.op not in formats:
             raise CannotEmit(f"the operation {value.op}")
-        return FORMATS[value.op].format(*args)
+        return formats[value.op].format(*args)
 
     def _cast(self, value: Apply, arg: str) -> str:
-        source = value.args[0]
-        if isinstance(source, Const):
-            return arg
         if value.dtype.name == "bool":
             return f"{arg} != 0"
         return f"{arg}.to({self.type_of(value.dtype)})"
@@ -201,23 +197,30 @@ class TileValues:
         self.touched.add(name)
         if name in self._written:
             raise CannotEmit("reading back what another block stored")
-        text = self._pointer(name, load.index)
-        mask = self._mask(load.index, None if load.mask is None else self.text(load.mask))
+        mask = self._mask(load.index, load.mask)
+        text = self._pointer(name, load.index, mask)
         other = "0" if load.other is None else self._literal(load.other)
         loaded = f"tl.load({text})" if mask is None else \
             f"tl.load({text}, mask={mask}, other={other})"
         return f"{loaded} != 0" if load.buffer.dtype.name == "bool" else loaded
 
-    def _pointer(self, name: str, index: Expr) -> str:
-        return name if index == 0 else f"{name} + {expr_text(index)}"
+    def _pointer(self, name: str, index: Expr, mask: str | None) -> str:
+        """Where an access goes. A block's mask needs a block of pointers."""
+        pointer = self.names.buffer(name)
+        text = pointer if index == 0 else f"{pointer} + {self.names.index(index)}"
+        tile = self.tile
+        if tile is None or mask is None or tile.axis in index.symbols():
+            return text
+        return f"tl.broadcast_to({text}, {self.names.scalar(tile.axis.name)}.shape)"
 
-    def _mask(self, index: Expr, mask: str | None) -> str | None:
+    def _mask(self, index: Expr, own: Value | None) -> str | None:
         """The mask of an access: the block's where it varies in the block, and its own."""
         tile = self.tile
+        if own is not None:
+            text = self.tensor(own)
+            return text if tile is None else f"{tile.mask} & {text}"
         if tile is None:
-            return mask
-        if mask is not None:
-            return f"{tile.mask} & {mask}"
+            return None
         varies = tile.axis in index.symbols() or any(
             s.name in self.locals for s in index.symbols())
         return tile.mask if varies else None
@@ -225,8 +228,8 @@ class TileValues:
     def store(self, store: Store) -> None:
         """Write to memory, unless the same program writes there again later (see `pending`)."""
         name = store.buffer.name
-        value = self.text(store.value)
-        mask = self._mask(store.index, None if store.mask is None else self.text(store.mask))
+        value = self.tensor(store.value)
+        mask = self._mask(store.index, store.mask)
         key = (name, store.index)
         self.pending[key] -= 1
         if store.mask is None and self.pending[key] > 0:
@@ -235,7 +238,7 @@ class TileValues:
             return
         self.touched.add(name)
         spelled = f"{value}.to(tl.int8)" if store.buffer.dtype.name == "bool" else value
-        pointer = self._pointer(name, store.index)
+        pointer = self._pointer(name, store.index, mask)
         tail = "" if mask is None else f", mask={mask}"
         self.lines.append(f"{self.margin}tl.store({pointer}, {spelled}{tail})")
         self._written[name] = self._written.get(name, 0) + 1

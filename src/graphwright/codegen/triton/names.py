@@ -1,0 +1,92 @@
+"""The identifiers of a Triton kernel, and index expressions spelled with them."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+
+from graphwright.codegen.triton.functions import FUNCTIONS
+from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
+
+SEED, OFFSET, PROGRAM = "seed", "offset", "program"
+_RESERVED = {*keyword.kwlist, *dir(builtins), *FUNCTIONS, "triton", "tl", SEED, OFFSET, PROGRAM}
+
+
+class CannotEmit(Exception):
+    """A loop nest that the Triton emitter has no form for; the message says what in it."""
+
+
+class Names:
+    """One table of a kernel's identifiers, so that no two things share one.
+
+    A loop nest has two namespaces: buffers, whose names are the user's, and scalars (axes, sizes,
+    locals). What the emitter adds (masks, blocks, temporaries) has names of its own.
+    """
+
+    def __init__(self, kernel: str) -> None:
+        self._taken = {*_RESERVED, kernel}
+        self._given: dict[tuple[str, object], str] = {}
+        self._temporaries = 0
+
+    def buffer(self, name: str) -> str:
+        """The pointer parameter of a buffer."""
+        return self._of("buffer", name, f"{name}_ptr")
+
+    def scalar(self, name: str) -> str:
+        """A loop axis, a size or a local."""
+        return self._of("scalar", name, name)
+
+    def has_scalar(self, name: str) -> bool:
+        """Whether the source mentions that axis, size or local."""
+        return ("scalar", name) in self._given
+
+    def mask(self, axis: str) -> str:
+        """Where the axis is within its extent."""
+        return self._of("mask", axis, f"mask_{axis}")
+
+    def block(self, axis: str, size: int) -> str:
+        """The constexpr for how many elements of the axis one program handles."""
+        return self._of("block", (axis, size), f"BLOCK_{axis}")
+
+    def temporary(self) -> str:
+        """A new name: v1, v2, ..."""
+        self._temporaries += 1
+        return self._of("temporary", self._temporaries, f"v{self._temporaries}")
+
+    def _of(self, role: str, key: object, wanted: str) -> str:
+        if (role, key) not in self._given:
+            name, number = wanted, 0
+            while name in self._taken:
+                number += 1
+                name = f"{wanted}_{number}"
+            self._taken.add(name)
+            self._given[role, key] = name
+        return self._given[role, key]
+
+    def index(self, expr: Expr) -> str:
+        """An index expression in Triton's Python.
+
+        Raises:
+            CannotEmit: a quotient or remainder of a number that may be negative.
+        """
+        if isinstance(expr, Sym):
+            return self.scalar(expr.name)
+        if isinstance(expr, Int):
+            return str(expr)
+        parts = [self.index(a) if isinstance(a, (Int, Sym)) else f"({self.index(a)})"
+                 for a in expr.args]
+        if isinstance(expr, Add):
+            return " + ".join(parts)
+        if isinstance(expr, Mul):
+            return " * ".join(parts)
+        if isinstance(expr, (Min, Max)):
+            name = "tl.minimum" if isinstance(expr, Min) else "tl.maximum"
+            text = parts[0]
+            for part in parts[1:]:
+                text = f"{name}({text}, {part})"
+            return text
+        assert isinstance(expr, (FloorDiv, Mod))
+        low = expr.a.range()[0]
+        if low is None or low < 0:
+            raise CannotEmit(f"a quotient of a negative number: {expr}")
+        return f"{parts[0]} {'//' if isinstance(expr, FloorDiv) else '%'} {parts[1]}"
