@@ -11,6 +11,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.codegen import triton as emitter
+from graphwright.codegen.lowering.graph import CannotLowerNode
 from graphwright.codegen.triton.names import Names
 from graphwright.ir.lowered import CannotLower
 from graphwright.runtime.errors import DataDependent
@@ -104,7 +105,7 @@ def compile_sample(entry: Any, sample: Any, dtype: Any) -> list[str]:
     inputs, fn = split_arguments(entry, sample, "contiguous", dtype)
     try:
         return compiled(fn, *(x.detach() for x in inputs))
-    except (CannotLower, DataDependent):
+    except (CannotLower, CannotLowerNode, DataDependent):
         return []
 
 
