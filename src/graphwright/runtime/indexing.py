@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import reprlib
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from graphwright.runtime.dispatch import OVERRIDE
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.limits import exceeds
+from graphwright.runtime.nesting import regular
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.overriding import MODES, PLAIN, decide, each, overriding
 from graphwright.runtime.symbolic.symint import SymInt
@@ -66,16 +68,17 @@ def _as_index(tensor: Any, item: Any) -> Any:
 def _index_tensor(tensor: Any, item: Any) -> Any:
     if not isinstance(item, np.ndarray) and any(isinstance(k, TensorBase) for k in item):
         parts: list[Any] = [
-            k if isinstance(k, TensorBase) else tensor._literal(np.asarray(k)) for k in item
+            k if isinstance(k, TensorBase) else tensor._literal(np.asarray(regular(k)))
+            for k in item
         ]
         return ops.stack(parts)
     plain = tensor._numbers(list(item) if item.__class__ is range else item)
     if plain is not None and plain.dtype in (dtypes.int64, dtypes.bool):
         return plain
     try:
-        array = np.asarray(item)
-    except ValueError:
-        raise ValueError(f"an index has an inhomogeneous shape: {item}") from None
+        array = np.asarray(regular(item))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"an index is no array: {reprlib.repr(item)} ({error})") from error
     if array.size == 0 and not isinstance(item, np.ndarray):
         array = array.astype(np.int64)
     if array.dtype.kind == "f":

@@ -8,13 +8,13 @@ arrays keep theirs. Tensors among numbers count with their dtypes, and all of th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.nesting import kinds_of, ragged
 from graphwright.runtime.ops.quiet import quietly
 from graphwright.runtime.promotion import promote_types
 from graphwright.runtime.tensor import Tensor
@@ -32,13 +32,15 @@ def as_array(data: Any, dtype: DType | None) -> Array:
     """
     if isinstance(data, np.ndarray | np.generic):
         return _native(np.asarray(data), dtype)
-    kinds = _kinds(data)
+    kinds, irregular = kinds_of(data)
     if str in kinds or bytes in kinds:
         raise _no_text(data, kinds)
+    if irregular is not None:
+        raise irregular
     if any(issubclass(kind, Tensor) for kind in kinds):
         dtype = dtype or promoted(_leaves(data))
         data = _plain(data)
-        kinds = _kinds(data)
+        kinds, _ = kinds_of(data)
     return _inferred(data, kinds) if dtype is None else _converted(data, kinds, dtype)
 
 
@@ -49,17 +51,6 @@ def _native(array: Array, dtype: DType | None) -> Array:
             "machine's; conversion between byte orders is not supported"
         )
     return array if dtype is None else array.astype(dtype.numpy, copy=False)
-
-
-def _kinds(data: Any) -> set[type]:
-    """The types of what is inside nested sequences."""
-    kinds = set(map(type, data)) if isinstance(data, list | tuple) else {type(data)}
-    while list in kinds or tuple in kinds:
-        parts = [item for item in data if isinstance(item, list | tuple)]
-        kinds -= {list, tuple}
-        data = list(chain.from_iterable(parts))
-        kinds |= set(map(type, data))
-    return kinds
 
 
 def _leaves(data: Any) -> list[Any]:
@@ -109,7 +100,7 @@ def _read(data: Any, kinds: set[type], dtype: Any = None) -> Array:
     try:
         array = np.asarray(data, dtype)
     except ValueError as error:
-        raise _ragged(data) from error
+        raise ragged(data) from error
     if array.dtype.kind in "O":
         large = kinds <= {int, float, bool, complex}
         unknown = min(kind.__name__ for kind in kinds)
@@ -117,25 +108,6 @@ def _read(data: Any, kinds: set[type], dtype: Any = None) -> Array:
             RuntimeError(f"tensor(): Could not infer dtype of {unknown}")
         )
     return array
-
-
-def _ragged(data: Any) -> Exception:
-    """What to raise for sequences that are no array."""
-    level, dim = [data], 0
-    while level:
-        parts = [item for item in level if isinstance(item, list | tuple) or np.ndim(item)]
-        if len(parts) != len(level):
-            return TypeError(
-                f"tensor(): not a sequence, at dim {dim}, where there are sequences and numbers"
-            )
-        lengths = [len(part) for part in parts]
-        if len(set(lengths)) > 1:
-            other = next(n for n in lengths if n != lengths[0])
-            return ValueError(
-                f"tensor(): expected sequence of length {lengths[0]} at dim {dim} (got {other})"
-            )
-        level, dim = list(chain.from_iterable(parts)), dim + 1
-    return ValueError("tensor(): the data is no array")
 
 
 def _inferred(data: Any, kinds: set[type]) -> Array:

@@ -15,6 +15,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.nesting import regular
 from graphwright.runtime.ops import _face as ops
 
 
@@ -164,7 +165,7 @@ def _new_holder(dtype: DType, args: Sequence[Any]) -> Any:
         return ops.empty((int(given),), dtype=dtype)
     if not isinstance(given, Sequence):
         raise TypeError(f"expected a size or a sequence, got {type(given).__name__}")
-    return _filled(np.array(given, dtype.numpy), dtype)
+    return _filled(np.array(regular(given), dtype.numpy), dtype)
 
 
 def _filled(array: np.ndarray[Any, Any], dtype: DType) -> Any:

@@ -23,7 +23,7 @@ from graphwright.codegen.lowering.rules import RULES, Call, lowering
 from graphwright.ir.passes.refusals import may_be_zero
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.ops.kernels import EXACT, SCALARS, rounded_number, rounds
+from graphwright.runtime.ops.kernels import EXACT, SCALARS, power_of_ten, rounded_number, rounds
 from graphwright.runtime.promotion import result_dtype
 
 Scalar = Callable[..., Any]
@@ -205,7 +205,7 @@ def _round(context: Lowering, call: Call, x: Tensor, decimals: int = 0) -> Tenso
             return value
         if decimals == 0:
             return apply("round", value)
-        scale = const(float(10 ** abs(decimals)), value.dtype)
+        scale = const(power_of_ten(decimals), value.dtype)
         grow, shrink = ("mul", "div") if decimals > 0 else ("div", "mul")
         return apply(shrink, apply("round", apply(grow, value, scale)), scale)
     return emit(context, call, (x,), function, computed(call.dtype))

@@ -13,7 +13,7 @@ from typing import Any
 from graphwright.runtime import meta
 from graphwright.runtime.ops._where import FAMILY
 from graphwright.runtime.ops.quiet import quietly
-from graphwright.runtime.ops.table import Kind, Op, define, is_defined
+from graphwright.runtime.ops.table import Kind, Op, define, is_defined, publish
 
 FAMILIES = (
     "advanced",
@@ -101,7 +101,14 @@ def load_all() -> None:
 
 
 def _load(family: str) -> None:
-    import_module(f"graphwright.runtime.ops.{family}")
+    """Import a family and publish what it defines.
+
+    Raises ImportError where this thread is in the midst of importing it: a signal handler.
+    """
+    module = import_module(f"graphwright.runtime.ops.{family}")
+    if getattr(module.__spec__, "_initializing", False):
+        raise ImportError(f"the ops of '{family}' are used while '{family}' is being imported")
+    publish(module)
 
 
 def complete(entry: Op, attribute: str) -> None:

@@ -34,6 +34,11 @@ EXACT = {"mul": 0b11, "div": 0b11, "floor_divide": 0b10}
 _FEW = 4096     # elements up to which NumPy's loops convert as fast
 
 
+def power_of_ten(exponent: int) -> float:
+    """10^|exponent|, infinite above the range of float64."""
+    return float(f"1e{abs(exponent)}")
+
+
 def compute_type(dtype: DType) -> DType:
     """The dtype in which arithmetic of `dtype` is done."""
     return dtypes.float32 if dtype in HALVES else dtype

@@ -15,7 +15,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import return_types
-from graphwright.runtime.ops.kernels import EXACT, HALVES, rounded_number
+from graphwright.runtime.ops.kernels import EXACT, HALVES, power_of_ten, rounded_number
 from graphwright.runtime.ops.schema import TENSOR_TYPES
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import Tensor
@@ -427,7 +427,7 @@ def _round(fallback: Any) -> Any:
 
     def run(input: Any, decimals: int) -> Any:
         kernel = fraction if decimals > 0 else multiple
-        out = kernel(input, float(10 ** abs(decimals)))
+        out = kernel(input, power_of_ten(decimals))
         return fallback(input, decimals) if out is None else out
 
     return run

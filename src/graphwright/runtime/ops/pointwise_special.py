@@ -27,6 +27,7 @@ from graphwright.runtime.ops.pointwise import (
 )
 from graphwright.runtime.ops.pointwise_unary import define_unary, times
 from graphwright.runtime.ops.special_numeric import kernel
+from graphwright.runtime.ops.special_polynomials import POLYNOMIALS
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.promotion import to_float
 from graphwright.runtime.tensor import Tensor
@@ -292,55 +293,9 @@ define_binary(
 )
 
 
-# -- orthogonal polynomials p_n(x), by their three-term recurrences (DLMF 18.9)
+# -- orthogonal polynomials
 
-_Step = Callable[[Any, Any, Any, int], Any]
-
-
-def _polynomial(first: Callable[[Any], Any], step: _Step) -> Callable[..., Any]:
-    """p_0 = 1, p_1 = first(x), p_(k+1) = step(x, p_k, p_(k-1), k); 0 for negative n."""
-
-    def function(x: Any, n: Any) -> Any:
-        order = np.trunc(np.where(np.isfinite(n), n, -1.0))
-        result = np.where(order == 0, 1.0, 0.0)
-        before, value = np.ones_like(x), first(x)
-        for k in range(1, int(order.max(initial=0)) + 1):
-            result = np.where(order == k, value, result)
-            before, value = value, step(x, value, before, k)
-        return np.where(np.isnan(x) & (order > 0), np.nan, result)
-
-    return function
-
-
-def _chebyshev_step(x: Any, p: Any, before: Any, k: int) -> Any:
-    return 2.0 * x * p - before
-
-
-def _shifted(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, n: function(2.0 * x - 1.0, n)
-
-
-_CHEBYSHEV = {
-    "t": _polynomial(lambda x: x, _chebyshev_step),
-    "u": _polynomial(lambda x: 2.0 * x, _chebyshev_step),
-    "v": _polynomial(lambda x: 2.0 * x - 1.0, _chebyshev_step),
-    "w": _polynomial(lambda x: 2.0 * x + 1.0, _chebyshev_step),
-}
-_POLYNOMIALS: dict[str, Callable[..., Any]] = {
-    **{f"chebyshev_polynomial_{k}": f for k, f in _CHEBYSHEV.items()},
-    **{f"shifted_chebyshev_polynomial_{k}": _shifted(f) for k, f in _CHEBYSHEV.items()},
-    "hermite_polynomial_h": _polynomial(
-        lambda x: 2.0 * x, lambda x, p, before, k: 2.0 * x * p - 2.0 * k * before
-    ),
-    "hermite_polynomial_he": _polynomial(lambda x: x, lambda x, p, b, k: x * p - k * b),
-    "laguerre_polynomial_l": _polynomial(
-        lambda x: 1.0 - x, lambda x, p, b, k: ((2 * k + 1 - x) * p - k * b) / (k + 1)
-    ),
-    "legendre_polynomial_p": _polynomial(
-        lambda x: x, lambda x, p, b, k: ((2 * k + 1) * x * p - k * b) / (k + 1)
-    ),
-}
-for _name, _function in _POLYNOMIALS.items():
+for _name, _function in POLYNOMIALS.items():
     define_binary(
         f"special_{_name}",
         kernel(_function),

@@ -12,7 +12,13 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.dtype_rules import require_dtype
-from graphwright.runtime.ops.kernels import allocate, copy_into, elementwise, unary_kernel
+from graphwright.runtime.ops.kernels import (
+    allocate,
+    copy_into,
+    elementwise,
+    power_of_ten,
+    unary_kernel,
+)
 from graphwright.runtime.ops.pointwise import pointwise_spec
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.special import erf
@@ -282,7 +288,7 @@ def _round_eager(input: Any, decimals: int) -> Tensor:
     _check_round(input, decimals)
     if decimals == 0:
         return _round_whole(input)
-    scale = float(10 ** abs(decimals))
+    scale = power_of_ten(decimals)
     grow, shrink = (np.multiply, np.divide) if decimals > 0 else (np.divide, np.multiply)
 
     def function(a: Any, out: Any) -> None:

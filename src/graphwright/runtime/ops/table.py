@@ -4,7 +4,9 @@
 `ops` (the generated module `_face`), so that op families never import one another.
 
 An entry that nobody has used is a name: the family that defines it is imported, and its kernel
-attached, when one of its fields is first read (`Op.__getattr__`).
+attached, when one of its fields is first read (`Op.__getattr__`). A family's entries are filled
+when all of the family has been imported (`publish`): an import that fails or is interrupted
+changes nothing, and the next use imports the family anew.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ import sys
 from collections.abc import Callable
 from enum import Enum
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from graphwright.runtime._core import OpBase, grad_enabled
 from graphwright.runtime.errors import require_tensor
+from graphwright.runtime.locks import held_while_forking
 from graphwright.runtime.ops.schema import Schema, parse
 
 
@@ -162,6 +166,10 @@ FIELDS = frozenset({*Op.__slots__, "is_inplace", "run"})
 TABLE: dict[str, Op] = {}
 UNLISTED = "unlisted"
 """The family of ops that are not in the table."""
+_PACKAGE = __name__.rpartition(".")[0]
+_PENDING = "_pending"
+"""The global of a family that has what fills its entries, by name, until they are published."""
+_PUBLISHING = held_while_forking()
 
 
 def op(name: str) -> Op:
@@ -186,27 +194,58 @@ def define(
     public: bool = True,
     tags: tuple[str, ...] = (),
 ) -> Op:
-    """Fill the entry that `schema` names.
+    """Fill the entry that `schema` names: that of a family when it is published, others at once.
 
     `saves`: parameters, "out" or "out0", "out1".. kept for the vjp; "input?other" keeps
     `input` only where `other` needs a gradient. `method`: Tensor gets it
     as a method. `public=False` (tag "internal"): not exported as `graphwright.<name>`.
 
-    Raises ValueError where another call has filled the entry.
+    Raises ValueError where another call defines the entry.
     """
     parsed = parse(schema)
     entry = op(parsed.name)
-    family = _family()
+    module = _defining_module()
+    package, _, family = module["__name__"].rpartition(".")
+
     if is_defined(entry):
-        raise ValueError(f"op '{entry.name}' is defined in {entry.family} and in {family}")
-    entry.functional = op(functional) if functional is not None else None
-    entry.tags = frozenset(tags) | (frozenset() if public else frozenset({"internal"}))
-    entry.method = method
-    if eager is not None or entry.functional is None or kind is not Kind.INPLACE:
-        entry.eager = eager
-    entry.family = family
-    _fill(entry, parsed, kind, meta, vjp, saves, decompose)
+        _refuse_second(entry, family)
+
+    def fill() -> None:
+        entry.functional = op(functional) if functional is not None else None
+        entry.tags = frozenset(tags) | (frozenset() if public else frozenset({"internal"}))
+        entry.method = method
+        if eager is not None or entry.functional is None or kind is not Kind.INPLACE:
+            entry.eager = eager
+        entry.family = family
+        _fill(entry, parsed, kind, meta, vjp, saves, decompose)
+
+    if package != _PACKAGE:
+        fill()
+        return entry
+    pending = module.setdefault(_PENDING, {})
+    if entry.name in pending:
+        raise ValueError(f"op '{entry.name}' is defined twice in {family}")
+    pending[entry.name] = fill
     return entry
+
+
+def _refuse_second(entry: Op, family: str) -> None:
+    raise ValueError(f"op '{entry.name}' is defined in {entry.family} and in {family}")
+
+
+def publish(module: ModuleType) -> None:
+    """Fill the entries that a family defines, all of which has been imported.
+
+    What an interrupt leaves unfilled is filled by the next call.
+    """
+    family = module.__name__.rpartition(".")[2]
+    with _PUBLISHING:
+        for name, fill in vars(module).get(_PENDING, {}).items():
+            if not is_defined(TABLE[name]):
+                fill()
+            elif TABLE[name].family != family:
+                _refuse_second(TABLE[name], family)
+        vars(module).pop(_PENDING, None)
 
 
 def unlisted(
@@ -286,10 +325,10 @@ def is_defined(entry: Op) -> bool:
     return True
 
 
-def _family() -> str:
-    """The module that is being imported and defines an op, perhaps through a helper's function."""
+def _defining_module() -> dict[str, Any]:
+    """The globals of the module that is being imported and defines an op, perhaps through a
+    helper's function."""
     frame = sys._getframe(2)
     while frame.f_code.co_name != "<module>" and frame.f_back is not None:
         frame = frame.f_back
-    name: str = frame.f_globals["__name__"]
-    return name.rpartition(".")[2]
+    return frame.f_globals
