@@ -60,7 +60,7 @@ def resolve(name: str) -> str:
     """The backend that a name stands for on this machine.
 
     "auto" is LLVM, which needs no compiler and starts in a third of the C backend's time; both
-    emit the same loop nests. "c" without a C compiler on PATH is LLVM too, after one warning.
+    emit the same loop nests. "c" without a working C compiler is LLVM too, after one warning.
     """
     if name == "auto":
         return "llvm"
@@ -68,9 +68,13 @@ def resolve(name: str) -> str:
         try:
             machine.find_compiler()
         except machine.CompilerMissing as missing:
-            warn_once(f"graphwright: backend 'llvm' is used instead of 'c': {missing}")
-            return "llvm"
+            return _instead_of_c(missing)
     return name
+
+
+def _instead_of_c(missing: machine.CompilerMissing) -> str:
+    warn_once(f"graphwright: backend 'llvm' is used instead of 'c': {missing}")
+    return "llvm"
 
 
 _warned: set[str] = set()
@@ -138,7 +142,13 @@ def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callab
     examples = [node.meta["val"] for node in module.graph.placeholders]
     before = copy.copy(kernel_cache().counts)
     with stage("codegen"):
-        compiled: CompiledGraph = compile_graph(module, examples, target=artifacts.target)
+        try:
+            compiled = compile_graph(module, examples, target=artifacts.target)
+        except machine.CompilerMissing as missing:
+            if artifacts.target != "c":
+                raise
+            artifacts.target = _instead_of_c(missing)
+            compiled = compile_graph(module, examples, target=artifacts.target)
     artifacts.programs[name] = compiled
     log("loops", lambda: f"{name}\n{compiled.sources['loops']}")
     log("kernels", lambda: f"{compiled.kernels} in the {name} graph, by {artifacts.target}")

@@ -67,6 +67,14 @@ class Compiler(Record):
 
 
 _FOUND: dict[tuple[str, ...], Compiler] = {}
+_BROKEN: dict[Compiler, str] = {}
+"""Compilers that hung or crashed in this process, which are not run again, to what is wrong."""
+
+
+def mark_broken(compiler: Compiler, reason: str) -> CompilerMissing:
+    """Find the compiler no more; the exception that says why."""
+    _BROKEN[compiler] = f"{compiler.command[0]} {reason}"
+    return CompilerMissing(_BROKEN[compiler])
 
 
 def _words(command: str) -> list[str]:
@@ -95,7 +103,7 @@ def find_compiler() -> Compiler:
     """The compiler named by `CC` (a command: "gcc", "ccache gcc", "clang -m64"), or the first of
     cc, gcc, clang on PATH.
 
-    Raises: CompilerMissing where there is none.
+    Raises: CompilerMissing where there is none, or it is broken.
     """
     import shutil
 
@@ -107,7 +115,10 @@ def find_compiler() -> Compiler:
         words = (path, *command[1:])
         if words not in _FOUND:
             _FOUND[words] = Compiler(words, " ".join(map(_identity, words)))
-        return _FOUND[words]
+        found = _FOUND[words]
+        if found in _BROKEN:
+            raise CompilerMissing(_BROKEN[found])
+        return found
     wanted = f"CC={named}" if named else "cc, gcc or clang"
     raise CompilerMissing(
         f"no C compiler was found ({wanted}): install one, or use backend='llvm', which needs none"

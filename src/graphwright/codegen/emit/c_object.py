@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
+import signal
 import subprocess
+import time
 
 from graphwright.codegen.private_files import compilers_folder
-from graphwright.codegen.target import Compiler, CompilerMissing, Machine, host
+from graphwright.codegen.target import Compiler, CompilerMissing, Machine, host, mark_broken
 
 _FLAGS = (
     "-std=gnu11", "-O2", "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
     "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-fvisibility=default",
 )
 """Explicit vectors leave little to -O3. Contraction is off: the emitter writes fma itself."""
+
+_PATIENCE = 30.0
+"""Seconds that a compiler has for any source, and then one for each `_PACE` bytes of it."""
+_PACE = 2000
+_QUOTED = 1000
+"""Bytes of what a compiler says that are quoted, and lines."""
+_QUOTED_LINES = 12
 
 
 def flags(machine: Machine) -> tuple[str, ...]:
@@ -26,21 +37,61 @@ def flags(machine: Machine) -> tuple[str, ...]:
 def shared_library(text: str, machine: Machine, compiler: Compiler) -> bytes:
     """The bytes of the library that `compiler` makes of `text`.
 
-    Raises: CompilerMissing if the compiler cannot be run or refuses the source, or there is no
-        room for its files.
+    Raises: CompilerMissing if the compiler cannot be run, does not end, crashes, refuses the
+        source or makes nothing, or there is no room for its files.
     """
     with compilers_folder() as folder:
         source, result = os.path.join(folder, "program.c"), os.path.join(folder, "program.so")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
         command = [*compiler.command, *flags(machine), "-o", result, source, "-lm"]
+        limit = _PATIENCE + len(text) / _PACE
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                                  check=False)
+            status, said = _run(command, limit)
         except OSError as error:
-            raise CompilerMissing(f"{compiler.command[0]} cannot be run: {error}") from error
-        if done.returncode:
-            first = "\n".join(done.stderr.splitlines()[:12])
-            raise CompilerMissing(f"{compiler.command[0]} failed on generated code:\n{first}")
+            raise mark_broken(compiler, f"cannot be run: {error}") from error
+        except subprocess.TimeoutExpired:
+            reason = f"has not compiled {len(text)} bytes in {limit:.0f} seconds"
+            raise mark_broken(compiler, reason) from None
+        if status < 0:
+            raise mark_broken(compiler, f"was ended by signal {-status}: {said}")
+        if status > 0:
+            raise CompilerMissing(f"{compiler.command[0]} failed on generated code:\n{said}")
+        if not os.path.exists(result):
+            raise mark_broken(compiler, "reports success, and has made no library")
         with open(result, "rb") as file:
             return file.read()
+
+
+def _run(command: list[str], limit: float) -> tuple[int, str]:
+    """The exit status of a command, negative for a signal, and the first of its standard error.
+
+    Raises: OSError if it cannot be run, TimeoutExpired if it has not ended in `limit` seconds; of
+        its process group nothing is left then.
+    """
+    end = time.monotonic() + limit
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            assert process.stderr is not None
+            said = _drained(process.stderr.fileno(), end)
+            status = process.wait(max(0.0, end - time.monotonic()))
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    lines = said.decode(errors="replace").splitlines()
+    return status, "\n".join(lines[:_QUOTED_LINES])
+
+
+def _drained(pipe: int, end: float) -> bytes:
+    """The first bytes that come through a pipe; what follows is read and dropped."""
+    poll, said = select.poll(), b""
+    poll.register(pipe)
+    while True:
+        left = end - time.monotonic()
+        if left <= 0 or not poll.poll(1000 * left):
+            raise subprocess.TimeoutExpired("", left)
+        part = os.read(pipe, 1 << 16)
+        if not part:
+            return said
+        said += part[: _QUOTED - len(said)]
