@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
 import copy
 import threading
+import time
 import traceback
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures import TimeoutError as _TimeoutError
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 _END = object()
+_PATIENCE = 5.0
+"""Seconds that the program's end waits for workers at work, as long as PyTorch's."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,53 @@ def _told(error: Exception, worker: int) -> Exception:
         return RuntimeError(text)
 
 
+class _Thread:
+    """A thread that does what it is given, one after another, until it is told to stop.
+
+    The program's end waits `_PATIENCE` seconds for such threads, and goes on without those that
+    hang.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=_serve, args=(self._tasks,), name=name, daemon=True)
+        self.stop = weakref.finalize(self, self._tasks.put, None)
+        self._thread.start()
+        _RUNNING.add(self._thread)
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        """A future of what the function returns or raises there."""
+        future: Future[Any] = Future()
+
+        def task() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function(*args))
+                except BaseException as error:
+                    future.set_exception(error)
+
+        self._tasks.put(task)
+        return future
+
+
+_RUNNING: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+def _serve(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (task := tasks.get()) is not None:
+        task()
+        del task    # what it was given ends with it
+
+
+def _wait_at_exit() -> None:
+    end = time.monotonic() + _PATIENCE
+    for thread in list(_RUNNING):
+        thread.join(max(0.0, end - time.monotonic()))
+
+
+atexit.register(_wait_at_exit)
+
+
 class Workers:
     """Workers 0 to n - 1, one thread each; batch i is made by worker i modulo n.
 
@@ -93,9 +146,7 @@ class Workers:
     ) -> None:
         self._infos, self._ahead, self._timeout = infos, ahead, timeout
         self._in_order, self._keep = in_order, keep
-        self._threads = [
-            ThreadPoolExecutor(1, f"graphwright-data-{info.id}") for info in infos
-        ]
+        self._threads = [_Thread(f"graphwright-data-{info.id}") for info in infos]
         self._begun = [
             thread.submit(_begin, info, worker_init_fn)
             for thread, info in zip(self._threads, infos, strict=True)
@@ -167,7 +218,7 @@ class Workers:
         if self._keep:
             return
         for thread in self._threads:
-            thread.shutdown(wait=False, cancel_futures=True)
+            thread.stop()
 
 
 def infos_of(dataset: Any, count: int, seed: int, separate: bool) -> list[WorkerInfo]:
