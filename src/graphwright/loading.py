@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 from importlib import import_module
 from typing import Any
+
+from graphwright.runtime.collecting import collector_at_rest
 
 
 def load(*names: str) -> list[Any]:
     """Modules by full name, imported while the collector of cycles rests.
 
-    What modules define stays, so that looking through it for garbage, again and again as it grows,
-    finds none: a fifth of the time that the compiler's modules take. A collector that was off
-    stays off.
+    It would take a fifth of the time that the compiler's modules take.
     """
-    rests = gc.isenabled()
-    gc.disable()
-    try:
+    with collector_at_rest():
         return [import_module(name) for name in names]
-    finally:
-        if rests:
-            gc.enable()

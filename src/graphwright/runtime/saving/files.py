@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.saving.header import InvalidFile, entries, quoted
 from graphwright.runtime.tensor import Tensor
 
 NAMES = {
@@ -42,10 +43,6 @@ _MAX_DIMS = 32
 Array = np.ndarray[Any, Any]
 Path = str | os.PathLike[str]
 Entry = tuple[dtypes.dtype, tuple[int, ...], tuple[int, int]]
-
-
-class InvalidFile(ValueError):
-    """A file that is not well-formed; the message says in what."""
 
 
 def save_file(
@@ -137,9 +134,14 @@ class Reader:
         self._bytes = _bytes_of(source, mapped)
         self._mapped = mapped
         header, self._start = _read_header(self._bytes)
-        self.metadata = _checked_metadata(header.pop("__metadata__", {}))
         size = self._bytes.size - self._start
-        self.entries = {name: _checked(name, entry, size) for name, entry in header.items()}
+        self.metadata: dict[str, str] = {}
+        self.entries: dict[str, Entry] = {}
+        for name, entry in entries(header):
+            if name == "__metadata__":
+                self.metadata = entry
+            else:
+                self.entries[name] = _checked(quoted(name), entry, size)
         _check_cover([ranges for _, _, ranges in self.entries.values()], size)
 
     def tensors(self) -> dict[str, Tensor]:
@@ -151,7 +153,7 @@ class Reader:
         kind, shape, (begin, end) = self.entries[name]
         raw = self._bytes[self._start + begin : self._start + end]
         if kind is dtypes.bool and raw.size and raw.max() > 1:
-            raise InvalidFile(f"'{name}': a bool that is neither 0 nor 1")
+            raise InvalidFile(f"{quoted(name)}: a bool that is neither 0 nor 1")
         aligned = raw.ctypes.data % kind.itemsize == 0
         if self._mapped and aligned and raw.size:
             return _core.from_ndarray(Tensor, raw.view(kind.numpy).reshape(shape), kind)
@@ -192,8 +194,8 @@ _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x04", b"\x80\x05")
 """How archives of torch.save and pickles begin."""
 
 
-def _read_header(data: Array) -> tuple[dict[str, Any], int]:
-    """The JSON header, and where the data begins."""
+def _read_header(data: Array) -> tuple[bytes, int]:
+    """The header's text, and where the data begins."""
     start = data[:8].tobytes()
     length = int.from_bytes(start, "little")
     if data.size < 8 or length > min(data.size - 8, _MAX_HEADER):
@@ -203,33 +205,7 @@ def _read_header(data: Array) -> tuple[dict[str, Any], int]:
                 "save the state_dict with safetensors.torch.save_file"
             )
         raise InvalidFile("not a safetensors file: the header does not fit in the file")
-    header = parse_json(data[8 : 8 + length].tobytes(), "not a safetensors file: the header")
-    if not isinstance(header, dict):
-        raise InvalidFile("not a safetensors file: the header is not a map")
-    return header, 8 + length
-
-
-def parse_json(text: bytes | str, what: str) -> Any:
-    """JSON without repeated keys. Raises InvalidFile."""
-    try:
-        return json.loads(text, object_pairs_hook=_no_duplicates)
-    except InvalidFile:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise InvalidFile(f"{what} is not JSON ({error})") from None
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise InvalidFile("the header names a key twice")
-    return result
-
-
-def _checked_metadata(metadata: Any) -> dict[str, str]:
-    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
-        raise InvalidFile("__metadata__ is not a map of strings")
-    return metadata
+    return data[8 : 8 + length].tobytes(), 8 + length
 
 
 def is_size(value: object) -> bool:
@@ -244,21 +220,21 @@ def is_shape(value: object) -> bool:
 
 def _checked(name: str, entry: Any, size: int) -> Entry:
     """dtype, shape and byte range of one header entry."""
-    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise InvalidFile(f"'{name}': malformed entry")
+    if set(entry) != {"dtype", "shape", "data_offsets"}:
+        raise InvalidFile(f"{name}: malformed entry")
     if not isinstance(entry["dtype"], str) or entry["dtype"] not in _DTYPES:
-        raise InvalidFile(f"'{name}': unsupported dtype {entry['dtype']!r}")
+        raise InvalidFile(f"{name}: unsupported dtype {quoted(str(entry['dtype']))}")
     kind = _DTYPES[entry["dtype"]]
     shape, offsets = entry["shape"], entry["data_offsets"]
     if not is_shape(shape):
-        raise InvalidFile(f"'{name}': malformed shape")
+        raise InvalidFile(f"{name}: malformed shape")
     if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(is_size, offsets)):
-        raise InvalidFile(f"'{name}': malformed data_offsets")
+        raise InvalidFile(f"{name}: malformed data_offsets")
     begin, end = offsets
     if end > size or end - begin != math.prod(shape) * kind.itemsize:
-        raise InvalidFile(f"'{name}': shape and bytes do not agree")
+        raise InvalidFile(f"{name}: shape and bytes do not agree")
     if math.prod(n for n in shape if n) * kind.itemsize >= 2**63:
-        raise InvalidFile(f"'{name}': malformed shape")
+        raise InvalidFile(f"{name}: malformed shape")
     return kind, tuple(shape), (begin, end)
 
 

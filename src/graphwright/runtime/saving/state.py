@@ -34,9 +34,9 @@ from graphwright.runtime.saving.files import (
     encoded,
     is_shape,
     is_size,
-    parse_json,
     write_atomically,
 )
+from graphwright.runtime.saving.header import parse_json, quoted
 from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
 
@@ -360,7 +360,7 @@ class _Decoder:
         if not isinstance(content, dict) or set(content) != {"version", "tensors", "root"}:
             raise InvalidFile("the structure is malformed")
         if content["version"] != _VERSION:
-            raise InvalidFile(f"the structure has version {content['version']!r}, not {_VERSION}")
+            raise InvalidFile(f"the structure has version {quoted(str(content['version']))}, not {_VERSION}")
         if not isinstance(content["tensors"], list):
             raise InvalidFile("the structure's tensors are not a list")
         self._infos = content["tensors"]
@@ -413,7 +413,7 @@ class _Decoder:
             except TypeError:
                 raise InvalidFile("a key of the structure is unhashable") from None
             if known or isinstance(decoded, Tensor):
-                raise InvalidFile(f"the key {decoded!r} of the structure is there twice")
+                raise InvalidFile(f"the key {quoted(str(decoded))} of the structure is there twice")
             result[decoded] = self._decode(value, depth + 1)
         return result
 
@@ -454,7 +454,7 @@ class _Decoder:
     def _base(self, name: Any, pairs: bool) -> Tensor:
         """The tensor in the file; once for all that share it."""
         if not isinstance(name, str) or name not in self._reader.entries:
-            raise InvalidFile(f"the structure names a tensor {name!r} that is not in the file")
+            raise InvalidFile(f"the structure names a tensor {quoted(str(name))} that is not in the file")
         if (name, pairs) not in self._stored:
             tensor = self._reader.tensor(name)
             if pairs:
@@ -533,4 +533,4 @@ def _decode_scalar(name: str, content: Any) -> Any:
         kind = getattr(dtypes, content, None)
         if name == "dtype" and isinstance(kind, dtypes.dtype):
             return kind
-    raise InvalidFile(f"the structure holds an unknown kind of value: {name!r}")
+    raise InvalidFile(f"the structure holds an unknown kind of value: {quoted(name)}")
