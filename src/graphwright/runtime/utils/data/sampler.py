@@ -12,6 +12,13 @@ from graphwright.runtime.interop import as_tensor
 from graphwright.runtime.ops import _face as ops
 
 T_co = TypeVar("T_co", covariant=True)
+_PART = 1 << 14
+"""How many indices are drawn at once with replacement: the next when these have been taken."""
+
+
+def _in_parts(count: int) -> Iterator[int]:
+    for start in range(0, count, _PART):
+        yield min(_PART, count - start)
 
 
 class Sampler(Generic[T_co]):
@@ -69,7 +76,8 @@ class RandomSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         count, wanted = len(self.data_source), self.num_samples
         if self.replacement:
-            yield from ops.randint(0, count, (wanted,), generator=self.generator).tolist()
+            for few in _in_parts(wanted):
+                yield from ops.randint(0, count, (few,), generator=self.generator).tolist()
             return
         while wanted > 0 and count:
             order = ops.randperm(count, generator=self.generator).tolist()
@@ -122,10 +130,11 @@ class WeightedRandomSampler(Sampler[int]):
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        chosen = ops.multinomial(
-            self.weights, self.num_samples, self.replacement, generator=self.generator
-        )
-        yield from chosen.tolist()
+        for few in _in_parts(self.num_samples) if self.replacement else (self.num_samples,):
+            chosen = ops.multinomial(
+                self.weights, few, self.replacement, generator=self.generator
+            )
+            yield from chosen.tolist()
 
     def __len__(self) -> int:
         return self.num_samples
