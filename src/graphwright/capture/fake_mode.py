@@ -9,7 +9,7 @@ from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.generator import ReservedDraws
 from graphwright.runtime.ops.table import Kind, Op
-from graphwright.runtime.ops.views import view_extent
+from graphwright.runtime.views import view_extent
 
 
 class FakeMode:

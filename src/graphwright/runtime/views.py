@@ -22,12 +22,20 @@ VIEW_NOT_DETACHED = "Can't detach views in-place. Use detach() instead. The view
 def strided_from(
     flat: Any, start: Any, shape: tuple[Any, ...], strides: tuple[Any, ...]
 ) -> Any:
-    """The view of a vector that begins at its element `start`.
+    """The view of a vector that begins at its element `start`; an empty one may begin anywhere.
 
     It stays within the vector, wherever that begins in its storage, so that it can be captured.
     """
-    tail = ops.narrow(flat, 0, start, flat.shape[0] - start)
+    begin = 0 if 0 in shape else start
+    tail = ops.narrow(flat, 0, begin, flat.shape[0] - begin)
     return ops.as_strided(tail, shape, strides)
+
+
+def view_extent(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
+    """How many elements of memory a view spans, from its first to its last."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
 
 
 def _become(name: str, tensor: Any, view: Any) -> Any:

@@ -65,7 +65,8 @@ from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.errors import describe
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.table import Op
+from graphwright.runtime.ops.strides import may_overlap
+from graphwright.runtime.ops.table import Op, not_differentiable
 from graphwright.runtime.promotion import can_cast
 from graphwright.runtime.records import Record, field
 
@@ -309,9 +310,9 @@ class _Run(Replay):
         if alias.root.input_index == CONSTANT:
             raise CannotLower(f"{op.name} writes to a constant of the graph")
         view, memory = node.args[0].meta["val"], alias.root
-        on_the_way = any(_overlaps(shown.shape, shown.stride()) for shown in alias.windows)
+        on_the_way = any(may_overlap(shown.shape, shown.stride()) for shown in alias.windows)
         if on_the_way or _may_repeat(view.shape, view.stride()) or (
-                alias.chain and _overlaps(memory.value.shape, memory.layout)):
+                alias.chain and may_overlap(memory.value.shape, memory.layout)):
             raise CannotLower(f"{op.name} writes to some places more than once")
         args = self.fetch_args_kwargs(node)[0]
         if op.name == "copy_" and args[0] is args[1] and memory.version:
@@ -339,20 +340,7 @@ _REPEATING = frozenset(["as_strided", "expand", "unfold"])
 def _may_repeat(shape: Sequence[Any], strides: Sequence[Any]) -> bool:
     """Whether some elements may lie in the same place, unless all do."""
     some = any(isinstance(stride, int) and stride for stride in strides)
-    return some and _overlaps(shape, strides)
-
-
-def _overlaps(shape: Sequence[Any], strides: Sequence[Any]) -> bool:
-    """Whether some elements of a tensor may lie in the same place."""
-    if any(size == 0 for size in shape):
-        return False
-    reach = 0
-    pairs = zip(strides, shape, strict=True)
-    for stride, size in sorted(pair for pair in pairs if pair[1] != 1):
-        if stride <= reach:
-            return True
-        reach += stride * (size - 1)
-    return False
+    return some and may_overlap(shape, strides)
 
 
 def _new_value(op: Op, args: tuple[Any, ...]) -> Any:
@@ -368,7 +356,8 @@ def _new_value(op: Op, args: tuple[Any, ...]) -> Any:
         raise CannotLower(f"{op.name}: {describe(value)} does not fit into {describe(target)}")
     if value.dtype is not target.dtype:
         value = ops.to_dtype(value, target.dtype)
-    return value
+    differentiable = op.functional.vjp is not not_differentiable
+    return value if differentiable else ops.copy(target, value)     # requires what it required
 
 
 def _describe_outputs(
@@ -410,7 +399,7 @@ def _describe_outputs(
         alone = only and not origin & OVERWRITTEN and (
             not result.chain or _is_dense(result.value, stride))
         if root not in places:
-            if _overlaps(root.value.shape, root.layout or root.value.stride()):
+            if may_overlap(root.value.shape, root.layout or root.value.stride()):
                 raise CannotLower("some elements of a result lie in the same place")
             places[root] = len(outputs)
             outputs.append(result.read(True) if alone else Alias(root).read(True))

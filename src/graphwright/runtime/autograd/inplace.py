@@ -17,7 +17,7 @@ from graphwright.runtime.autograd.saved import SavedTensor, metadata
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op, op
-from graphwright.runtime.views import strided_from
+from graphwright.runtime.views import strided_from, view_extent
 
 _as_strided = op("as_strided")
 
@@ -49,7 +49,7 @@ class CopySlices(Node):
             self.position.item()
         base = self.base[0]
         shape, strides, offset = self.view
-        extent = 1 + sum((n - 1) * s for n, s in zip(base.shape, base.strides, strict=True))
+        extent = view_extent(base.shape, base.strides)
         flat = grads[0].new_zeros((extent,), dtype=base.dtype, device=base.device)
         result = ops.as_strided(flat, base.shape, base.strides)
         ops.copy_(result, grads[0])
@@ -126,9 +126,7 @@ def record_inplace(entry: Op, args: tuple[Any, ...], flags: int) -> Any:
     _check_not_leaf(entry.name, target)
     functional = entry.functional
     assert functional is not None
-    if not callable(functional.vjp):
-        if functional.decompose is None:
-            return below_autograd(entry, args, flags & ~1)
+    if functional.decompose is not None and not callable(functional.vjp):
         # Of a copy, as its parts may save their input, which this write replaces.
         return ops.copy_(target, functional.decompose(ops.clone(target), *args[1:]))
     tracing = bool(flags & (MODES | FAKE))

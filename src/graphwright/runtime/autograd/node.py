@@ -23,7 +23,7 @@ from graphwright.runtime.ops.holomorphic import HOLOMORPHIC
 from graphwright.runtime.ops.shortcuts import NAMES
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import same_shape
-from graphwright.runtime.ops.table import Kind, Op
+from graphwright.runtime.ops.table import Kind, Op, not_differentiable
 from graphwright.runtime.symbolic.symint import SymInt
 
 Edge = tuple[Any, int] | None
@@ -378,7 +378,9 @@ class OpNode(Node):
         op, args = self.op, self.args
         rule: Any = op.rule
         first = grads[0]
-        if first is not None and first.dtype.is_complex and op.name in HOLOMORPHIC:
+        if rule is not_differentiable:      # written in place: nothing of the old value is left
+            result: Any = (ops.zeros_like(first),) * len(op.tensor_slots)
+        elif first is not None and first.dtype.is_complex and op.name in HOLOMORPHIC:
             result = _conjugated(rule(self.context(), *_conjugated(grads)))
         else:
             result = rule(self.context(), *grads)

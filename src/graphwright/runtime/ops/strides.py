@@ -70,6 +70,19 @@ def nesting(strides: Sizes) -> list[int]:
     return sorted(range(len(strides)), key=lambda dim: (strides[dim], -dim))
 
 
+def may_overlap(shape: Sizes, strides: Sizes) -> bool:
+    """Whether elements may share memory: whether no dim steps over all that faster ones span."""
+    if 0 in shape or is_contiguous(shape, strides):
+        return False
+    last: Any = 0
+    for dim in nesting(strides):
+        if shape[dim] != 1:
+            if strides[dim] <= last:
+                return True
+            last = last + (shape[dim] - 1) * strides[dim]
+    return False
+
+
 def dense_order(shape: Sizes, strides: Sizes) -> tuple[int, ...] | None:
     """The dimensions of a dense tensor, fastest first; None if its memory has gaps.
 

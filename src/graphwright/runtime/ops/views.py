@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import copy_into
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import ViewSpec
-from graphwright.runtime.ops.strides import infer_size, product, view_strides
+from graphwright.runtime.ops.strides import infer_size, may_overlap, view_strides
 from graphwright.runtime.ops.table import Kind, Op, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
-from graphwright.runtime.views import strided_from
+from graphwright.runtime.views import strided_from, view_extent
 
 
 def as_view(input: Any, spec: ViewSpec) -> Tensor:
@@ -336,23 +337,30 @@ def _as_strided_meta(
 
 
 def _as_strided_vjp(ctx: Any, grad: Any) -> Any:
-    """Scatter-add into a flat buffer that spans both, then read it as the input lies."""
+    """Scatter-add into a flat buffer that spans both, then read it as the input lies.
+
+    Elements of the input that share memory each get an equal part, as in PyTorch.
+    """
     shape, strides, own = ctx.input.shape, ctx.input.strides, ctx.input.offset
     begin = own if ctx.storage_offset is None else ctx.storage_offset
     first = min(own, begin)
     own, start = own - first, begin - first
-    viewed = start + view_extent(ctx.size, ctx.stride) if product(ctx.size) else 0
-    extent = max(own + view_extent(shape, strides), viewed)
-    places = ops.arange(extent, device=grad.device)
-    places = ops.reshape(strided_from(places, start, ctx.size, ctx.stride), (-1,))
-    flat = ops.zeros((extent,), dtype=grad.dtype, device=grad.device)
-    flat = ops.index_add(flat, 0, places, ops.reshape(grad, (-1,)))
-    return strided_from(flat, own, shape, strides)
+    extent = max(own + view_extent(shape, strides), start + view_extent(ctx.size, ctx.stride))
+    flat = _scattered(grad, extent, start, ctx.stride)
+    result = strided_from(flat, own, shape, strides)
+    if not may_overlap(shape, strides):
+        return result
+    ones = ops.ones(shape, dtype=int64, device=grad.device)     # exact, of half types too
+    count = _scattered(ones, extent, own, strides)
+    return ops.div(result, strided_from(count, own, shape, strides))
 
 
-def view_extent(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
-    """How many elements of memory a view spans, from its first to its last."""
-    return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+def _scattered(values: Any, extent: Any, start: Any, strides: tuple[Any, ...]) -> Any:
+    """A vector of `extent` elements to which `values`, laid out from `start` on, are added."""
+    places = ops.arange(extent, device=values.device)
+    places = ops.reshape(strided_from(places, start, values.shape, strides), (-1,))
+    flat = ops.zeros((extent,), dtype=values.dtype, device=values.device)
+    return ops.index_add(flat, 0, places, ops.reshape(values, (-1,)))
 
 
 _define_view(
