@@ -95,6 +95,29 @@ def test_dropout_is_reproducible_and_unbiased() -> None:
     assert not F.dropout(gw.ones(0, 3), 0.5).numpy().any()
 
 
+@pytest.mark.parametrize("backend", [None, "llvm"])
+@pytest.mark.parametrize("name", [
+    "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"])
+def test_dropout_in_place_of_nothing_writes_nothing(name: str, backend: str | None) -> None:
+    """In evaluation and with p = 0: what saved the input still finds it."""
+    shape = {"dropout1d": (2, 3, 4), "dropout3d": (2, 3, 2, 2, 1)}.get(name, (2, 3, 2, 2))
+    for p, training in ((0.5, False), (0.0, True)):
+        def step(x: gw.Tensor, p: float = p, training: bool = training) -> gw.Tensor:
+            saved = F.softmax(x, 0)
+            dropped = getattr(F, name)(saved, p, training, True)
+            return (dropped * saved).sum()
+
+        x = gw.rand(*shape, dtype=gw.float64, requires_grad=True)
+        run = step if backend is None else gw.compile(step, backend=backend, fullgraph=True)
+        (grad,) = gw.autograd.grad(run(x), x)
+        (want,) = gw.autograd.grad((F.softmax(x, 0) ** 2).sum(), x)
+        assert gw.allclose(grad, want)
+    leaf = gw.ones(shape, requires_grad=True)
+    assert getattr(F, name)(leaf, 0.5, False, True) is leaf and leaf._version == 0
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        getattr(F, name)(leaf, 0.5, True, True)
+
+
 @pytest.mark.parametrize("momentum", [0.1, None])
 def test_batch_norm_tracks_statistics(momentum: float | None) -> None:
     norm = nn.BatchNorm2d(3, momentum=momentum)

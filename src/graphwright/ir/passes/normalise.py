@@ -85,13 +85,9 @@ def _number(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return tracer.emit(op, numbered, fake_kernel(op, numbered))
 
 
-def _written(name: str, tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    """The in-place op of that name as its functional form and a copy: its draws are numbered."""
-    target = args[0]
-    functional = TABLE[name].functional
-    assert functional is not None
-    value = dispatch(functional, args)
-    return target if value is target else ops.copy_(target, value)
+def _rrelu(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """`rrelu_` as its functional form and a copy: its draws are numbered."""
+    return ops.copy_(args[0], dispatch(TABLE["rrelu"], args))
 
 
 def _put(name: str, tracer: Tracer, args: tuple[Any, ...]) -> Any:
@@ -128,11 +124,9 @@ def _by_mask(input: Any, indices: Sequence[Any], values: Any, accumulate: bool) 
     return ops.where(held, ops.reshape(values, shape), input)
 
 
-_DRAWING = ("alpha_dropout_", "dropout_", "feature_alpha_dropout_", "feature_dropout_", "rrelu_")
 _REWRITES: dict[str, Rewrite] = {
     "rand": _number, "index_put": partial(_put, "index_put"),
-    "index_put_": partial(_put, "index_put_"),
-    **{name: partial(_written, name) for name in _DRAWING}
+    "index_put_": partial(_put, "index_put_"), "rrelu_": _rrelu,
 }
 
 

@@ -79,14 +79,15 @@ def _native_dropout_vjp(ctx: Any, grad: Any, grad_mask: Any) -> Any:
     return _masked(grad, ctx.out1, ctx.p)
 
 
-def _check_probability(p: float) -> None:
+def _drops(p: float, train: bool) -> bool:
+    """Whether there is anything to do. Raises RuntimeError for what is no probability."""
     if not 0.0 <= p <= 1.0:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return train and p != 0.0
 
 
 def _dropout_decompose(input: Any, p: float, train: bool) -> Any:
-    _check_probability(p)
-    if not train or p == 0.0:
+    if not _drops(p, train):
         return input
     return ops.native_dropout(input, p)[0]
 
@@ -101,8 +102,7 @@ def _channel_noise(name: str, input: Any, p: float) -> Any:
 
 
 def _feature_dropout_decompose(input: Any, p: float, train: bool) -> Any:
-    _check_probability(p)
-    if not train or p == 0.0 or input.numel() == 0:
+    if not _drops(p, train) or input.numel() == 0:
         return input
     return _masked(input, _channel_noise("feature_dropout", input, p), p)
 
@@ -118,8 +118,7 @@ def _shifted(input: Any, mask: Any, p: float) -> Any:
 
 
 def _alpha_dropout_decompose(input: Any, p: float, train: bool) -> Any:
-    _check_probability(p)
-    if not train or p == 0.0 or input.numel() == 0:
+    if not _drops(p, train) or input.numel() == 0:
         return input
     require_floating("alpha_dropout", input)
     noise = ops.rand(tuple(input.shape), dtype=float32, device=input.device)
@@ -127,10 +126,19 @@ def _alpha_dropout_decompose(input: Any, p: float, train: bool) -> Any:
 
 
 def _feature_alpha_dropout_decompose(input: Any, p: float, train: bool) -> Any:
-    _check_probability(p)
-    if not train or p == 0.0 or input.numel() == 0:
+    if not _drops(p, train) or input.numel() == 0:
         return input
     return _shifted(input, _channel_noise("feature_alpha_dropout", input, p), p)
+
+
+def _in_place(functional: Any) -> Any:
+    """Writes only where something is dropped: otherwise what saved the input for its backward
+    still finds it unchanged."""
+
+    def decompose(input: Any, p: float, train: bool) -> Any:
+        return ops.copy_(input, functional(input, p, train)) if _drops(p, train) else input
+
+    return decompose
 
 
 internal(
@@ -156,8 +164,8 @@ for _name, _rule in (
     )
     define(
         f"{_name}_(Tensor input, float p, bool train)",
-        Kind.INPLACE,
-        functional=_name,
+        Kind.COMPOSITE,
+        decompose=_in_place(_rule),
         method=False,
         public=False,
     )
