@@ -291,3 +291,19 @@ def test_the_gradient_of_a_diagonal_is_written_with_the_signs_of_its_zeros() -> 
         function(x).backward(gw.tensor([-0.0, 2.0]))
         assert x.grad is not None
         assert str(x.grad.tolist()) == "[[-0.0, 0.0, 0.0], [0.0, 2.0, 0.0]]"
+
+
+@pytest.mark.parametrize("key", [
+    None, (None, None), (None, slice(None), None), (slice(None), None), (Ellipsis, None, None),
+], ids=str)
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_what_is_assigned_to_itself_stays(key: Any, device: str) -> None:
+    """Dims of one element do not matter; of other layouts only a part would be the same."""
+    x = gw.arange(6.0, device=device).reshape(2, 3)
+    x[key] = x.reshape(x[key].shape)
+    x[None] = x
+    x[None].mul_(x)
+    assert device == "meta" or x.tolist() == [[0.0, 1.0, 4.0], [9.0, 16.0, 25.0]]
+    square = gw.ones(3, 3, device=device)
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        square[None] = square.t()

@@ -135,7 +135,13 @@ def overlap_text(what: str) -> str:
 def _same_elements(a: Any, b: Any) -> bool:
     if a._storage is not b._storage or a.dtype is not b.dtype:
         return False
-    return (a.storage_offset(), a.shape, a.stride()) == (b.storage_offset(), b.shape, b.stride())
+    return a.storage_offset() == b.storage_offset() and steps(a) == steps(b)
+
+
+def steps(tensor: Any) -> list[tuple[Any, Any]]:
+    """Sizes and strides of the dims of more than one element, which say where elements are."""
+    layout = zip(tensor.shape, tensor.stride(), strict=True)
+    return [(size, stride) for size, stride in layout if size != 1]
 
 
 def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
-from graphwright.runtime.dispatch import HOOKS, SOME, overlap_text
+from graphwright.runtime.dispatch import HOOKS, SOME, overlap_text, steps
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.promotion import can_cast
@@ -66,7 +66,7 @@ def _partly_shared(target: Any, other: Any) -> bool:
         return False
     first, second = target.storage_offset(), other.storage_offset()
     if first == second and target.numel() == other.numel():
-        return bool(target.stride() != other.stride())
+        return steps(target) != steps(other)
     return bool(first < second + other.numel() and second < first + target.numel())
 
 

@@ -44,6 +44,18 @@ def test_hooks_that_are_always_called_see_a_failed_forward() -> None:
     assert seen == [None]
 
 
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing")
+@pytest.mark.parametrize("answer", [None, (None,), (None, None)])
+def test_a_full_backward_hook_may_return_none_for_inputs_without_gradient(answer: Any) -> None:
+    model, x = Scale(), gw.tensor(2.0)
+    model.register_full_backward_hook(lambda *told: answer)
+    model(x).backward()
+    assert model.weight.grad.item() == 2.0
+    model.register_full_backward_hook(lambda *told: (x,))
+    with pytest.raises(RuntimeError, match="should always return None"):
+        model(x).backward()
+
+
 def test_full_backward_hooks_see_and_change_gradients() -> None:
     model, seen = Scale(), []
 

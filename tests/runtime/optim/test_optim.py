@@ -154,6 +154,23 @@ def test_state_survives_saving(name: str) -> None:
         assert np.array_equal(a.detach().numpy(), b.detach().numpy())
 
 
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_state_that_was_emptied_begins_anew(name: str) -> None:
+    """Whether cleared or loaded from a new optimizer's: as in a fresh optimizer."""
+    kind, options = OPTIONS[name]
+    params = [nn.Parameter(gw.tensor(a)) for a in _start(np.float64)]
+    optimizer = getattr(optim, kind)(params, **options)
+    _train(gw, optimizer, params, 2)
+    for empty in (optimizer.state.clear, lambda: optimizer.load_state_dict(
+            {**optimizer.state_dict(), "state": {}})):
+        twins = [nn.Parameter(p.detach().clone()) for p in params]
+        empty()
+        _train(gw, optimizer, params, 3)
+        _train(gw, getattr(optim, kind)(twins, **options), twins, 3)
+        for a, b in zip(params, twins, strict=True):
+            assert np.array_equal(a.detach().numpy(), b.detach().numpy())
+
+
 def test_non_contiguous_parameters_and_half_precision() -> None:
     base = gw.tensor(np.arange(6.0).reshape(2, 3))
     param = nn.Parameter(base.transpose(0, 1))

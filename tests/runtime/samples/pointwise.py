@@ -159,8 +159,11 @@ POINTWISE = (
     OpSamples("clamp_max", (S(Arr((3, 4)), 0.1), S(Arr((3, 4)), Arr((4,)))), np.minimum),
     OpSamples(
         "addcmul",
-        (S(Arr((3, 4)), Arr((3, 1)), Arr((4,)), value=0.5),),
-        lambda x, a, b, value=1: x + value * a * b,
+        (
+            S(Arr((3, 4)), Arr((3, 1)), Arr((4,)), value=0.5),
+            S(*[Arr(shape, kind="int") for shape in ((3, 4), (3, 1), (4,))], value=-2.5),
+        ),
+        lambda x, a, b, value=1: x + (int(value) if x.dtype.kind == "i" else value) * a * b,
     ),
     OpSamples(
         "addcdiv",

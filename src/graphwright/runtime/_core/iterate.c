@@ -430,11 +430,5 @@ bool gw_may_clobber(const GwTensor *out, const GwTensor *in) {
     if (out->numel == 0 || in->numel == 0 || end_of(in) <= out->data || end_of(out) <= in->data) {
         return false;
     }
-    bool same = out->data == in->data && out->ndim == in->ndim
-                && gw_itemsize(out) == gw_itemsize(in);
-    for (int d = 0; same && d < out->ndim; d++) {
-        same = out->sizes[d] == in->sizes[d]
-               && (out->strides[d] == in->strides[d] || out->sizes[d] == 1);
-    }
-    return !same;
+    return out->data != in->data || gw_itemsize(out) != gw_itemsize(in) || !gw_same_steps(out, in);
 }

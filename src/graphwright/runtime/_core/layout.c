@@ -73,6 +73,23 @@ bool gw_row_major(const GwTensor *t) {
     return true;
 }
 
+bool gw_same_steps(const GwTensor *a, const GwTensor *b) {
+    for (int i = a->ndim, j = b->ndim;; i--, j--) {
+        while (i > 0 && a->sizes[i - 1] == 1) {
+            i--;
+        }
+        while (j > 0 && b->sizes[j - 1] == 1) {
+            j--;
+        }
+        if (i == 0 || j == 0) {
+            return i == j;
+        }
+        if (a->sizes[i - 1] != b->sizes[j - 1] || a->strides[i - 1] != b->strides[j - 1]) {
+            return false;
+        }
+    }
+}
+
 int64_t gw_extent(const int64_t *sizes, const int64_t *strides, int ndim) {
     int64_t last = 0;
     bool empty = false, overflow = false;

@@ -16,6 +16,10 @@ int gw_read_ints(PyObject *sequence, int64_t *values, bool *symbolic);
 /* Whether the strides are those of a new tensor, those of dims of one element too. */
 bool gw_row_major(const GwTensor *t);
 
+/* Whether both have the same elements in the same order, given that they begin at one place: dims
+ * of one element aside. */
+bool gw_same_steps(const GwTensor *a, const GwTensor *b);
+
 /* One past the last element reached, counted from the first; 0 if there are none, -1 if that
  * does not fit. */
 int64_t gw_extent(const int64_t *sizes, const int64_t *strides, int ndim);

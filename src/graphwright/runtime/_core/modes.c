@@ -1,6 +1,7 @@
 /* The thread-local state that dispatch depends on. */
 #include "arguments.h"
 #include "generator.h"
+#include "layout.h"
 #include "writing.h"
 
 typedef struct {
@@ -384,8 +385,7 @@ bool gw_partly_shared(PyObject *const *items, Py_ssize_t n) {
     }
     int64_t a_bytes = a->numel * gw_itemsize(a), b_bytes = b->numel * gw_itemsize(b);
     if (a->data == b->data && a_bytes == b_bytes) {
-        size_t layout = (size_t)a->ndim * sizeof(int64_t);
-        return a->ndim != b->ndim || memcmp(a->strides, b->strides, layout) != 0;
+        return !gw_same_steps(a, b);
     }
     return a->data < b->data + b_bytes && b->data < a->data + a_bytes;
 }

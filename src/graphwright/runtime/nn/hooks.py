@@ -367,7 +367,9 @@ class BackwardWatch:
                 stacklevel=2,
             )
             for hook in self.hooks:
-                if hook(self.module, (None,) * self.n_inputs, full) is not None:
+                changed = hook(self.module, (None,) * self.n_inputs, full)
+                nothing = isinstance(changed, tuple) and all(one is None for one in changed)
+                if changed is not None and not nothing:
                     raise RuntimeError(
                         "Backward hook for Modules where no input requires gradient should "
                         "always return None or None for all gradients."

@@ -223,15 +223,6 @@ def define_binary(
 # -- add, sub: with the factor alpha
 
 
-def require_integral(name: str, argument: str, dtype: DType, factor: Any) -> None:
-    """RuntimeError for a float that results of an integral dtype would be multiplied by."""
-    if isinstance(factor, float) and not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(
-            f"{name}: For integral input tensors, argument {argument} must not be a floating "
-            "point number."
-        )
-
-
 def _sum_dtype(name: str, operands: tuple[Any, ...], rule: Rule, alpha: Any) -> DType:
     dtype = rule(operands)
     if alpha.__class__ is int and alpha == 1:
@@ -242,7 +233,11 @@ def _sum_dtype(name: str, operands: tuple[Any, ...], rule: Rule, alpha: Any) -> 
         alpha = alpha.item()
     if isinstance(alpha, bool) and dtype is not dtypes.bool:
         raise RuntimeError(f"{name}: Boolean alpha only supported for Boolean results.")
-    require_integral(name, "alpha", dtype, alpha)
+    if isinstance(alpha, float) and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(
+            f"{name}: For integral input tensors, argument alpha must not be a floating point "
+            "number."
+        )
     if isinstance(alpha, complex) and not dtype.is_complex:
         raise RuntimeError(
             f"{name}: For non-complex input tensors, argument alpha must not be a complex number."

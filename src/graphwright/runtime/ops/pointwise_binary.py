@@ -20,7 +20,6 @@ from graphwright.runtime.ops.pointwise import (
     float_result,
     pointwise_spec,
     require_dtype,
-    require_integral,
     restricted,
     widened,
 )
@@ -519,7 +518,6 @@ define(
 def _addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
     dtype = result_dtype((input, tensor1, tensor2))
     require_dtype("addcmul", dtype, bool=False)
-    require_integral("addcmul", "value", dtype, value)
     check_held("addcmul", calculated(dtype), value)
     if dtype in HALVES:
         return _widely(ops.addcmul, (input, tensor1, tensor2), value, dtype)
@@ -527,8 +525,13 @@ def _addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
 
 
 def _scaled(tensor: Any, value: Any, dtype: DType) -> Any:
-    """`value * tensor` in the result's dtype, which comes before the product or quotient."""
+    """`value * tensor` in the result's dtype, which comes before the product or quotient.
+
+    Integers are multiplied by the whole part of a float, as in PyTorch.
+    """
     tensor = tensor if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
+    if isinstance(value, float) and not (dtype.is_floating_point or dtype.is_complex):
+        value = int(value)
     return tensor if value == 1 else ops.mul(tensor, value)
 
 

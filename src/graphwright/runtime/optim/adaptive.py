@@ -317,18 +317,24 @@ class Adagrad(Optimizer):
         super().add_param_group(param_group)
         group = self.param_groups[-1]
         for param in group["params"]:
-            state = self.state[param]
+            self._sum_of(param, group)
+
+    def _sum_of(self, param: Any, group: Group) -> dict[str, Any]:
+        """The state of `param`; made here if it has none."""
+        state = self.state[param]
+        if not state:
             state["step"] = ops.zeros((), dtype=_scalar_dtype())
             start = group["initial_accumulator_value"]
             start = complex(start, start) if param.dtype.is_complex else start
             state["sum"] = ops.full_like(param.detach(), start)
+        return state
 
     def _update(self, group: Group) -> None:
         lr = number(group["lr"])
         for param in group["params"]:
             if param.grad is None:
                 continue
-            state = self.state[param]
+            state = self._sum_of(param, group)
             ops.adagrad_step_(
                 param,
                 param.grad,
