@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from graphwright.runtime._core import OutOfMemoryError, OutOfRange, TensorBase
@@ -40,6 +41,20 @@ def require_kind(name: str, argument: str, value: Any, kind: type) -> None:
         )
 
 
+def tensors_of(name: str, argument: str, value: Any) -> list[Any]:
+    """A tensor, or the tensors of an iterable, as a list. Raises TypeError for anything else."""
+    if isinstance(value, TensorBase):
+        return [value]
+    listed = list(value) if isinstance(value, Iterable) else [value]
+    wrong = [type(item).__name__ for item in listed if not isinstance(item, TensorBase)]
+    if wrong:
+        came = type(value).__name__ + (f" of {wrong[0]}" if isinstance(value, Iterable) else "")
+        raise TypeError(
+            f"{name}(): argument '{argument}' must be Tensor or an iterable of Tensors, not {came}"
+        )
+    return listed
+
+
 __all__ = [
     "DataDependent",
     "LinAlgError",
@@ -48,4 +63,5 @@ __all__ = [
     "describe",
     "require_kind",
     "require_tensor",
+    "tensors_of",
 ]

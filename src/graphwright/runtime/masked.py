@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.runtime import dtypes
+from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.limits import iinfo
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -45,6 +46,7 @@ def _mask(input: Tensor, mask: Tensor | None) -> Tensor | None:
     """The mask in the input's shape. Raises IndexError, TypeError or RuntimeError if it cannot."""
     if mask is None:
         return None
+    require_tensor("masked", "mask", mask)
     if mask.dtype is not dtypes.bool:
         raise TypeError(f"the mask of a masked operation must be bool, got {mask.dtype}")
     if mask.ndim > input.ndim:
@@ -55,10 +57,15 @@ def _mask(input: Tensor, mask: Tensor | None) -> Tensor | None:
     return ops.expand(mask, tuple(input.shape))
 
 
+def _cast(input: Tensor, dtype: Any) -> Tensor:
+    """The input as `dtype`, if one is given. Raises TypeError for what is neither."""
+    require_tensor("masked", "input", input)
+    return input if dtype is None else ops.to_dtype(input, dtype)
+
+
 def _kept(input: Tensor, mask: Tensor | None, identity: Any, dtype: Any = None) -> Tensor:
     """The input as `dtype`, with the identity where the mask leaves an element out."""
-    if dtype is not None:
-        input = ops.to_dtype(input, dtype)
+    input = _cast(input, dtype)
     mask = _mask(input, mask)
     return input if mask is None else ops.where(mask, input, identity)
 
@@ -74,6 +81,7 @@ def _extreme(dtype: Any, sign: int) -> Any:
 
 def _wide(input: Tensor, dtype: Any) -> Any:
     """The dtype of sums: int64 for integers and bool unless one is given."""
+    require_tensor("masked", "input", input)
     if dtype is not None or input.dtype.is_floating_point or input.dtype.is_complex:
         return dtype
     return dtypes.int64
@@ -134,7 +142,8 @@ def amax(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The largest kept element; the dtype's smallest number of none."""
-    kept = _kept(input, mask, _extreme(dtype or input.dtype, -1), dtype)
+    input = _cast(input, dtype)
+    kept = _kept(input, mask, _extreme(input.dtype, -1))
     return ops.amax(kept, _dims(input, dim), bool(keepdim))
 
 
@@ -147,7 +156,8 @@ def amin(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The smallest kept element; the dtype's largest number of none."""
-    kept = _kept(input, mask, _extreme(dtype or input.dtype, 1), dtype)
+    input = _cast(input, dtype)
+    kept = _kept(input, mask, _extreme(input.dtype, 1))
     return ops.amin(kept, _dims(input, dim), bool(keepdim))
 
 
@@ -160,7 +170,8 @@ def argmax(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The place of the largest kept element, as a number of the input's dtype."""
-    kept = _kept(input, mask, _extreme(dtype or input.dtype, -1), dtype)
+    input = _cast(input, dtype)
+    kept = _kept(input, mask, _extreme(input.dtype, -1))
     return ops.to_dtype(ops.argmax(kept, dim, bool(keepdim)), kept.dtype)
 
 
@@ -173,7 +184,8 @@ def argmin(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The place of the smallest kept element, as a number of the input's dtype."""
-    kept = _kept(input, mask, _extreme(dtype or input.dtype, 1), dtype)
+    input = _cast(input, dtype)
+    kept = _kept(input, mask, _extreme(input.dtype, 1))
     return ops.to_dtype(ops.argmin(kept, dim, bool(keepdim)), kept.dtype)
 
 
@@ -200,10 +212,11 @@ def mean(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The mean of the kept elements; NaN of none. Integers need a floating point `dtype`."""
-    if not (dtype or input.dtype).is_floating_point and not (dtype or input.dtype).is_complex:
+    input = _cast(input, dtype)
+    if not (input.dtype.is_floating_point or input.dtype.is_complex):
         raise ValueError(f"mean: the result of {input.dtype} must be floating point or complex")
     dims = _dims(input, dim)
-    total = ops.sum(_kept(input, mask, 0, dtype), dims, bool(keepdim))
+    total = ops.sum(_kept(input, mask, 0), dims, bool(keepdim))
     return ops.div(total, _count(input, mask, dims, bool(keepdim)))
 
 
@@ -219,6 +232,7 @@ def median(
 
     Raises ValueError where there is none of numbers that are not floating point.
     """
+    require_tensor("masked", "input", input)
     if input.dtype.is_floating_point:
         return ops.nanmedian(_kept(input, mask, math.nan, dtype), dim, keepdim).values
     middle = ops.nanmedian(_kept(input, mask, math.nan, dtypes.float64), dim, keepdim).values
@@ -262,6 +276,7 @@ def var(
     if unbiased is not None and correction is not None:
         raise RuntimeError("Only one of correction and unbiased should be given")
     less = correction if correction is not None else 0 if unbiased is False else 1
+    input = _cast(input, dtype)
     dims = _dims(input, dim)
     if dtype is None and not (input.dtype.is_floating_point or input.dtype.is_complex):
         dtype = dtypes.float32
@@ -301,7 +316,8 @@ def logsumexp(
     mask: Tensor | None = None,
 ) -> Tensor:
     """log(sum(exp)) of the kept elements, in the input's dtype unless another is given."""
-    kept = _kept(input, mask, _extreme(dtype or input.dtype, -1), dtype)
+    input = _cast(input, dtype)
+    kept = _kept(input, mask, _extreme(input.dtype, -1))
     total = ops.logsumexp(kept, _dims(input, dim), keepdim)
     return ops.to_dtype(total, kept.dtype)
 
@@ -351,6 +367,7 @@ def logaddexp(
     other_mask: Tensor | None = None,
 ) -> Tensor:
     """log(exp(input) + exp(other)), where what a mask leaves out adds nothing."""
+    require_tensor("masked", "input", input)
     dtype = dtypes.float32 if dtype is None and not input.dtype.is_floating_point else dtype
     return ops.logaddexp(
         _kept(input, input_mask, -math.inf, dtype), _kept(other, other_mask, -math.inf, dtype)

@@ -10,6 +10,7 @@ from typing import Any
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.errors import require_kind, require_tensor
 from graphwright.runtime.generator import Generator
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -43,12 +44,17 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 def calculate_fans(tensor: Tensor) -> tuple[int, int]:
     """(fan_in, fan_out) of a weight [out, in, *kernel]."""
+    _check(tensor)
     if tensor.ndim < 2:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
         )
     receptive = math.prod(tensor.shape[2:])
     return tensor.shape[1] * receptive, tensor.shape[0] * receptive
+
+
+def _check(tensor: Any) -> None:
+    require_tensor("nn.init", "tensor", tensor)
 
 
 def _assign(tensor: Tensor, values: Tensor) -> Tensor:
@@ -59,6 +65,7 @@ def _assign(tensor: Tensor, values: Tensor) -> Tensor:
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """All elements `val`."""
+    _check(tensor)
     with no_grad():
         tensor.fill_(val)
     return tensor
@@ -78,6 +85,7 @@ def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Uniform in [a, b)."""
+    _check(tensor)
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -86,6 +94,7 @@ def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Normal with `mean` and standard deviation `std`."""
+    _check(tensor)
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -103,6 +112,7 @@ def trunc_normal_(
     A UserWarning where `mean` is more than 2 `std` outside: few such numbers are normal.
     NotImplementedError unless `tensor` is floating point.
     """
+    _check(tensor)
     if not tensor.is_floating_point():
         raise NotImplementedError(f'"trunc_normal_" not implemented for {tensor.dtype}')
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -124,6 +134,7 @@ def trunc_normal_(
 
 def eye_(tensor: Tensor) -> Tensor:
     """The identity matrix; ValueError unless `tensor` has 2 dimensions."""
+    _check(tensor)
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
@@ -151,6 +162,7 @@ def xavier_normal_(
 
 def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     """The fan that `mode` ("fan_in" or "fan_out", whatever the case) names."""
+    require_kind("nn.init", "mode", mode, str)
     mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
@@ -170,6 +182,7 @@ def kaiming_uniform_(
     generator: Generator | None = None,
 ) -> Tensor:
     """He et al. (2015): uniform of bound sqrt(3) * gain / sqrt(fan)."""
+    _check(tensor)
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
@@ -185,6 +198,7 @@ def kaiming_normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """He et al. (2015): normal of std gain / sqrt(fan)."""
+    _check(tensor)
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
@@ -198,6 +212,7 @@ def orthogonal_(
 
     Raises ValueError below 2 dimensions; trailing dimensions are flattened into columns.
     """
+    _check(tensor)
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -215,6 +230,7 @@ def sparse_(
     tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
 ) -> Tensor:
     """Normal with `std`, a fraction `sparsity` of every column zero: Martens (2010)."""
+    _check(tensor)
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     zeros = math.ceil(sparsity * tensor.shape[0])
@@ -229,6 +245,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
     Raises ValueError unless there are 3 to 5 dimensions and `groups` divides `out`.
     """
+    _check(tensor)
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.shape[0] % groups:

@@ -9,14 +9,11 @@ from types import GeneratorType
 from typing import Any
 
 from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.errors import tensors_of
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 Tensors = Tensor | Iterable[Tensor]
-
-
-def _list(tensors: Tensors) -> list[Tensor]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
 def _norm(tensor: Tensor, norm_type: float) -> Tensor:
@@ -42,7 +39,8 @@ def get_total_norm(
     """
     norm_type = float(norm_type)
     with no_grad():
-        norms = [_norm(t, norm_type) for t in _list(tensors)]
+        listed = tensors_of("get_total_norm", "tensors", tensors)
+        norms = [_norm(tensor, norm_type) for tensor in listed]
         if not norms:
             return ops.zeros(())
         total = _norm(ops.stack(norms), norm_type)
@@ -59,9 +57,10 @@ def clip_grads_with_norm_(
     parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale the gradients in place by min(1, max_norm / (total_norm + 1e-6))."""
+    listed = tensors_of("clip_grads_with_norm_", "parameters", parameters)
     with no_grad():
         factor = ops.clamp(max_norm / (total_norm + 1e-6), max=1.0)
-        for parameter in _list(parameters):
+        for parameter in listed:
             if parameter.grad is not None:
                 parameter.grad.mul_(factor.to(parameter.grad.dtype))
 
@@ -78,7 +77,7 @@ def clip_grad_norm_(
     Returns the norm before scaling, a 0-d tensor. Parameters without gradient do not count. A
     generator that gives none, perhaps since it has been used already, is warned of.
     """
-    listed = _list(parameters)
+    listed = tensors_of("clip_grad_norm_", "parameters", parameters)
     if not listed and isinstance(parameters, GeneratorType):
         warnings.warn(
             "`parameters` is an empty generator, no gradient clipping will occur", stacklevel=2
@@ -105,6 +104,6 @@ def clip_grad_value_(
     """Clamp every element of every gradient in place to [-clip_value, clip_value]."""
     bound = float(clip_value)
     with no_grad():
-        for parameter in _list(parameters):
+        for parameter in tensors_of("clip_grad_value_", "parameters", parameters):
             if parameter.grad is not None:
                 parameter.grad.clamp_(-bound, bound)

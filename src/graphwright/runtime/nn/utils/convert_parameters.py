@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from graphwright.runtime.errors import tensors_of
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """The elements of all tensors, in order, as one 1-d tensor."""
-    vector: Tensor = ops.cat([ops.reshape(p, (-1,)) for p in parameters])
+    listed = tensors_of("parameters_to_vector", "parameters", parameters)
+    vector: Tensor = ops.cat([ops.reshape(p, (-1,)) for p in listed])
     return vector
 
 
@@ -19,7 +21,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected graphwright.Tensor, but got: {type(vec).__name__}")
     start = 0
-    for parameter in parameters:
+    for parameter in tensors_of("vector_to_parameters", "parameters", parameters):
         count = parameter.numel()
         parameter.data = ops.reshape(vec[start : start + count], parameter.shape).data
         start += count

@@ -9,19 +9,26 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from graphwright.runtime.errors import require_kind, require_tensor
+from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 Pair = tuple[Parameter, Parameter]
+_OF_LAYERS = ("weight", "bias")
+_OF_NORMS = ("running_mean", "running_var", "eps", "weight", "bias")
 
 
 def _fused(
     weight: Tensor, bias: Tensor | None, dim: int, norm: tuple[Any, Any, float, Any, Any]
 ) -> Pair:
     mean, var, eps, gamma, beta = norm
+    for argument, value in (("weight", weight), ("running mean", mean), ("running var", var)):
+        require_tensor("fuse_bn", argument, value)
     if bias is None:
         bias = ops.zeros_like(mean)
+    require_tensor("fuse_bn", "bias", bias)
     scale = ops.rsqrt(var + eps)
     if gamma is not None:
         scale = scale * gamma
@@ -64,6 +71,14 @@ def fuse_linear_bn_weights(
 
 
 def _eval_pair(layer: Any, bn: Any) -> tuple[Any, Any]:
+    for argument, module, needed in (("layer", layer, _OF_LAYERS), ("bn", bn, _OF_NORMS)):
+        require_kind("fuse_bn_eval", argument, module, Module)
+        missing = [name for name in needed if not hasattr(module, name)]
+        if missing:
+            raise TypeError(
+                f"fuse_bn_eval(): argument '{argument}' must have the attributes {needed}, but "
+                f"{type(module).__name__} lacks {missing}"
+            )
     if layer.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     if bn.running_mean is None or bn.running_var is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from graphwright.runtime.errors import require_kind
 from graphwright.runtime.nn.conv import (
     Conv2d,
     Conv3d,
@@ -26,6 +27,7 @@ def convert_conv3d_weight_memory_format(module: M, memory_format: Any) -> M:
 
 
 def _converted(module: M, kinds: tuple[type, ...], memory_format: Any) -> M:
+    require_kind("convert_conv_weight_memory_format", "module", module, Module)
     for part in module.modules():
         if isinstance(part, kinds):
             part.weight.data = part.weight.detach().contiguous(memory_format=memory_format)

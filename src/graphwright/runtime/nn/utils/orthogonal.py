@@ -35,7 +35,11 @@ class _Orthogonal(Module):
         tall = original.mT if wide else original
         result = _reflected(tall) if self.orthogonal_map == "householder" else self._rotated(tall)
         if self.use_trivialization:
-            assert self.base is not None
+            if self.base is None:
+                raise RuntimeError(
+                    "orthogonal(): a tensor that has another parametrization already gives no "
+                    "base to start from: use use_trivialization=False, or register this one first"
+                )
             result = self.base @ result
         return result.mT if wide else result
 

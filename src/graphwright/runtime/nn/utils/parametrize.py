@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.errors import require_kind
 from graphwright.runtime.nn.containers import ModuleDict, ModuleList
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
@@ -212,6 +213,10 @@ def register_parametrization(
     ValueError where there is no such tensor, or where shape or dtype would change (unless
     `unsafe`).
     """
+    name = "register_parametrization"
+    require_kind(name, "module", module, Module)
+    require_kind(name, "tensor_name", tensor_name, str)
+    require_kind(name, "parametrization", parametrization, Module)
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         _append(module, tensor_name, parametrization, unsafe)
@@ -246,6 +251,7 @@ def _append(module: Module, name: str, parametrization: Module, unsafe: bool) ->
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Whether anything (or the tensor of that name) in `module` is parametrised."""
+    require_kind("is_parametrized", "module", module, Module)
     listed = module.__dict__.get("_modules", {}).get("parametrizations")
     if not isinstance(listed, ModuleDict):
         return False
@@ -260,6 +266,7 @@ def remove_parametrizations(
     Raises ValueError where it is not parametrised, or where `leave_parametrized` is false and
     there is more than one original.
     """
+    require_kind("remove_parametrizations", "tensor_name", tensor_name, str)
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     listed = module.parametrizations[tensor_name]
@@ -301,6 +308,7 @@ def transfer_parametrizations_and_params(
 
     Tensors that `to_module` lacks are made; ValueError where those it has do not fit.
     """
+    require_kind("transfer_parametrizations_and_params", "to_module", to_module, Module)
     if not is_parametrized(from_module):
         return to_module
     names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]

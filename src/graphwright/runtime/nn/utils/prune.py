@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from graphwright.runtime.errors import require_kind, require_tensor
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -55,6 +56,9 @@ class BasePruningMethod(ABC):
 
         Raises AssertionError where scores of another shape are given.
         """
+        require_kind(cls.__name__, "module", module, Module)
+        if importance_scores is not None:
+            require_tensor(cls.__name__, "importance_scores", importance_scores)
         method = cls(*args, **kwargs)
         method._tensor_name = name
         former = next((h for _, h in _hooks(module) if h._tensor_name == name), None)
@@ -176,6 +180,7 @@ def _joined(former: BasePruningMethod, method: BasePruningMethod) -> PruningCont
 
 
 def _hooks(module: Module) -> list[tuple[int, BasePruningMethod]]:
+    require_kind("prune", "module", module, Module)
     hooks = module._forward_pre_hooks.items()
     return [(key, hook) for key, hook in hooks if isinstance(hook, BasePruningMethod)]
 
@@ -277,6 +282,7 @@ class CustomFromMask(BasePruningMethod):
     PRUNING_TYPE = "global"
 
     def __init__(self, mask: Tensor) -> None:
+        require_tensor("CustomFromMask", "mask", mask)
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -411,4 +417,5 @@ def remove(module: Module, name: str) -> Module:
 
 def is_pruned(module: Module) -> bool:
     """Whether a parameter of the module, or of one below it, is pruned."""
+    require_kind("is_pruned", "module", module, Module)
     return any(bool(_hooks(part)) for part in module.modules())

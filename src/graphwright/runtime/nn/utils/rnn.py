@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from graphwright.runtime import dtypes
+from graphwright.runtime.errors import describe, require_kind, require_tensor, tensors_of
 from graphwright.runtime.interop import tensor as make_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -108,6 +109,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes another, int64 [n]; None for None."""
     if permutation is None:
         return None
+    require_tensor("invert_permutation", "permutation", permutation)
     order = ops.arange(0, permutation.numel())
     inverse: Tensor = ops.zeros_like(permutation).scatter(0, permutation, order)
     return inverse
@@ -149,6 +151,11 @@ def pack_padded_sequence(
     `lengths` (a list or an int64 tensor) must be decreasing where `enforce_sorted`; otherwise
     the sequences are sorted first. Raises RuntimeError where lengths do not fit.
     """
+    require_tensor("pack_padded_sequence", "input", input)
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"pack_padded_sequence(): input must have at least 2 dims, got {describe(input)}"
+        )
     batch = input.shape[0 if batch_first else 1]
     listed = _check_lengths(lengths, batch, input.shape[1 if batch_first else 0])
     sorted_indices = None
@@ -192,6 +199,7 @@ def pad_packed_sequence(
 
     Raises ValueError where `total_length` is less than the longest sequence.
     """
+    require_kind("pad_packed_sequence", "sequence", sequence, PackedSequence)
     sizes = sequence.batch_sizes.tolist()
     longest = len(sizes)
     if total_length is not None:
@@ -237,6 +245,15 @@ def _padded(data: Tensor, sizes: list[int], longest: int, value: float) -> Tenso
     return result
 
 
+def _sequences(name: str, sequences: Any) -> list[Tensor]:
+    """The sequences, each of at least one dim; a tensor's are its rows."""
+    rows = list(sequences) if isinstance(sequences, Tensor) else sequences
+    listed = tensors_of(name, "sequences", rows)
+    if any(sequence.ndim == 0 for sequence in listed):
+        raise RuntimeError(f"{name}(): a sequence must have at least 1 dim, got one without")
+    return listed
+
+
 def pad_sequence(
     sequences: Sequence[Tensor] | Tensor,
     batch_first: bool = False,
@@ -256,7 +273,7 @@ def pad_sequence(
             "pad_sequence: Expected iterable for input sequences, but got arg of type: "
             f"{type(sequences)}"
         )
-    listed = list(sequences)
+    listed = _sequences("pad_sequence", sequences)
     if not listed:
         raise RuntimeError("received an empty list of sequences")
     longest = max(s.shape[0] for s in listed)
@@ -274,13 +291,15 @@ def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
 ) -> list[Tensor]:
     """The sequences of a padded batch, each of its own length."""
+    require_tensor("unpad_sequence", "padded_sequences", padded_sequences)
+    require_tensor("unpad_sequence", "lengths", lengths)
     rows = padded_sequences if batch_first else ops.transpose(padded_sequences, 0, 1)
     return [ops.clone(rows[i, :n]).contiguous() for i, n in enumerate(lengths.tolist())]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Pack a list of sequences [length_i, *], longest first unless not `enforce_sorted`."""
-    lengths = [s.shape[0] for s in sequences]
+    lengths = [s.shape[0] for s in _sequences("pack_sequence", sequences)]
     return pack_padded_sequence(pad_sequence(sequences), lengths, False, enforce_sorted)
 
 

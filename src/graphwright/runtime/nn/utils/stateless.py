@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from graphwright.runtime.errors import require_kind
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.tensor import Tensor
 
@@ -29,6 +30,7 @@ def functional_call(
     the module does not have is an attribute of it during the call. ValueError for anything but a
     dict, or a sequence of dicts without names in common.
     """
+    require_kind("functional_call", "module", module, Module)
     given = _merged(parameter_and_buffer_dicts)
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with _swapped(module, given, tie_weights, strict):
@@ -99,6 +101,7 @@ def _refused(module: Module, unexpected: list[str], missing: list[str]) -> str:
 
 def _attribute(module: Module, name: str) -> tuple[dict[str, Any], str]:
     """Where a tensor goes that the module has not registered: its owner's attributes."""
+    require_kind("functional_call", "name of a tensor", name, str)
     path, _, key = name.rpartition(".")
     if not key:
         raise KeyError('tensor name can\'t be empty string ""')

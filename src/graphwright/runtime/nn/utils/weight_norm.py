@@ -10,6 +10,7 @@ import warnings
 from typing import Any, TypeVar
 
 from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.errors import require_kind
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from graphwright.runtime.nn.module import Module
@@ -23,6 +24,9 @@ T = TypeVar("T", bound=Module)
 
 def _hook_of(module: Module, kind: type, name: str) -> tuple[int, Any] | None:
     """(id, hook) of the normalisation of that kind and name."""
+    title = "weight_norm" if kind is WeightNorm else "spectral_norm"
+    require_kind(title, "module", module, Module)
+    require_kind(title, "name", name, str)
     for number, hook in module._forward_pre_hooks.items():
         if isinstance(hook, kind) and hook.name == name:  # type: ignore[attr-defined]
             return number, hook
@@ -145,7 +149,9 @@ def spectral_norm(
     if dim is None:
         dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
     hook = SpectralNorm(name, n_power_iterations, eps, dim)
-    weight = module._parameters.pop(name)
+    weight = module._parameters.pop(name, None)
+    if weight is None:
+        raise ValueError(f"spectral_norm(): {type(module).__name__} has no parameter '{name}'")
     rows, columns = hook.matrix(weight.detach()).shape
     module.register_parameter(f"{name}_orig", weight)
     setattr(module, name, weight.detach())
