@@ -7,7 +7,7 @@ import copy
 import functools
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from graphwright import logs, native_backends, notices
@@ -25,6 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
 RECOMPILE_LIMIT = 8
 MODES = ("default", "reduce-overhead", "max-autotune")
+OPTIONS = ("recompile_limit",)
 
 
 class Compilation:
@@ -174,9 +175,16 @@ def recompile_limit(options: dict[str, Any]) -> int:
     Raises:
         ValueError: another option, or a limit that is not a positive int.
     """
-    unknown = sorted(set(options) - {"recompile_limit"})
+    if not isinstance(options, Mapping):
+        raise TypeError(
+            f"compile(): argument 'options' must be dict, not {type(options).__name__}"
+        )
+    unknown = [key for key in options if key not in OPTIONS]
     if unknown:
-        raise ValueError(f"unknown options: {', '.join(unknown)}")
+        raise ValueError(
+            f"compile(): unknown options {', '.join(map(repr, unknown))}; valid keys are "
+            f"{', '.join(map(repr, OPTIONS))}"
+        )
     limit = options.get("recompile_limit", RECOMPILE_LIMIT)
     if type(limit) is not int or limit < 1:
         raise ValueError(f"recompile_limit must be a positive int, not {limit!r}")

@@ -294,7 +294,9 @@ def test_fullgraph_names_place_reason_and_advice() -> None:
     ({"backend": "cuda"}, ValueError, "auto, c, eager, llvm"),
     ({"backend": 3}, TypeError, "not int"),
     ({"mode": "fastest"}, ValueError, "max-autotune"),
-    ({"options": {"x": 1}}, ValueError, "unknown options: x"),
+    ({"options": {"x": 1}}, ValueError, "unknown options 'x'; valid keys are 'recompile_limit'"),
+    ({"options": {1: 2}}, ValueError, "unknown options 1; valid keys are"),
+    ({"options": ["recompile_limit"]}, TypeError, "'options' must be dict, not list"),
 ])
 def test_wrong_arguments(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):

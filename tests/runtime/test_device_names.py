@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import graphwright as gw
@@ -22,6 +24,37 @@ def test_what_needs_a_gpu_is_refused() -> None:
         gw.ones(2).cuda()
     assert gw.cuda.max_memory_allocated() == 0
     assert gw.version.cuda is None
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", "mps", "xpu", "hpu", "xla", "npu"])
+@pytest.mark.parametrize("call", [
+    lambda device: gw.ones(2).to(device),
+    lambda device: gw.nn.Linear(2, 2).to(device),
+    lambda device: gw.nn.Linear(2, 2, device=device),
+    lambda device: gw.tensor([1.0], device=device),
+    lambda device: gw.randperm(3, device=device),
+    lambda device: gw.ones(2).new_zeros(2, device=device),
+    lambda device: gw.Generator(device),
+    lambda device: gw.compile(lambda x: x.to(device) + 1)(gw.ones(2)),
+], ids=["to", "module", "layer", "tensor", "randperm", "new_zeros", "Generator", "compiled"])
+def test_other_devices_are_refused_by_what_there_is_instead(call: Any, device: str) -> None:
+    """NotImplementedError, a RuntimeError, where something would be made there."""
+    name = device.partition(":")[0].upper()
+    with pytest.raises(RuntimeError, match=rf"graphwright has no {name} devices: tensors are on "
+                                           r"the CPU \(device='cpu'\)"):
+        call(device)
+
+
+def test_a_number_is_a_gpu_and_all_cpus_are_one() -> None:
+    with pytest.raises(RuntimeError, match="has no CUDA devices"):
+        gw.ones(2).to(0)
+    x = gw.ones(2, requires_grad=True)
+    moved = x.to("cpu:1")
+    assert moved.device == gw.device("cpu") and moved is not x
+    moved.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    assert gw.nn.Linear(2, 2).to("cpu:0").weight.is_leaf
+    assert x.to("cpu:0", gw.float64).dtype is gw.float64
 
 
 @pytest.mark.parametrize("name", ["Stream", "Event", "CUDAGraph"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import dtypes
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.device import absence
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dispatch import PYTHON_TYPES
 from graphwright.runtime.dtypes import dtype as DType
@@ -43,6 +44,8 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
             device = arg
         elif not place and hasattr(arg, "dtype") and hasattr(arg, "device"):
             dtype, device = arg.dtype, arg.device
+        elif type(arg) is int and not place:
+            device = Device("cuda", arg)
         elif arg is not None and not isinstance(arg, bool):
             raise TypeError(f"to(): expected a dtype, device or Tensor, not {describe(arg)}")
     if device is None or (device.__class__ is str and device == "cpu" and tensor.device is _CPU):
@@ -56,12 +59,14 @@ def _cast(tensor: Any, dtype: DType) -> Any:
 
 
 def _moved(tensor: Any, dtype: DType, device: Device) -> Any:
-    """On the device "meta" there is no data to move, and none comes back."""
+    """On the device "meta" there is no data to move, and none comes back. All CPUs are one."""
     if device.type == "meta":
         return ops.empty_like(tensor, dtype=dtype, device=device)
     if tensor.device.type == "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    raise RuntimeError(f"cannot move a tensor from {tensor.device} to {device} here")
+    if device.type == "cpu":
+        return ops.clone(tensor) if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
+    raise RuntimeError(f"to(): {absence(device.type)}")
 
 
 def _sizes(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:

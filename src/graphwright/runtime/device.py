@@ -12,6 +12,14 @@ _INTERNED: dict[tuple[str, int | None], device] = {}
 """All devices, for good: `_core` counts on that."""
 
 
+def absence(type: str) -> str:
+    """What to say of a device that no tensor can be on: what there is instead."""
+    return (
+        f"graphwright has no {type.upper()} devices: tensors are on the CPU (device='cpu'), or on "
+        "'meta' without data"
+    )
+
+
 class _Outer(threading.local):
     """Where the blocks that a thread is in will have it make tensors again, innermost last."""
 
@@ -53,7 +61,7 @@ class device:
         found = _INTERNED.get(key)
         if found is None:
             if name not in _CODES:
-                raise RuntimeError(f"no device type {name!r}; expected one of {list(_CODES)}")
+                raise RuntimeError(f"device({type!r}): {absence(name)}")
             if index is not None and not 0 <= index < 16:
                 raise RuntimeError(f"invalid device index {index}; expected 0 to 15")
             found = object.__new__(cls)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core, promotion
+from graphwright.runtime.device import absence
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import require_kind, require_tensor
@@ -166,7 +167,7 @@ class Facts:
 
     def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
         """Raises AssertionError: there is no GPU that tensors could be moved to."""
-        raise AssertionError("graphwright has no CUDA devices: eager tensors live on the CPU")
+        raise AssertionError(absence("cuda"))
 
     def to_dense(self: Any, dtype: Any = None) -> Any:
         """The tensor itself, or converted to `dtype`: every tensor is dense."""

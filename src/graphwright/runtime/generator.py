@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.device import absence
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.tensor import Tensor
 
@@ -68,7 +69,7 @@ class Generator(_core.GeneratorBase):
     def __init__(self, device: Any = "cpu") -> None:
         self.device = Device(device)
         if self.device.type != "cpu":
-            raise RuntimeError(f"Generator: device '{self.device}' is not supported here")
+            raise RuntimeError(f"Generator(): {absence(self.device.type)}")
         self._set(DEFAULT_SEED, 0)
 
     def manual_seed(self, seed: int) -> Generator:

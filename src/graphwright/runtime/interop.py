@@ -9,6 +9,7 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import MAKE
+from graphwright.runtime.device import absence
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dispatch import dtype_of
 from graphwright.runtime.dtypes import dtype as DType
@@ -65,7 +66,7 @@ def _placed(name: str, device: Device | str | None) -> Device | None:
     if place is None or place.type == "cpu":
         return None
     if place.type != "meta":
-        raise NotImplementedError(f"{name}: device '{place}' is not supported here")
+        raise NotImplementedError(f"{name}(): {absence(place.type)}")
     return place
 
 

@@ -86,6 +86,43 @@ def test_refused(name: str, needs_grad: bool) -> None:
         call()
 
 
+TABLE, ROWS = gw.ones(5, 3), gw.tensor([[0, 1]])
+REFUSED_TABLES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "embedding": (lambda: F.embedding(ROWS, TABLE, 5), ValueError, "-5 through 4, but got 5"),
+    "before the first": (lambda: F.embedding(ROWS, TABLE, -6), ValueError, "but got -6"),
+    "of no int": (lambda: F.embedding(ROWS, TABLE, 1.5), TypeError, "must be int, not float"),
+    "bag": (lambda: F.embedding_bag(ROWS, TABLE, padding_idx=9), RuntimeError, "but got 9"),
+    "weights of samples": (
+        lambda: F.embedding_bag(ROWS, TABLE, mode="sum", per_sample_weights="a"), TypeError,
+        "'per_sample_weights' must be Tensor, not str",
+    ),
+    "layer": (lambda: gw.nn.Embedding(5, 3, 7), ValueError, "Embedding: padding_idx .* got 7"),
+    "layer of bags": (
+        lambda: gw.nn.EmbeddingBag(5, 3, padding_idx=7), ValueError, "EmbeddingBag: padding_idx",
+    ),
+    "padding of a layer": (
+        lambda: gw.nn.Embedding(5, 3, "a"), TypeError, "'padding_idx' must be int, not str",
+    ),
+    "weight of a layer": (
+        lambda: gw.nn.Embedding(4, 3, _weight=TABLE), ValueError, r"expected \[4, 3\], got \[5, 3\]",
+    ),
+    "given rows": (
+        lambda: gw.nn.Embedding.from_pretrained(TABLE[0]), ValueError, r"2 dims.* float32\[3\]",
+    ),
+    "given list": (
+        lambda: gw.nn.EmbeddingBag.from_pretrained([1.0]), TypeError, "must be Tensor, not list",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED_TABLES)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_refused_tables(name: str, compiled: bool) -> None:
+    call, error, message = REFUSED_TABLES[name]
+    with pytest.raises(error, match=message):
+        (gw.compile(call) if compiled else call)()
+
+
 def test_padding_index_gets_no_gradient_and_starts_as_zero() -> None:
     table = gw.nn.Embedding(5, 3, padding_idx=-1)
     assert table.weight.detach().numpy()[4].tolist() == [0, 0, 0]

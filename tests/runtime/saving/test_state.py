@@ -215,6 +215,29 @@ def test_saving_over_a_mapped_file(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["state"]
 
 
+@pytest.mark.parametrize("make", [
+    lambda: gw.nn.Linear(2, 2),
+    lambda: gw.optim.SGD([gw.ones(1)], 0.1),
+    lambda: gw.optim.lr_scheduler.StepLR(gw.optim.SGD([gw.ones(1)], 0.1), 1),
+    lambda: gw.amp.GradScaler("cpu"),
+    lambda: gw.compile(gw.nn.Linear(2, 2)),
+], ids=["module", "optimizer", "scheduler", "scaler", "compiled module"])
+def test_of_what_has_a_state_dict_that_is_saved(tmp_path: Path, make: Any) -> None:
+    kept = make()
+    with pytest.raises(TypeError, match=r"obj\['it'\] is .*save its state_dict\(\) and"):
+        gw.save({"it": kept}, tmp_path / "state")
+    gw.save({"it": kept.state_dict()}, tmp_path / "state")
+    make().load_state_dict(gw.load(tmp_path / "state")["it"])
+
+
+def test_of_a_generator_the_state_is_saved(tmp_path: Path) -> None:
+    generator = gw.Generator().manual_seed(3)
+    with pytest.raises(TypeError, match=r"save its get_state\(\), which set_state\(\) takes"):
+        gw.save(generator, tmp_path / "state")
+    gw.save(generator.get_state(), tmp_path / "state")
+    assert gw.Generator().set_state(gw.load(tmp_path / "state")).initial_seed() == 3
+
+
 def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
     path = tmp_path / "state"
     with pytest.raises(TypeError, match=r"obj\['a'\]\[1\]\['b'\] is builtins.object, which"):

@@ -162,7 +162,7 @@ def make_generator(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracke
     if len(given) > 1 or kwargs.keys() - {"device"}:
         unsupported("GB0007", "TypeError: Generator() takes the device only")
     if given and str(given[0]) != "cpu":
-        unsupported("GB0007", f"RuntimeError: Generator: device {given[0]} is not supported here")
+        unsupported("GB0007", f"RuntimeError: Generator(): a generator on {given[0]}")
     source = tx.output.streams.new_source("generator")
     tx.output.streams.add(Made(source))
     return GeneratorVariable(None, source)

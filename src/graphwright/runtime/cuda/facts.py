@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from graphwright.runtime.device import absence
+
 
 def refuse(*args: Any, **kwargs: Any) -> NoReturn:
     """Raise AssertionError: there is no GPU."""
-    raise AssertionError("graphwright has no CUDA devices: eager tensors live on the CPU")
+    raise AssertionError(absence("cuda"))
 
 
 def is_available() -> bool:

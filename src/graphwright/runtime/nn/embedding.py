@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.errors import describe, require_tensor
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn import init
+from graphwright.runtime.nn.functions.embeddings import padding_row
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
-def _wrap_row(padding_idx: int | None, rows: int) -> int | None:
-    if padding_idx is None:
-        return None
-    if not -rows <= padding_idx < rows:
-        raise AssertionError("Padding_idx must be within num_embeddings")
-    return padding_idx % rows
+def _check_table(name: str, embeddings: Tensor) -> None:
+    require_tensor(name, "embeddings", embeddings)
+    if embeddings.ndim != 2:
+        raise ValueError(
+            f"{name}: embeddings must have 2 dims, rows and columns, but are "
+            f"{describe(embeddings)}"
+        )
 
 
 class _Table(Module):
@@ -35,9 +38,11 @@ class _Table(Module):
             self.weight = Parameter(weight, requires_grad=not freeze)
             self.reset_parameters()
             return
+        require_tensor(type(self).__name__, "_weight", given)
         if tuple(given.shape) != shape:
-            raise AssertionError(
-                "Shape of weight does not match num_embeddings and embedding_dim"
+            raise ValueError(
+                f"{type(self).__name__}: the shape of _weight does not match num_embeddings and "
+                f"embedding_dim: expected {list(shape)}, got {list(given.shape)}"
             )
         self.weight = Parameter(given, requires_grad=not freeze)
 
@@ -75,7 +80,7 @@ class Embedding(_Table):
         super().__init__()
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.padding_idx = _wrap_row(padding_idx, num_embeddings)
+        self.padding_idx = padding_row(type(self).__name__, padding_idx, num_embeddings)
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
@@ -94,8 +99,7 @@ class Embedding(_Table):
         sparse: bool = False,
     ) -> Embedding:
         """A table over given rows [num_embeddings, embedding_dim], frozen by default."""
-        if embeddings.ndim != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        _check_table(cls.__name__, embeddings)
         rows, columns = embeddings.shape
         return cls(
             rows,
@@ -159,7 +163,7 @@ class EmbeddingBag(_Table):
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
-        self.padding_idx = _wrap_row(padding_idx, num_embeddings)
+        self.padding_idx = padding_row(type(self).__name__, padding_idx, num_embeddings)
         self._make_weight(_weight, False, device, dtype)
         self.mode = mode
         self.sparse = sparse
@@ -179,8 +183,7 @@ class EmbeddingBag(_Table):
         padding_idx: int | None = None,
     ) -> EmbeddingBag:
         """Bags over given rows [num_embeddings, embedding_dim], frozen by default."""
-        if embeddings.ndim != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        _check_table(cls.__name__, embeddings)
         rows, columns = embeddings.shape
         bag = cls(
             rows,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.device import absence
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.limits import exceeds
@@ -148,7 +149,7 @@ def _full_meta(size: tuple[Any, ...], fill_value: Any, dtype: Any, device: Any) 
 def require_cpu(name: str, device: Any) -> None:
     """Raise NotImplementedError for other devices."""
     if device is not None and Device(device).type != "cpu":
-        raise NotImplementedError(f"{name}: no kernel for device '{Device(device)}'")
+        raise NotImplementedError(f"{name}(): {absence(Device(device).type)}")
 
 
 def _full_eager(size: tuple[int, ...], fill_value: Any, dtype: Any, device: Any) -> Tensor:

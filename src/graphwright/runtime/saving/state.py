@@ -192,7 +192,7 @@ class _Writer:
         for key, item in value.items():
             place = f"{path}[{key!r}]"
             if isinstance(key, Tensor):
-                raise TypeError(f"{path} has a tensor as a key, which cannot be saved")
+                raise TypeError(f"{path} has a tensor as a key, which cannot be saved: use names")
             yield [
                 self.encode(key, f"the key {key!r} of {path}", depth + 1),
                 self.encode(item, place, depth + 1),
@@ -203,7 +203,10 @@ class _Writer:
         if number is not None:
             return number
         if tensor.is_fake or tensor.device.type != "cpu":
-            raise TypeError(f"{path} is a tensor without data on the CPU, which cannot be saved")
+            raise TypeError(
+                f"{path} is a tensor without data on the CPU, which cannot be saved: its values "
+                "are not known"
+            )
         number = self._numbers[id(tensor)] = len(self._tensors)
         self._tensors.append(tensor)
         self._names.append(_file_name(path))
@@ -272,8 +275,21 @@ def _encode_subclass(value: Any, path: str) -> Any:
         if isinstance(value, kind):
             return _SCALARS[kind](kind(value))
     raise TypeError(
-        f"{path} is {type(value).__module__}.{type(value).__qualname__}, which cannot be saved"
+        f"{path} is {type(value).__module__}.{type(value).__qualname__}, which cannot be saved: "
+        f"{_instead(value)}"
     )
+
+
+def _instead(value: Any) -> str:
+    """What to save, and how to come back from it."""
+    if hasattr(value, "state_dict"):
+        return (
+            "save its state_dict() and, to load it, make the object anew and call "
+            "load_state_dict() on it"
+        )
+    if hasattr(value, "get_state"):
+        return "save its get_state(), which set_state() takes"
+    return "files hold tensors, numbers, strings and containers of these; of objects, save those"
 
 
 def _file_name(path: str) -> str:

@@ -13,13 +13,18 @@ from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.tensor import Tensor
 
 
-def _row(padding_idx: int | None, rows: int, name: str) -> int:
-    """A row's number, -1 for none. AssertionError out of range."""
+def padding_row(
+    name: str, padding_idx: int | None, rows: int, error: type[Exception] = ValueError
+) -> int | None:
+    """The padding row counted from the start, None for none. Raises `error` out of range."""
     if padding_idx is None:
-        return -1
+        return None
     padding_idx = as_index("argument 'padding_idx'", padding_idx)
     if not -rows <= padding_idx < rows:
-        raise AssertionError(f"Padding_idx must be within {name}")
+        raise error(
+            f"{name}: padding_idx must be within the number of embeddings, {-rows} through "
+            f"{rows - 1}, but got {padding_idx}"
+        )
     return padding_idx % rows
 
 
@@ -42,14 +47,16 @@ def embedding(
 
     The row `padding_idx` gets no gradient. `max_norm` first scales looked-up rows whose norm is
     larger, in place. `scale_grad_by_freq` divides gradients by how often a row was looked up.
-    Gradients are dense; `sparse` changes nothing. IndexError for an index out of range.
+    Gradients are dense; `sparse` changes nothing. IndexError for an index out of range,
+    ValueError for such a `padding_idx`.
     """
     require_tensor("embedding", "weight", weight)
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    row = _row(padding_idx, weight.shape[0], "num_embeddings")
+    row = padding_row("embedding", padding_idx, weight.shape[0])
     _limit(weight, input, max_norm, norm_type)
-    return ops.embedding(weight, input, row, scale_grad_by_freq, sparse)
+    place = -1 if row is None else row
+    return ops.embedding(weight, input, place, scale_grad_by_freq, sparse)
 
 
 def _check_bags(
@@ -124,8 +131,9 @@ def embedding_bag(
     """
     for name, tensor in (("input", input), ("weight", weight)):
         require_tensor("embedding_bag", name, tensor)
-    if offsets is not None:
-        require_tensor("embedding_bag", "offsets", offsets)
+    for name, tensor in (("offsets", offsets), ("per_sample_weights", per_sample_weights)):
+        if tensor is not None:
+            require_tensor("embedding_bag", name, tensor)
     if weight.dtype is int64 and input.dtype.is_floating_point:
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage "
@@ -137,7 +145,7 @@ def embedding_bag(
     if weight.ndim != 2:
         raise ValueError(f"embedding_bag: weight has to be a matrix, but got {describe(weight)}")
     _check_bags(input, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights)
-    row = _row(padding_idx, weight.shape[0], "the number of embeddings")
+    row = padding_row("embedding_bag", padding_idx, weight.shape[0], RuntimeError)
     if input.ndim == 2:
         bags, size = input.shape
         offsets = ops.mul(ops.arange(0, bags, 1, dtype=input.dtype, device=input.device), size)
@@ -148,8 +156,8 @@ def embedding_bag(
         if offsets is None or offsets.shape[0] == 0:
             raise RuntimeError("include_last_offset: number of offsets should be at least 1")
         offsets = _without_last(offsets, input.shape[0])
-    assert offsets is not None
     _limit(weight, input, max_norm, norm_type)
+    place = -1 if row is None else row
     return ops.embedding_bag_parts(
-        weight, input, offsets, per_sample_weights, mode, row, scale_grad_by_freq
+        weight, input, offsets, per_sample_weights, mode, place, scale_grad_by_freq
     )[0]
