@@ -51,7 +51,9 @@ class Machine:
         return " ".join(map(describe, found))
 
     def apply(self, name: str, target: Any, rest: Any) -> Any:
-        if name in ("mul_", "add_", "copy_", "sub_"):
+        if name == "piece":
+            return target[(*[slice(None)] * rest[0], slice(*rest[1:]))]
+        if name in ("mul_", "add_", "copy_", "sub_", "lt_", "ge_"):
             return getattr(target, name)(self.tensors[rest[0]])
         if name in ("mul", "add"):
             return getattr(target, name)(self.tensors[rest[0]])
@@ -107,6 +109,9 @@ def undefined(step: Step, tensors: list[Any]) -> bool:
 VIEWS: tuple[Callable[[random.Random, tuple[int, ...]], Step], ...] = (
     lambda rng, shape: ("select", d := rng.randrange(len(shape)), rng.randrange(shape[d])),
     lambda rng, shape: ("narrow", d := rng.randrange(len(shape)), 0, max(shape[d] - 1, 1)),
+    lambda rng, shape: (
+        "piece", d := rng.randrange(len(shape)), rng.randrange(-shape[d] - 1, shape[d] + 2),
+        rng.choice([None, *range(-shape[d], shape[d] + 2)]), rng.choice([1, 1, 2])),
     lambda rng, shape: ("transpose", 0, len(shape) - 1),
     lambda rng, shape: ("unsqueeze", rng.randrange(len(shape) + 1)),
     lambda rng, shape: ("reshape", (-1,)),
@@ -119,7 +124,7 @@ VIEWS: tuple[Callable[[random.Random, tuple[int, ...]], Step], ...] = (
     lambda rng, shape: ("expand", (2, *shape)),
 )
 WRITES = ("mul_", "add_", "copy_", "sub_", "mul", "add", "setitem", "setitem", "mask", "fill_",
-          "zero_", "exp_", "neg_", "exp_then", "sigmoid_")
+          "zero_", "exp_", "neg_", "exp_then", "sigmoid_", "lt_", "ge_")
 
 
 def next_step(rng: random.Random, shapes: list[tuple[int, ...]]) -> Step:
@@ -140,7 +145,7 @@ def _write(rng: random.Random, number: int, shapes: list[tuple[int, ...]]) -> St
     name = rng.choice(WRITES)
     shape = shapes[number]
     same = [i for i, s in enumerate(shapes) if s == shape and i != number] or [number]
-    if name in ("mul_", "add_", "copy_", "sub_", "mul", "add"):
+    if name in ("mul_", "add_", "copy_", "sub_", "mul", "add", "lt_", "ge_"):
         return (name, number, rng.choice(same))
     if name == "setitem" and shape and shape[0]:
         place = rng.randrange(shape[0])
@@ -157,7 +162,7 @@ def _write(rng: random.Random, number: int, shapes: list[tuple[int, ...]]) -> St
 
 # PyTorch sends zeros on to what was overwritten, and finds what that had saved modified; here
 # no gradient goes there at all.
-OVERWRITING = {"fill_", "zero_", "copy_", "setitem", "mask"}
+OVERWRITING = {"fill_", "zero_", "copy_", "setitem", "mask", "lt_", "ge_"}
 
 
 def compare(seed: int, ours: Any, theirs: Any, steps: int = 12) -> str:
