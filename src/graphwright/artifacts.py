@@ -29,7 +29,8 @@ class Artifacts(Record, frozen=False):
     Attributes:
         target: the backend that compiled it, "eager" where it runs as it was captured.
         lowered: the graphs of primitives; None where the graph runs as it was captured.
-        programs: "forward", and "backward" once that was needed, to the compiled graph.
+        programs: "forward", and once they were needed "backward" and "backward by 0, 2", where
+            only some outputs of the forward graph had gradients, to the compiled graph.
         note: why the graph runs eagerly, where it does.
     """
 

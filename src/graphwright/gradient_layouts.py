@@ -53,6 +53,14 @@ class GradientLayouts:
             self._expanded = [_layout(value).expanded for value in made]
         self.expands = any(self._expanded)
 
+    @property
+    def replayed(self) -> GraphModule | None:
+        """The joint graph for tangents of any layout; None where no graph describes the gradients.
+        """
+        if self._replayed is None and self.joint is not None:
+            self._replayed = _of_any_layout(self.joint)
+        return self._replayed
+
     def applied(
         self, gradients: Sequence[Any], tangents: Sequence[Strides], shapes: Sequence[Any],
         sizes: dict[str, int],
@@ -69,9 +77,7 @@ class GradientLayouts:
         if layouts is None:
             if len(self._layouts) == _MOST_KNOWN:
                 self._layouts.clear()
-            if self._replayed is None:
-                self._replayed = _of_any_layout(self.joint)
-            layouts = self._layouts[key] = self._found(self._replayed, tangents, sizes)
+            layouts = self._layouts[key] = self._found(tangents, sizes)
         return [_laid_out(gradient, layout)
                 for gradient, layout in zip(gradients, layouts, strict=True)]
 
@@ -92,9 +98,9 @@ class GradientLayouts:
         single = [size < 2 for made in gradients if made is not None for size in made.shape]
         return (*nestings, *single)
 
-    def _found(
-        self, joint: GraphModule, tangents: Sequence[Strides], sizes: dict[str, int]
-    ) -> list[Layout]:
+    def _found(self, tangents: Sequence[Strides], sizes: dict[str, int]) -> list[Layout]:
+        joint = self.replayed
+        assert joint is not None
         values = [_of_this_call(node.meta["val"], sizes) for node in joint.graph.placeholders]
         first = len(values) - len(tangents)
         for place, strides in enumerate(tangents, first):

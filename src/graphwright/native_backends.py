@@ -20,6 +20,7 @@ from graphwright.capture.record import RUNS_EAGERLY
 from graphwright.codegen import target as machine
 from graphwright.codegen.cache import CacheCounts, kernel_cache
 from graphwright.codegen.compile import CompiledGraph, compile_graph
+from graphwright.ir.absent import lower_given
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.lowered import CannotLower, Lowered
 from graphwright.ir.node import Node as GraphNode
@@ -126,15 +127,28 @@ def native(target: str, graph: GraphModule, example_inputs: Sequence[Any]) -> Ca
     log("joint", lambda: joint_text(lowered))
     forward = compile_half(artifacts, "forward", lowered.forward)
     if lowered.backward is not None:
-        compile_backward = partial(
-            _core.with_grad_mode, True, run_unhooked,
-            compile_half, artifacts, "backward", lowered.backward)
-        return Training(lowered, forward, compile_backward)
+        return Training(lowered, forward, partial(_later, compile_half, artifacts),
+                        partial(_later, _lower_given))
     if lowered.is_plain():
         return forward
     run: Any = lowered.inference(forward)
     run.writes_last = True      # a call that raises has changed no input
     return cast(Callable[..., Any], run)
+
+
+def _later(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of the compiler where compiled code needs it: within a backward pass."""
+    return _core.with_grad_mode(True, _unmapped, function, args)
+
+
+def _unmapped(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    _core.set_levels(())
+    return run_unhooked(function, *args)
+
+
+def _lower_given(lowered: Lowered, given: Sequence[int]) -> Lowered:
+    with stage("ir"):
+        return lower_given(lowered, given)
 
 
 def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callable[..., Any]:

@@ -6,16 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from graphwright.gradient_layouts import GradientLayouts
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.joint import ByResults
-from graphwright.ir.lowered import Lowered, Saved
+from graphwright.halves import BackwardHalf, Compile
+from graphwright.ir.lowered import Lowered
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.autograd.engine import endings
 from graphwright.runtime.autograd.node import Leading, leading_to
 from graphwright.runtime.autograd.saved import FREED, SavedValues, alias_of, packing
 from graphwright.runtime.dispatch import without_autocast
-from graphwright.runtime.locks import Lock
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 from graphwright.unfolding import Foldable, ResultView, replaying
@@ -38,13 +35,19 @@ class Training:
     writes_last = True
 
     def __init__(
-        self, lowered: Lowered, forward: Callable[..., Any],
-        compile_backward: Callable[[], Callable[..., Any]],
+        self, lowered: Lowered, forward: Callable[..., Any], compile_backward: Compile,
+        lower_given: Callable[[Lowered, Sequence[int]], Lowered],
     ) -> None:
+        """lower_given: see `ir.absent`."""
         self.lowered = lowered
         self.forward = forward
         self.default = dtypes.get_default_dtype()
-        self.saved = SavedPlaces(lowered)
+        self.saved_outputs = tuple([s.index for s in lowered.saved if s.kind == "output"])
+        self._compile = compile_backward
+        self._lower_given = lower_given
+        self.whole = BackwardHalf("backward", lowered, range(len(lowered.tangents)),
+                                  self.saved_outputs, compile_backward)
+        self._halves: dict[tuple[int, ...], BackwardHalf] = {}
         self.watch = Watch(lowered)
         self.passages = Passages(lowered)
         self.differentiated = tuple(lowered.grad_inputs)
@@ -60,22 +63,19 @@ class Training:
         self.input_views = [(n, end.index) for n, end in views if end.kind == "input"]
         self.second_names: dict[int, int] = lowered.forward.meta.get("second_names", {})
         self.symbolic = bool(lowered.forward.symbols)
-        self.gradients = GradientLayouts(lowered)
         self.tangents: Tangents | None = None
-        self._compile_backward = compile_backward
-        self._backward: Callable[..., Any] | None = None
-        self._lock = Lock()
 
-    @property
-    def backward(self) -> Callable[..., Any]:
-        """The backward half, compiled when it is first needed."""
-        return self._backward or self._compiled()
-
-    def _compiled(self) -> Callable[..., Any]:
-        with self._lock.now:
-            if self._backward is None:
-                self._backward = self._compile_backward()
-            return self._backward
+    def half(self, numbers: tuple[int, ...]) -> BackwardHalf:
+        """The backward for gradients of some results, positions in `Lowered.tangents`; lowered
+        when they first come."""
+        found = self._halves.get(numbers)
+        if found is None:
+            with replaying(_core.rng_state()), dtypes.default_dtype(self.default):
+                lowered = self._lower_given(self.lowered, numbers)
+            name = f"backward by {', '.join([str(place) for place in lowered.tangents])}"
+            found = self._halves.setdefault(numbers, BackwardHalf(
+                name, lowered, numbers, self.saved_outputs, self._compile))
+        return found
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
         lowered = self.lowered
@@ -120,34 +120,6 @@ class Tangents:
         self.outputs = [(output.shape, output.dtype, output.device) for output in outputs]
 
 
-class SavedPlaces:
-    """Where what the backward takes comes from: inputs, outputs and sizes, put in order.
-
-    inputs, outputs: positions among the forward's; made: these outputs' own, once saved; sizes:
-    expressions over the forward's symbols.
-    """
-
-    __slots__ = ("_order", "inputs", "made", "outputs", "sizes")
-
-    def __init__(self, lowered: Lowered) -> None:
-        kinds: dict[str, list[Saved]] = {"input": [], "output": [], "size": []}
-        for saved in lowered.saved:
-            kinds[saved.kind].append(saved)
-        self.inputs = tuple([saved.index for saved in kinds["input"]])
-        self.outputs = tuple([saved.index for saved in kinds["output"]])
-        self.made = tuple(range(len(self.outputs)))
-        self.sizes = [saved.size.expr for saved in kinds["size"] if saved.size is not None]
-        grouped = [saved for group in kinds.values() for saved in group]
-        places = {id(saved): place for place, saved in enumerate(grouped)}
-        self._order = [places[id(saved)] for saved in lowered.saved]
-
-    def ordered(self, inputs: Sequence[Any], outputs: Sequence[Any], sizes: dict[str, int]
-                ) -> list[Any]:
-        """The backward's arguments before the tangents."""
-        values = [*inputs, *outputs, *[size.evaluate(sizes) for size in self.sizes]]
-        return [values[place] for place in self._order]
-
-
 class CompiledBackward(Foldable):
     """The tape's node of a compiled forward: what it saved, and the backward to call.
 
@@ -174,7 +146,7 @@ class CompiledBackward(Foldable):
         self.before: Sequence[tuple[int, Any]] = ()
         self.inputs: SavedValues | None = SavedValues(inputs)
         self.made: SavedValues | None = SavedValues(
-            tuple([_core.detach(Tensor, outputs[i]) for i in training.saved.outputs]))
+            tuple([_core.detach(Tensor, outputs[i]) for i in training.saved_outputs]))
         self.watched: Watched | None = None
         self.closed = self.passed = 0
         self.ending = False
@@ -220,32 +192,38 @@ class CompiledBackward(Foldable):
             return grads
         if self.inputs is None or self.made is None:
             raise RuntimeError(FREED)
-        tangents = [
-            self.tangent(grad, number) for number, grad in enumerate(grads)
-        ]
-        came = [layout if grad is None else grad.stride()
-                for grad, layout in zip(grads, self.layouts, strict=True)]
         given = [grad is not None for grad in grads]
-        shapes = [tangent.shape for tangent in tangents]
-        if not _core.grad_enabled():
-            places = self.training.saved
-            made = self.made.unpack(self, places.made)
-            saved = places.ordered(self.inputs.unpack(self, places.inputs), made, self.sizes)
-            results = self.run(saved, made, tangents)
-            if came != self.layouts:
-                results = self.training.gradients.applied(results, came, shapes, self.sizes)
-            elif self.training.gradients.expands:
-                results = self.training.gradients.expanded(results)
-            return self.led_to(results, given)
-        results = self.led_to(self.differentiable(self.inputs, tangents), given)
-        return results if self.watched is None else self.watched.follow(results, given)
+        half, layouts = self.training.whole, self.layouts
+        if not all(given):
+            half = self.training.half(tuple([n for n, came in enumerate(given) if came]))
+            grads, layouts = [grads[n] for n in half.numbers], [layouts[n] for n in half.numbers]
+        if _core.grad_enabled():
+            results = self.led_to(self.op_by_op(half, self.inputs, grads), given)
+            return results if self.watched is None else self.watched.follow(results, given)
+        if not half.is_compiled or any([grad.is_fake for grad in grads]):
+            return self.led_to(self.op_by_op(half, self.inputs, grads), given)
+        tangents = [grad if grad.stride() == layout else _laid_out(grad, layout)
+                    for grad, layout in zip(grads, layouts, strict=True)]
+        places = half.saved
+        made = self.made.unpack(self, places.made)
+        saved = places.ordered(self.inputs.unpack(self, places.inputs), made, self.sizes)
+        results = self.run(half, saved, made, tangents)
+        came = [grad.stride() for grad in grads]
+        if came != layouts:
+            results = half.gradients.applied(
+                results, came, [grad.shape for grad in grads], self.sizes)
+        elif half.gradients.expands:
+            results = half.gradients.expanded(results)
+        return self.led_to(results, given)
 
-    def run(self, saved: list[Any], made: list[Any], tangents: list[Any]) -> Sequence[Any]:
+    def run(
+        self, half: BackwardHalf, saved: list[Any], made: list[Any], tangents: list[Any]
+    ) -> Sequence[Any]:
         """Call the backward. Where nothing comes after it, it may let go of what was saved."""
         values = [*saved, *tangents]
-        consume = getattr(self.training.backward, "consume", None)
+        consume = getattr(half.backward, "consume", None)
         if consume is None or not self.ending:
-            return self.training.backward(*values)
+            return half.backward(*values)
         self.release()
         for names in (saved, made, tangents):
             names.clear()
@@ -262,22 +240,14 @@ class CompiledBackward(Foldable):
         return [gradient if any(given[number] for number in reach) else None
                 for gradient, reach in zip(gradients, reaches, strict=True)]
 
-    def tangent(self, grad: Any, number: int) -> Any:
-        """The gradient of an output in that output's layout; zeros for an unused output."""
-        shape, dtype, _ = self.outputs[number]
-        if grad is None:
-            return ops.zeros(shape, dtype=dtype)
-        if grad.stride() == self.layouts[number] or _core.grad_enabled():
-            return grad
-        dense = _core.empty_strided(Tensor, shape, self.layouts[number], dtype)
-        return dense.copy_(grad)
-
-    def differentiable(self, inputs: SavedValues, tangents: list[Any]) -> Sequence[Any]:
-        """The same gradients by eager ops over the joint graph, recorded on the tape.
+    def op_by_op(
+        self, half: BackwardHalf, inputs: SavedValues, tangents: list[Any]
+    ) -> Sequence[Any]:
+        """The same gradients by eager ops over the joint graph, recorded in grad mode.
 
         The forward part runs again with the random numbers of the first time.
         """
-        joint = self.by_results(self.training.lowered)
+        joint = half.op_by_op(self.result_edges() if _core.grad_enabled() else {})
         values = self.values_before(inputs)
         for number, (index, edge) in enumerate(
                 zip(self.training.differentiated, self.edges, strict=True)):
@@ -306,16 +276,13 @@ class CompiledBackward(Foldable):
         self.inputs = self.made = None
         self.before = ()
 
-    def by_results(self, lowered: Lowered) -> Callable[..., Any]:
-        """The joint graph; gradients arrive at results that eager execution would have saved."""
+    def result_edges(self) -> dict[int, tuple[Any, int]]:
+        """By their positions in the joint graph, the edges of results at which gradients of
+        gradients arrive: eager execution would have saved them."""
         arrived = self.training.passages.results(self.passed)
-        joint = lowered.joint
-        assert joint is not None
-        if not arrived or not isinstance(joint, GraphModule):
-            return joint
-        edges = {index: (self, number) for number, index in enumerate(lowered.joint_tangents)
-                 if arrived >> number & 1}
-        return ByResults(joint, edges).run
+        return {index: (self, number)
+                for number, index in enumerate(self.training.lowered.joint_tangents)
+                if arrived >> number & 1}
 
     def values_before(self, inputs: SavedValues, own: bool = False) -> list[Any]:
         """The inputs as the call found them, with the histories that they had.
@@ -333,6 +300,11 @@ class CompiledBackward(Foldable):
                 before[index] = leading_to(before[index], edge)
         count = len(training.unwritten) + len(before)
         return [before[i] if i in before else next(unwritten) for i in range(count)]
+
+
+def _laid_out(grad: Any, strides: tuple[int, ...]) -> Any:
+    """A copy of a gradient with these strides."""
+    return _core.empty_strided(Tensor, grad.shape, strides, grad.dtype).copy_(grad)
 
 
 class Rereading(Leading):

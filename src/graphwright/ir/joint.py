@@ -23,7 +23,7 @@ After (`w` requires grad)::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
@@ -76,8 +76,15 @@ class Joint(Record):
         return {index for index, node in enumerate(arguments) if node in reached}
 
 
-def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None:
+def trace_joint(
+    module: GraphModule, fake_inputs: Sequence[Any], given: Collection[int] | None = None,
+    grad_inputs: Sequence[int] = (),
+) -> Joint | None:
     """The joint graph of a functional graph; None if no output requires grad.
+
+    Args:
+        given: the outputs that have a gradient, if not all that require grad do.
+        grad_inputs: the order of the inputs' gradients, if not that of eager execution.
 
     Raises: CannotLower where a gradient is refused, or is made by what tensors hold.
     """
@@ -93,7 +100,8 @@ def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None
         outputs = Replay(module, tracer).run(*args)
         tracer.stack, tracer.recomputed = None, False
         roots = [i for i, out in enumerate(outputs)
-                 if isinstance(out, FakeTensor) and out.requires_grad]
+                 if isinstance(out, FakeTensor) and out.requires_grad
+                 and (given is None or i in given)]
         if not roots:
             return None
         layouts = _layouts(module, outputs)
@@ -102,6 +110,8 @@ def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None
             tracer.placeholder(f"tangent{i}", tangent)
         grads = _traced_gradients(
             tuple([outputs[i] for i in roots]), tuple([args[i] for i in wanted]), tangents)
+    if grad_inputs:
+        grads.sort(key=lambda found: grad_inputs.index(wanted[found[0]]))
     joint = finish(tracer, (*outputs, *[grad for _, grad in grads]))
     joint.meta["layouts"] = layouts
     return Joint(joint, len(outputs), roots, [wanted[position] for position, _ in grads])
@@ -128,13 +138,16 @@ class Retaped:
     of eager calls.
     """
 
-    def __init__(self, module: GraphModule, joint: Joint) -> None:
+    def __init__(
+        self, module: GraphModule, tangents: Sequence[int], grad_inputs: Sequence[int]
+    ) -> None:
+        """tangents, grad_inputs: as in `Joint`."""
         self.module = module.copy()
         for node in self.module.graph.nodes:
             if is_function_call(node):
                 node.target = node.target.call  # type: ignore[union-attr]
         self.n_inputs = len(module.graph.placeholders)
-        self.tangents, self.grad_inputs = joint.tangents, joint.grad_inputs
+        self.tangents, self.grad_inputs = tangents, grad_inputs
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
         inputs = list(values[: self.n_inputs])
@@ -145,7 +158,8 @@ class Retaped:
         outputs = _OnTheTape(self.module).run(*inputs)
         roots = [outputs[index] for index in self.tangents]
         wanted = [inputs[index] for index in self.grad_inputs]
-        grads = grad(roots, wanted, values[self.n_inputs :], create_graph=True, allow_unused=True)
+        grads = grad(roots, wanted, values[self.n_inputs :], create_graph=_core.grad_enabled(),
+                     allow_unused=True)
         return (*outputs, *grads)
 
 

@@ -15,6 +15,8 @@ from graphwright.runtime.symbolic.symint import SymInt
 
 if TYPE_CHECKING:
     from graphwright.ir.apart import Apart
+    from graphwright.ir.joint import Joint
+    from graphwright.ir.node import Node
 
 ViewStep = tuple[Op, tuple[Any, ...]]
 """A view op and its arguments after the tensor."""
@@ -106,6 +108,23 @@ class Kept(Record):
     maker: tuple[str, int] | None
 
 
+class Origin(Record, eq=False):
+    """What a joint graph was made from, for others from the same (see `ir.absent`).
+
+    Attributes:
+        functional: the graph; inputs: what its placeholders stand for.
+        joint: what was made of it, its outputs numbered as that numbers them.
+        split: the joint graph of primitives that was split.
+        nodes: its values in `Lowered.saved`, in that order.
+    """
+
+    functional: GraphModule
+    inputs: Sequence[Any]
+    joint: Joint
+    split: GraphModule
+    nodes: Sequence[Node]
+
+
 class Lowered(Record, frozen=False):
     """A graph, lowered.
 
@@ -136,6 +155,7 @@ class Lowered(Record, frozen=False):
         reusable: whether there are others, on which nothing is saved.
         joint: gives the forward's outputs and then the gradients, by eager ops.
         joint_tangents: the positions of `tangents` among its outputs.
+        origin: what `joint` and `backward` were made from.
         rng_ops: how many offsets the forward takes from the generator.
         kept: what gradients refuse to have been written in place, the first to be read first.
         made: the places in `kept` whose tensors are results, or inputs that the call writes.
@@ -159,6 +179,7 @@ class Lowered(Record, frozen=False):
     reusable: bool = False
     joint: Callable[..., Any] | None = None
     joint_tangents: list[int] = field(default_factory=list)
+    origin: Origin | None = None
     rng_ops: int = 0
     kept: list[Kept] = field(default_factory=list)
     made: list[tuple[str, int]] = field(default_factory=list)

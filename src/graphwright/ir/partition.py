@@ -15,7 +15,7 @@ never to compute something else from it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from graphwright.ir.graph import Graph
@@ -39,11 +39,12 @@ LONGEST_CHAIN = 16
 
 
 class Partition(Record):
-    """The halves of a joint graph; see `Lowered` for `saved`."""
+    """The halves of a joint graph; see `Lowered` for `saved`, `Origin` for `nodes`."""
 
     forward: GraphModule
     backward: GraphModule
     saved: list[Saved]
+    nodes: list[Node]
 
 
 def partition(
@@ -57,6 +58,28 @@ def partition(
         mutated_inputs: inputs whose memory changes after the call: saved as copies.
     """
     return _Split(joint, n_forward, n_inputs, mutated_inputs).run()
+
+
+class Rest(Record):
+    """A backward half: `places` of the values that it takes first, then `sizes`."""
+
+    backward: GraphModule
+    places: list[int]
+    sizes: list[SymInt]
+
+
+def backward_from(
+    joint: GraphModule, n_forward: int, n_inputs: int, places: Mapping[Node, int],
+    values: Sequence[Any],
+) -> Rest | None:
+    """The backward half of `joint` that takes what is there already; None if that is too little.
+
+    Args:
+        n_forward, n_inputs: as in `partition`.
+        places: where in `values` the values of some nodes are.
+        values: fake, as the half gets them.
+    """
+    return _Split(joint, n_forward, n_inputs, ()).rest(places, values)
 
 
 class _Split:
@@ -98,16 +121,29 @@ class _Split:
             for n in saved
         ]
         backward, sizes = self._backward(kept)
-        return Partition(forward, backward, entries + [Saved("size", size=s) for s in sizes])
+        return Partition(
+            forward, backward, entries + [Saved("size", size=s) for s in sizes], saved)
+
+    def rest(self, places: Mapping[Node, int], values: Sequence[Any]) -> Rest | None:
+        """See `backward_from`."""
+        chosen: dict[Node, int] = {}
+        pending = list(self._needed())
+        seen = set(pending)
+        while pending:
+            node = pending.pop()
+            if node in places:
+                chosen[node] = places[node]
+            elif node.op == "placeholder" or _is_drawn(node):
+                return None
+            else:
+                pending += [source for source in node.all_input_nodes if source not in seen]
+                seen.update(node.all_input_nodes)
+        backward, sizes = self._backward({n: values[place] for n, place in chosen.items()})
+        return Rest(backward, list(chosen.values()), sizes)
 
     def _choose(self) -> list[Node]:
         """The values to save, in the joint graph's order."""
-        needed = {
-            n for node in self.order if node not in self.early and node.op != "output"
-            for n in node.all_input_nodes if n in self.early
-        }
-        needed.update(n for n in self.gradients if isinstance(n, Node) and n in self.early)
-        saved = {self._viewed(n) for n in needed if n.op != "get_attr"}
+        saved = {self._viewed(n) for n in self._needed() if n.op != "get_attr"}
         self.exposed = self.free - saved
         for node in sorted(saved, key=self.order.__getitem__, reverse=True):
             others = saved - {node}
@@ -118,6 +154,15 @@ class _Split:
                 saved.discard(node)
                 saved.update(sources)
         return sorted(saved, key=self.order.__getitem__)
+
+    def _needed(self) -> set[Node]:
+        """The values of the forward part that the gradients' part reads."""
+        needed = {
+            n for node in self.order if node not in self.early and node.op != "output"
+            for n in node.all_input_nodes if n in self.early
+        }
+        needed.update(n for n in self.gradients if isinstance(n, Node) and n in self.early)
+        return needed
 
     def _viewed(self, node: Node) -> Node:
         """What `node` is a view of, where saving that takes no more memory."""
@@ -250,8 +295,11 @@ def is_cheap(node: Node) -> bool:
 
 def is_recomputed(node: Node) -> bool:
     """Whether the program says to compute a node again; what was drawn at random is kept."""
-    kind = node.target.kind if isinstance(node.target, Op) else None
-    return RECOMPUTED in node.meta and kind is not Kind.RANDOM
+    return RECOMPUTED in node.meta and not _is_drawn(node)
+
+
+def _is_drawn(node: Node) -> bool:
+    return isinstance(node.target, Op) and node.target.kind is Kind.RANDOM
 
 
 def bytes_of(node: Node) -> int:

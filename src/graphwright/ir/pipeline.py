@@ -9,7 +9,7 @@ from graphwright.ir.apart import apart_of
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.history import History, history_of
 from graphwright.ir.joint import Joint, Retaped, needs_tape, trace_joint
-from graphwright.ir.lowered import Lowered, OutputSpec, Saved
+from graphwright.ir.lowered import Lowered, Origin, OutputSpec, Saved
 from graphwright.ir.node import Node
 from graphwright.ir.partition import partition
 from graphwright.ir.passes.algebra import simplify
@@ -28,7 +28,7 @@ from graphwright.runtime.records import Record, field
 class State(Record, frozen=False):
     """What the passes work on. `module` is the forward graph once `backward` is there.
 
-    `captured` is the graph as it came.
+    `captured` is the graph as it came, `functional` what the joint graph was made from.
     """
 
     module: GraphModule
@@ -37,12 +37,14 @@ class State(Record, frozen=False):
     outputs: list[OutputSpec]
     mutated: list[tuple[int, int]] = field(default_factory=list)
     captured: GraphModule | None = None
+    functional: GraphModule | None = None
     joint: Joint | None = None
     history: History | None = None
     joint_graph: GraphModule | Retaped | None = None
     joint_tangents: list[int] = field(default_factory=list)
     backward: GraphModule | None = None
     saved: list[Saved] = field(default_factory=list)
+    origin: Origin | None = None
 
     @property
     def graphs(self) -> list[GraphModule]:
@@ -72,10 +74,11 @@ def _joint(state: State) -> None:
         state.joint = trace_joint(state.module, state.inputs)
         if state.joint is not None:
             if needs_tape(state.module):
-                state.joint_graph = Retaped(state.module, state.joint)
+                state.joint_graph = Retaped(
+                    state.module, state.joint.tangents, state.joint.grad_inputs)
             assert state.captured is not None
             state.history = history_of(state.captured, state.inputs)
-            state.module = state.joint.module
+            state.functional, state.module = state.module, state.joint.module
 
 
 def _decompose(state: State) -> None:
@@ -118,6 +121,8 @@ def _partition(state: State) -> None:
     first = state.module.meta.get("second_names", {})
     halves = partition(state.module, joint.n_forward, len(state.inputs),
                        [first.get(index, index) for index, _ in state.mutated])
+    assert state.functional is not None
+    state.origin = Origin(state.functional, state.inputs, joint, state.module, halves.nodes)
     state.module, state.backward, state.saved = halves.forward, halves.backward, halves.saved
 
 
@@ -227,6 +232,16 @@ def _shapes(module: GraphModule) -> list[Any]:
     return [getattr(value, "shape", None) for value in values]
 
 
+def lower_joint(joint: Joint, inputs: Sequence[Any]) -> GraphModule:
+    """A joint graph, for these fake inputs of its forward part, as it is before it is split."""
+    state = State(joint.module, inputs, True, [], joint=joint)
+    names = [step.name for step in PASSES]
+    for step in PASSES[names.index("joint") + 1:names.index("partition")]:
+        step.run(state)
+        state.module.lint(step.name)
+    return state.module
+
+
 def _lowered(state: State) -> Lowered:
     joint = state.joint
     results = state.module.graph.output_node.args[0]
@@ -242,6 +257,7 @@ def _lowered(state: State) -> Lowered:
         lowered.tangents = joint.tangents
         lowered.grad_inputs = joint.grad_inputs
         lowered.joint, lowered.joint_tangents = state.joint_graph, state.joint_tangents
+        lowered.origin = state.origin
         assert state.history is not None
         lowered.kept = state.history.kept(joint, state.outputs, state.mutated)
         lowered.reaches = state.history.reaches(joint, state.outputs, state.mutated)

@@ -8,11 +8,12 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphwright.ir.node import Node
 from graphwright.runtime.device import device as Device
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.places import WHOLE, text_at
@@ -29,6 +30,28 @@ _INFIX = {
     operator.rshift: ">>", operator.pow: "**",
 }
 _PREFIX = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
+
+
+class BoundOps:
+    """What `ops` is in a graph's code: its functions hand their arguments to `dispatch`.
+
+    A graph holds arguments in their final form, which the ops' public wrappers make of what users
+    write, and which some of them do not take themselves.
+    """
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = partial(_run_bound, TABLE[name])
+        setattr(self, name, function)
+        return function
+
+
+def _run_bound(op: Op, *args: Any, **named: Any) -> Any:
+    """Run `op`; arguments that are left out have the schema's defaults."""
+    rest = op.schema.params[len(args):]
+    return dispatch(op, (*args, *[named.get(param.name, param.default) for param in rest]))
+
+
+_OPS = BoundOps()
 
 
 class Source(Record, frozen=False):
@@ -170,7 +193,7 @@ class _Printer:
         """An op of the table by its name there, another one by a fresh name."""
         if TABLE.get(op.name) is not op:
             return self.named(op.name, op)
-        self.names["ops"] = ops
+        self.names["ops"] = _OPS
         return f"ops.{op.name}"
 
     def attribute(self, path: str) -> str:
@@ -279,4 +302,4 @@ def _without_defaults(args: tuple[Any, ...], params: tuple[Any, ...]) -> tuple[A
 
 def _is_default(arg: Any, default: Any) -> bool:
     return arg is default or (type(arg) in (int, float, str) and type(arg) is type(default)
-                              and arg == default)
+                              and repr(arg) == repr(default))

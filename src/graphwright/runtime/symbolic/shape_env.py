@@ -6,6 +6,9 @@ code made from the trace is right for exactly the sizes for which all of them ho
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from graphwright.runtime.symbolic.expr import Add, Expr, ExprLike, Int, Mul, Sym, as_expr
 from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.rules import solve
@@ -17,6 +20,10 @@ _BITS = 60
 """Bits that a term of an expression may take: several are added."""
 _BITS_OF_SIZES = 31
 """Bits that the sizes in a term are taken to need together."""
+
+
+class Unguarded(RuntimeError):
+    """Something was to be assumed of sizes whose guards are made already."""
 
 
 class ShapeEnv:
@@ -39,6 +46,17 @@ class ShapeEnv:
         self._literals: dict[Expr, Int] = {}
         self._decided: dict[Relation, bool] = {}
         self.fixed = 0
+        self._closed = False
+
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Within it nothing is assumed that is not guarded. Raises: Unguarded where it would be.
+        """
+        before, self._closed = self._closed, True
+        try:
+            yield
+        finally:
+            self._closed = before
 
     @property
     def guards(self) -> list[Relation]:
@@ -118,6 +136,8 @@ class ShapeEnv:
             return known
         truth = relation.holds(self.values)
         fact = relation if truth else relation.negated()
+        if self._closed and fact not in self._guards:
+            raise Unguarded(f"{fact} is not guarded")
         self._guards[fact] = None
         if fact.op == "==":
             self._learn(fact)
