@@ -25,6 +25,23 @@ def is_positional(fold: Fold) -> bool:
     return fold.op in ("argmax", "argmin")
 
 
+def loses_bits(fold: Fold) -> bool:
+    """Whether each step rounds, so that long chains of them are avoided."""
+    return fold.op == "sum" and fold.value.dtype.is_floating_point
+
+
+def total(b: Builder, fold: Fold, state: list[Reg], wide: bool, across: bool) -> list[Reg]:
+    """The state as it is added to those of other blocks: sums in float64 if that is `wide`.
+    `across`: the lanes are of one result, so that half of them are enough."""
+    value = state[-1]
+    if not wide or not loses_bits(fold) or value.kind == "f64":
+        return state
+    if not across:
+        return [value.to("f64")]
+    low, high = b.halves(value)
+    return [low.to("f64") + high.to("f64")]
+
+
 def _least(kind: str) -> float | int:
     if kind in FLOATS:
         return float("-inf")
