@@ -109,12 +109,10 @@ def test_tall_columns_are_streamed_in_stages() -> None:
     assert printed(lambda x: ops.sum(x, (0,)), np.zeros((4096, 1024), np.float32)) == """\
 kernel k0_sum:
     for p in parallel(16):
-        for v in vector(1024):
-            sum_partial[1024*p + v] = 0.0
         for b in serial(32):
             for v in vector(1024):
                 sum = reduce sum over r in serial(8): arg0[8192*b + 262144*p + 1024*r + v]
-                sum_partial[1024*p + v] = (sum_partial[1024*p + v] + sum)
+                sum_partial[1024*p + v] = where((index(b) == 0), sum, (sum_partial[1024*p + v] + sum))
     for i0 in vector(1024):
         sum = reduce sum over j0 in serial(16): sum_partial[i0 + 1024*j0]
         out0[i0] = sum

@@ -293,6 +293,8 @@ def _fold(op: str, values: np.ndarray, dtype: Any) -> Any:
     if not values.size and values.ndim == 1:
         return {"sum": 0, "prod": 1, "any": False, "all": True}.get(
             op, -math.inf if op == "max" else math.inf)
+    if op == "sum" and dtype.is_floating_point:
+        values = values.astype(np.float64)
     result = FOLDS[op](values, axis=0)
     if op.startswith("arg"):
         return np.asarray(result).astype(np.int64)

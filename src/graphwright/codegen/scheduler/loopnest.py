@@ -112,7 +112,7 @@ class Nest(Record):
         bound: dict[str, Expr] = {}
         axes: list[Axis] = []
         for run in (*self.outer, *self.serial):
-            axes.append(_axis(f"i{len(axes)}", run.extent))
+            axes.append(loop_axis(f"i{len(axes)}", run.extent))
             bound |= run.bound_to(axes[-1].symbol)
         stmts = self._innermost(f"i{len(axes)}", bound)
         for axis in reversed(axes):
@@ -122,7 +122,7 @@ class Nest(Record):
     def _innermost(self, name: str, bound: dict[str, Expr]) -> tuple[Stmt, ...]:
         if self.vector is None:
             return rename((*self.before, *self.body), bound)
-        axis = _axis(name, self.vector.extent)
+        axis = loop_axis(name, self.vector.extent)
         bound = bound | self.vector.bound_to(axis.symbol)
         loop = For(axis, LoopKind.VECTOR, rename(self.body, bound))
         return (*rename(self.before, bound), loop)
@@ -134,13 +134,13 @@ class Nest(Record):
         inner = self.work * volume_of(rest) * volume_of(self.serial) * (
             estimate(self.vector.extent) if self.vector else 1)
         blocks = self._blocks(rows, rest)
-        axis = _axis("p", rows if blocks is None else rows * blocks)
+        axis = loop_axis("p", rows if blocks is None else rows * blocks)
         bound = unflattened(flat, axis.symbol if blocks is None else axis.symbol // blocks)
         if blocks is not None:
             inner = self.work * self.block * volume_of(self.serial)
         axes: list[Axis] = []
         for run in (*rest, *self.serial):
-            axes.append(_axis(f"i{len(axes)}", run.extent))
+            axes.append(loop_axis(f"i{len(axes)}", run.extent))
             bound |= run.bound_to(axes[-1].symbol)
         name = f"i{len(axes)}"
         if blocks is None:
@@ -185,7 +185,8 @@ class Nest(Record):
         return (*rename(self.before, bound), loop)
 
 
-def _axis(name: str, extent: Expr) -> Axis:
+def loop_axis(name: str, extent: Expr) -> Axis:
+    """A loop over [0, extent) whose variable has that name."""
     return Axis(Sym(name, 0, extent - 1), extent)
 
 
@@ -213,7 +214,7 @@ def pass_axes(runs: Sequence[Run], prefix: str = "j") -> tuple[tuple[Axis, ...],
     axes: list[Axis] = []
     bound: dict[str, Expr] = {}
     for run in runs:
-        axes.append(_axis(f"{prefix}{len(axes)}", run.extent))
+        axes.append(loop_axis(f"{prefix}{len(axes)}", run.extent))
         bound |= run.bound_to(axes[-1].symbol)
     return tuple(axes), bound
 
