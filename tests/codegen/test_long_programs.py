@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
+from graphwright.codegen.emit import walker
 from graphwright.codegen.emit.native import c_text, llvm_text
 from graphwright.runtime.ops import _face as ops
 
@@ -31,7 +32,10 @@ def test_a_long_chain_is_cut_into_kernels() -> None:
     check(lambda x: waves(100, x), [x])
 
 
-def test_the_kernels_of_a_long_program_are_spread_over_functions() -> None:
+def test_the_kernels_of_a_long_program_are_spread_over_functions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(walker, "MOST_LINES", 100)
     x = RNG.standard_normal(10).astype(np.float32)
     short, _ = program_of(lambda x: waves(20, x), [tensor(x)])
     long, _ = program_of(lambda x: waves(200, x), [tensor(x)])
@@ -41,7 +45,11 @@ def test_the_kernels_of_a_long_program_are_spread_over_functions() -> None:
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])
-def test_every_part_runs_and_can_refuse(backend: str) -> None:
+def test_every_part_runs_and_can_refuse(
+    backend: str, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(walker, "MOST_LINES", 100)
+
     def last(x: Any, index: Any) -> Any:
         y = waves(150, x)
         return y, gw.index_select(waves(40, y), 0, index)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from graphwright.codegen.emit.regs import (
     BITS,
@@ -57,6 +57,8 @@ class Builder(ABC):
         self._suspended: list[tuple[Block, Block]] = []
         self._count = 0
         self._tables: dict[str, Reg] = {}
+        self.outlined: Collection[str] = ()
+        self._outlined: dict[tuple[object, ...], Function] = {}
 
     @property
     def function(self) -> Function:
@@ -150,6 +152,10 @@ class Builder(ABC):
         """Leave the function."""
 
     @abstractmethod
+    def return_register(self, value: Reg) -> None:
+        """Leave the function of an outlined operation."""
+
+    @abstractmethod
     def claim(self, flag: Reg) -> Reg:
         """Atomically set the int32 at `flag` to 1; true for the one that found 0."""
 
@@ -175,17 +181,40 @@ class Builder(ABC):
 
     # -- functions, loops, branches --------------------------------------------------------------
 
-    def open_function(self, name: str, params: list[tuple[str, str]], result: str) -> list[Reg]:
-        """Start a function; its parameters as registers."""
+    def open_function(
+        self, name: str, params: list[tuple[str, str]], result: str, lanes: int = 0,
+    ) -> list[Reg]:
+        """Start a function; its parameters as registers. `lanes`: of an outlined operation."""
         if self.functions:
             self._suspended.append((self.block, self.floor))
-        function = Function(name, params, result)
+        function = Function(name, params, result, lanes)
         self.functions.append(function)
         self.block = self.floor = function.entry
         return [self._parameter(function, text, kind) for text, kind in params]
 
     def _parameter(self, function: Function, text: str, kind: str) -> Reg:
-        return Reg(self, text, kind, 1, function.entry, element="i8")
+        return Reg(self, text, kind, function.lanes or 1, function.entry, element="i8")
+
+    def call_outlined(self, name: str, args: tuple[Reg, ...], rule: Callable[..., Reg]) -> Reg:
+        """rule(self, *args), which is pure, by a call of a function that the module has once.
+
+        Literals are not passed: each has a function of its own.
+        """
+        lanes = max(arg.lanes for arg in args)
+        key = (name, lanes, *((a.kind, a.text if a.block is None else "") for a in args))
+        given = tuple(self.broadcast(a, lanes) for a in args if a.block is not None)
+        if not given:
+            return rule(self, *args)
+        function = self._outlined.get(key)
+        if function is None:
+            params = [(f"x{n}", arg.kind) for n, arg in enumerate(given)]
+            passed = iter(self.open_function(self.fresh(f"{name}_"), params, "?", lanes))
+            inside = [arg if arg.block is None else next(passed) for arg in args]
+            result = self.broadcast(rule(self, *inside), lanes)
+            self.function.result = result.kind
+            self.return_register(result)
+            function = self._outlined[key] = self.close_function()
+        return self.emit("call", given, function.result, lanes, function.name)
 
     def close_function(self) -> Function:
         function = self.functions.pop()

@@ -70,7 +70,10 @@ class CBuilder(CControl):
         self, block: Block, op: str, args: tuple[Reg, ...], kind: str, lanes: int, extra: str,
     ) -> str:
         name = self.fresh()
-        value = self._spell(op, args, kind, lanes)
+        if op == "call":
+            value = f"{extra}({', '.join(a.text for a in args)})"
+        else:
+            value = self._spell(op, args, kind, lanes)
         block.lines.append(f"const {self._type(kind, lanes)} {name} = {value};")
         return name
 

@@ -41,6 +41,9 @@ class CControl(CMemory):
     def return_(self, value: int | None) -> None:
         self.block.lines.append("return;" if value is None else f"return {value};")
 
+    def return_register(self, value: Reg) -> None:
+        self.block.lines.append(f"return {value.text};")
+
     def _open_loop(self, loop: Loop, stem: str) -> None:
         parent = loop.guard.parent
         assert parent is not None
@@ -95,6 +98,9 @@ class CControl(CMemory):
         return f"{self._type(memory_kind(reg.element)) if reg.element else 'void'} *{name}"
 
     def _finish(self, function: Function) -> None:
+        if function.is_outlined:
+            self._finish_outlined(function)
+            return
         params = ", ".join(_PARAMETERS.get(name, f"void *{name}") for name, _ in function.params)
         name, result = function.name, "void" if function.result == "void" else "int32_t"
         linkage = "static " if function.is_part else ""
@@ -107,6 +113,13 @@ class CControl(CMemory):
         self.module.append(f"\n{linkage}{result} {name}({params}) {{")
         self.module += _indented(function.entry.lines)
         self.module.append("}")
+
+    def _finish_outlined(self, function: Function) -> None:
+        params = ", ".join(f"{self._type(kind, function.lanes)} {name}"
+                           for name, kind in function.params)
+        result = self._type(function.result, function.lanes)
+        head = f"static __attribute__((noinline)) {result} {function.name}({params}) {{"
+        self.module += ["", head, *_indented(function.entry.lines), "}"]
 
     def text(self) -> str:
         return "\n".join([prelude.ABI, *self._types.values(), *self._helpers.values(),

@@ -17,7 +17,7 @@ from graphwright.codegen.loops import (
     Value,
 )
 
-_DEAR = frozenset((
+DEAR = frozenset((
     "exp", "expm1", "log", "log1p", "log2", "sin", "cos", "tan", "tanh", "sigmoid", "erf",
     "normal_cdf", "pow", "atan2", "fmod", "remainder", "floordiv",
 ))
@@ -106,7 +106,7 @@ def is_of_bytes(stmts: tuple[Stmt, ...]) -> bool:
 def cost(stmts: tuple[Stmt, ...]) -> int:
     """A rough count of the operations of one turn."""
     return sum(
-        (20 if v.op in _DEAR else 1) for v in all_values(stmts) if isinstance(v, Apply)
+        (20 if v.op in DEAR else 1) for v in all_values(stmts) if isinstance(v, Apply)
     )
 
 

@@ -89,10 +89,10 @@ class LLVMBuilder(LLVMControl):
             return f"bitcast {typed} to {type_of(kind, lanes)}"
         if op == "look_up":
             return self._look_up(block, first, lanes, extra)
-        return self._lanes_op(block, op, args, kind, lanes)
+        return self._lanes_op(block, op, args, kind, lanes, extra)
 
     def _lanes_op(
-        self, block: Block, op: str, args: tuple[Reg, ...], kind: str, lanes: int,
+        self, block: Block, op: str, args: tuple[Reg, ...], kind: str, lanes: int, extra: str,
     ) -> str:
         first = args[0]
         typed = f"{type_of(first.kind, first.lanes)} {first.text}"
@@ -119,6 +119,8 @@ class LLVMBuilder(LLVMControl):
             return f'call {TYPES[kind]} asm "", "=r,0"({typed})'
         if op == "umulhi":
             return self._high_product(block, args, kind, lanes)
+        if op == "call":
+            return self._called(extra, args, kind, lanes)
         if op in ("half_to_f32", "f32_to_half"):
             return self._half(block, op, first, lanes)
         raise AssertionError(op)
@@ -179,11 +181,13 @@ class LLVMBuilder(LLVMControl):
                 f"<{lanes} x i32> <{picks}>")
 
     def _call(self, name: str, args: tuple[Reg, ...], kind: str, lanes: int) -> str:
-        result = type_of(kind, lanes)
-        types = [type_of(a.kind, a.lanes) for a in args]
-        self.declared.setdefault(name, f"declare {result} @{name}({', '.join(types)})")
-        typed = ", ".join(f"{t} {a.text}" for t, a in zip(types, args, strict=True))
-        return f"call {result} @{name}({typed})"
+        types = ", ".join(type_of(a.kind, a.lanes) for a in args)
+        self.declared.setdefault(name, f"declare {type_of(kind, lanes)} @{name}({types})")
+        return self._called(name, args, kind, lanes)
+
+    def _called(self, name: str, args: tuple[Reg, ...], kind: str, lanes: int) -> str:
+        typed = ", ".join(f"{type_of(a.kind, a.lanes)} {a.text}" for a in args)
+        return f"call {type_of(kind, lanes)} @{name}({typed})"
 
     def _conversion(self, block: Block, a: Reg, kind: str, lanes: int) -> str:
         typed, to = f"{type_of(a.kind, lanes)} {a.text}", type_of(kind, lanes)

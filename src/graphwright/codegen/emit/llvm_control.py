@@ -46,6 +46,9 @@ class LLVMControl(LLVMMemory):
     def return_(self, value: int | None) -> None:
         self.block.lines.append("  ret void" if value is None else f"  ret i32 {value}")
 
+    def return_register(self, value: Reg) -> None:
+        self.block.lines.append(f"  ret {type_of(value.kind, value.lanes)} {value.text}")
+
     def _open_loop(self, loop: Loop, stem: str) -> None:
         loop.body.label = self.fresh("L")
         loop.guard.label = loop.body.label + ".pre"
@@ -112,7 +115,7 @@ class LLVMControl(LLVMMemory):
         return merged
 
     def _parameter(self, function: Function, text: str, kind: str) -> Reg:
-        return Reg(self, f"%{text}", kind, 1, function.entry, element="i8")
+        return Reg(self, f"%{text}", kind, function.lanes or 1, function.entry, element="i8")
 
     def _capture(self, function: Function, reg: Reg, slot: int) -> Reg:
         entry = function.entry
@@ -122,15 +125,18 @@ class LLVMControl(LLVMMemory):
         return Reg(self, name, reg.kind, 1, entry, element=reg.element)
 
     def _finish(self, function: Function) -> None:
-        params = ", ".join(f"{TYPES[kind]} %{name}" for name, kind in function.params)
-        linkage = "internal " if function.is_part or function.is_body else ""
-        self.module.append(
-            f"define {linkage}{TYPES[function.result]} @{function.name}({params}) #0 {{\nentry:")
+        lanes = function.lanes or 1
+        params = ", ".join(f"{type_of(kind, lanes)} %{name}" for name, kind in function.params)
+        own = function.is_part or function.is_body or function.is_outlined
+        self.module.append(f"define {'internal ' if own else ''}{type_of(function.result, lanes)} "
+                           f"@{function.name}({params}) #{int(function.is_outlined)} {{\nentry:")
         self.module.extend(function.entry.lines)
         self.module.append("}")
 
     def text(self) -> str:
         wide = self.machine.vector_bits
-        attributes = (f'attributes #0 = {{ nounwind "no-builtins" "frame-pointer"="none" '
-                      f'"prefer-vector-width"="{wide}" "min-legal-vector-width"="{wide}" }}')
-        return "\n".join([*self.module, *self.declared.values(), attributes, ""])
+        shared = (f'nounwind "no-builtins" "frame-pointer"="none" '
+                  f'"prefer-vector-width"="{wide}" "min-legal-vector-width"="{wide}"')
+        attributes = (f"attributes #0 = {{ {shared} }}",
+                      f'attributes #1 = {{ {shared} "stackrealign" }}')
+        return "\n".join([*self.module, *self.declared.values(), *attributes, ""])

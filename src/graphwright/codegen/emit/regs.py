@@ -33,20 +33,28 @@ def stored_bytes(kind: str) -> int:
 
 class Function:
     """A native function under construction: `run`, `shapes`, a part of `run` (some of its steps,
-    or a kernel that it has several times), or the body of a parallel loop."""
+    or a kernel that it has several times), the body of a parallel loop, or an outlined operation,
+    whose parameters and result have `lanes` each (0 for the others)."""
 
-    __slots__ = ("captured", "entry", "name", "params", "result")
+    __slots__ = ("captured", "entry", "lanes", "name", "params", "result")
 
-    def __init__(self, name: str, params: list[tuple[str, str]], result: str) -> None:
+    def __init__(
+        self, name: str, params: list[tuple[str, str]], result: str, lanes: int = 0,
+    ) -> None:
         self.name = name
         self.params = params
         self.result = result
+        self.lanes = lanes
         self.entry = Block(self, None)
         self.captured: dict[str, Capture] = {}
 
     @property
     def is_part(self) -> bool:
-        return self.name != "run" and self.result == "i32"
+        return self.name != "run" and self.result == "i32" and not self.is_outlined
+
+    @property
+    def is_outlined(self) -> bool:
+        return self.lanes > 0
 
     @property
     def is_body(self) -> bool:

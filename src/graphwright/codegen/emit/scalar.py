@@ -33,8 +33,14 @@ def apply(b: Builder, op: str, args: tuple[Reg, ...], kind: str) -> Reg:
         return b.select(*args)
     if any(a.kind in HALF for a in args):
         wide = tuple(cast(b, a, "f32") if a.kind in HALF else a for a in args)
-        return cast(b, RULES[op](b, *wide), kind)
-    return RULES[op](b, *args)
+        return cast(b, _computed(b, op, wide), kind)
+    return _computed(b, op, args)
+
+
+def _computed(b: Builder, op: str, args: tuple[Reg, ...]) -> Reg:
+    if op not in b.outlined:
+        return RULES[op](b, *args)
+    return b.call_outlined(op, args, RULES[op])
 
 
 def _binary(op: str) -> Rule:

@@ -7,15 +7,18 @@ from collections.abc import Sequence
 
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr
-from graphwright.codegen.emit.lanes import walk
+from graphwright.codegen.emit.lanes import DEAR, all_values, walk
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Function, Reg
 from graphwright.codegen.emit.statements import KernelWalker, Services
-from graphwright.codegen.loops import Buffer, Check, Kernel
+from graphwright.codegen.loops import Apply, Buffer, Check, Kernel
 from graphwright.codegen.program import Gemm, NativeProgram, Step, step_buffers
 from graphwright.runtime.symbolic.expr import as_int
 
 MOST_LINES = 5000
 """Of one function: the time to compile it grows faster than its length."""
+FEW_PLACES = 8
+"""From more on, a long operation is a function, which costs a call and not its code anew: the
+compiler takes some 10 ms for each of these, which at run time differ by a few percent."""
 _PARAMETERS = [("ctx", "ptr"), ("ptrs", "ptr"), ("sizes", "ptr")]
 _STEP_PARAMETERS = [("ctx", "ptr"), ("sizes", "ptr")]
 _SEED, _OFFSET, _ERROR_INFO = 16, 24, 40
@@ -24,9 +27,19 @@ _SEED, _OFFSET, _ERROR_INFO = 16, 24, 40
 
 def emit_program(program: NativeProgram, b: Builder, kinds: Sequence[int]) -> str:
     """The module that implements `program`; `kinds` as in `Canonical`."""
+    b.outlined = _frequent(program, kinds)
     _emit_run(program, b, _Shared(program, b, kinds))
     _emit_shapes(program, b)
     return b.text()
+
+
+def _frequent(program: NativeProgram, kinds: Sequence[int]) -> frozenset[str]:
+    """The long operations that the code would have in more than `FEW_PLACES`."""
+    distinct = dict(zip(kinds, program.steps, strict=True)).values()
+    places = Counter(
+        value.op for step in distinct if isinstance(step, Kernel)
+        for value in all_values(step.body) if isinstance(value, Apply) and value.op in DEAR)
+    return frozenset(op for op, count in places.items() if count > FEW_PLACES)
 
 
 class _Shared:
