@@ -15,7 +15,7 @@ from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import Interpreter
 from graphwright.ir.lowered import CannotLower
-from graphwright.ir.node import RECOMPUTED, Node, map_leaves
+from graphwright.ir.node import RECOMPUTED, Node, map_leaves, map_nodes
 from graphwright.runtime import _core, dtypes, interop
 from graphwright.runtime.amp.state import own_casts
 from graphwright.runtime.device import cpu
@@ -100,13 +100,18 @@ class Tracer:
         nodes = map_leaves(args, self.node_of)
         if self._constants:
             args = map_leaves(args, self.fake_of)
-        return self._add(op, nodes, fake_kernel(op, args))
+        return self.add(op, nodes, fake_kernel(op, args))
 
     def emit(self, op: Op, args: tuple[Any, ...], value: Any) -> Any:
         """Add a node for `op(*args)`, which gives `value` on fake tensors."""
-        return self._add(op, map_leaves(args, self.node_of), value)
+        return self.add(op, map_leaves(args, self.node_of), value)
 
-    def _add(self, op: Op, args: tuple[Any, ...], value: Any) -> Any:
+    def records(self, op: Op) -> bool:
+        """Whether `record` adds a node for such a call, whatever its arguments."""
+        return op.name not in self.rewrites and op.meta is not None and self.keep(op)
+
+    def add(self, op: Op, args: tuple[Any, ...], value: Any) -> Any:
+        """Add a node for an op of nodes, which gives `value` on fake tensors."""
         node = self.graph.call_function(op, args)
         self._describe(node, value)
         if type(value) is tuple:
@@ -220,20 +225,51 @@ def refusals_of(node: Node) -> Iterator[None]:
 class Replay(Interpreter):
     """Runs a graph under a tracer, handing on where each node came from.
 
+    A node whose op is kept, and whose operands are all as they were, is copied with its value:
+    shape rules run only behind what has changed.
+
+    traced: whether the graph's nodes and their values are those of an earlier trace.
+
     Raises: CannotLower for a node that refuses its arguments, as one that picks from a tensor by
         a constant out of bounds does: the program raises there, too.
     """
 
-    def __init__(self, module: GraphModule, tracer: Tracer) -> None:
+    def __init__(self, module: GraphModule, tracer: Tracer, traced: bool = False) -> None:
         super().__init__(module)
         self.tracer = tracer
+        self.traced = traced and not module.meta.get("symbols") and not any(
+            getattr(node.target, "is_inplace", False) for node in module.graph.nodes)
+        self.copies: dict[Node, Node] = {}
 
     def run_node(self, node: Node) -> Any:
-        if node.op in ("placeholder", "output"):
+        if node.op == "output":
             return super().run_node(node)
-        with self.provenance(node), refusals_of(node):
+        if self._is_as_before(node):
+            value = self._copied(node)
+        elif node.op == "placeholder":
             value = super().run_node(node)
-            return ops.clone(value) if _is_written(node, value) else value
+        else:
+            with self.provenance(node), refusals_of(node):
+                value = super().run_node(node)
+                value = ops.clone(value) if _is_written(node, value) else value
+        if self.traced and _is_alike(value, node.meta.get("val")):
+            self.copies[node] = self.tracer.node_of(value)
+        return value
+
+    def _is_as_before(self, node: Node) -> bool:
+        """Whether running a node again would add a copy of it, with a value like the one it has.
+        """
+        op = node.target
+        if not self.traced or type(op) is not Op or op.is_view or "no_grad" in node.meta:
+            return False
+        return self.tracer.records(op) and type(node.meta["val"]) is FakeTensor and all(
+            operand in self.copies for operand in node.all_input_nodes)
+
+    def _copied(self, node: Node) -> Any:
+        self.tracer.stack = node.meta.get("stack")
+        self.tracer.recomputed = RECOMPUTED in node.meta
+        args = map_nodes(node.args, self.copies.__getitem__)
+        return self.tracer.add(node.target, args, node.meta["val"])
 
     @contextmanager
     def provenance(self, node: Node) -> Iterator[None]:
@@ -249,6 +285,15 @@ class Replay(Interpreter):
             yield
         finally:
             _core.set_grad_enabled(enabled)
+
+
+def _is_alike(value: Any, before: Any) -> bool:
+    """Whether shape rules cannot tell a value from the one that a node had in an earlier trace."""
+    if type(value) is not FakeTensor or type(before) is not FakeTensor or value.requires_grad:
+        return False
+    return value is before or (
+        value.dtype is before.dtype and value.shape == before.shape
+        and value.stride() == before.stride() and value.device == before.device)
 
 
 def _is_written(node: Node, value: Any) -> bool:
@@ -311,7 +356,7 @@ def trace(
     run: Callable[..., Any] = target
     if isinstance(target, GraphModule):
         names = names or [node.name for node in target.graph.placeholders]
-        run = Replay(target, tracer).run
+        run = Replay(target, tracer, traced=not (taped or modes)).run
         inherit(tracer.module, target)
     names = names or [f"arg{i}" for i in range(len(args))]
     for name, arg in zip(names, args, strict=True):

@@ -252,7 +252,7 @@ class _Run(Replay):
     def __init__(
         self, module: GraphModule, tracer: Tracer, needs_grad: bool, tracked: Sequence[bool]
     ) -> None:
-        super().__init__(module, tracer)
+        super().__init__(module, tracer, traced=not module.meta.get("second_names"))
         self.needs_grad = needs_grad
         self.inputs: list[Root] = []
         self.roots: dict[int, Root] = {}
