@@ -21,6 +21,17 @@ Generated from the registry by `make docs`; do not edit. Tests run every example
 `GRAPHWRIGHT_LOGS=graph_breaks,recompiles` as it happens, `gw.compiler.stats(f)` counts it. The
 first break of each function is told in one line on standard error; `GRAPHWRIGHT_NOTICES=0` or
 `gw.compiler.set_notices(False)` silences that.
+
+A function in which no tensor operation is found runs as plain Python, at its speed:
+
+- Without tensors it is looked at in its first call only. It is looked at again once an argument,
+  or a global that the function or one that it calls names, is or holds a value of a type that no
+  call had before; or, of functions and generators, one with other code. Other numbers and texts,
+  longer lists and the like are not looked at. A call is without tensors where neither these values
+  nor the functions and classes that are named use a tensor, a module or anything of graphwright.
+- With tensors, or where graphwright is named, it is looked at again when a guard fails: when what
+  the absence of operations depended on is another.
+- The search ends 10,000 instructions after the last tensor operation (GB0018).
 """
 PARTS = (
     ("Graph breaks and fallbacks", "The graph ends before the instruction, which runs as plain "

@@ -129,7 +129,8 @@ def compile(
     """Compile a function, method, callable object, `nn.Module` or class; also a decorator.
 
     Nothing happens until the first call. Each call checks guards on all that the compiled code
-    relies on; where one fails, the function is captured again for what it now sees.
+    relies on; where one fails, the function is captured again for what it now sees. A function
+    that works on no tensors is left to Python; docs/graph_breaks.md says when it is captured yet.
 
     Args:
         model: what to compile. None: return a decorator with the options given.

@@ -75,7 +75,10 @@ class CompiledFunction:
     """A function that runs the first entry whose guards hold, and asks the callback if none does.
 
     `callback(function, code, slots, entries)` returns an Entry, None (never ask again for this
-    code) or RUN_NATIVELY. At most `limit` entries are made.
+    code), RUN_NATIVELY, or a tuple `(dict, name, dict, name, ...)`: run this call and those like
+    it natively. Alike are calls whose arguments, and what these dicts hold under these names, are
+    of the types that such calls had, the first members and attributes included; functions and
+    generators of the same code. At most `limit` entries are made.
     """
 
     @property

@@ -110,7 +110,8 @@ BREAKS: dict[str, BreakKind] = dict(
         _kind(
             "GB0018",
             "a frame that is too long to unroll",
-            "Move long loops over Python numbers out of the compiled function.",
+            "None is needed for speed: the loop runs as plain Python. Move long loops over Python "
+            "numbers out of the compiled function to have what follows them in a graph.",
         ),
         _kind(
             "GB0019",

@@ -10,6 +10,7 @@ from typing import Any
 
 from graphwright.capture import _eval_frame, guards
 from graphwright.capture.allowed import is_disabled, may_capture
+from graphwright.capture.budget import MOST_STEPS, MOST_WITHOUT_TENSORS
 from graphwright.capture.bytecode import Instruction
 from graphwright.capture.callers import is_library
 from graphwright.capture.code_table import CodeTable
@@ -53,6 +54,7 @@ from graphwright.capture.telling import (
     warn_of_limit,
     warn_of_static_sizes,
 )
+from graphwright.capture.tensorless import places_without_tensors
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.checkpointing import check_reread
 from graphwright.capture.variables.namespaces import instance_dict
@@ -140,7 +142,7 @@ class Frontend:
         slots: tuple[Any, ...],
         entries: tuple[_eval_frame.Entry, ...] = (),
     ) -> Any:
-        """An entry for this call, None to run the code natively for ever, or RUN_NATIVELY."""
+        """An entry for this call, or how it runs natively: `_eval_frame.CompiledFunction`."""
         if not builtins_are_intact() or _core.modes() & MAPPED:
             return _eval_frame.RUN_NATIVELY     # vmap maps what a plain call does
         is_root = code in self._roots
@@ -153,13 +155,17 @@ class Frontend:
         anywhere = self.everywhere and not is_library(file)
         if not (is_root or anywhere or may_capture(file, code.co_name)):
             return None
+        entries = tuple(entry for entry in entries if entry.code is not code)
         if entries and stance() == "eager_on_recompile":
             return _eval_frame.RUN_NATIVELY
-        state = self._states.get(code)
-        if state is None:
-            versions = self.limit if self.tensorless else 0
-            state = self._states[code] = FrameState(self.dynamic, versions)
-            state.refutations = None if self.fullgraph else _MOST_REFUTATIONS
+        state = self._state(code)
+        places = None
+        if is_root and not self.tensorless:
+            places = places_without_tensors(function, slots)
+            if places is not None and state.tensorless:
+                return places
+        state.expects_tensors = places is None
+        state.patience = self._patience(state)
         self._note_recompile(function, code, slots, entries, state)
         state.captures += 1
         if state.captures > _MOST_CAPTURES * self.limit:
@@ -168,7 +174,7 @@ class Frontend:
         try:
             frame, output, restart = self._translate(function, code, slots, state)
         except SkipFrame as skip:
-            return self._skipped(code, skip, state, is_root)
+            return self._skipped(function, code, slots, skip, state, places)
         _guard_state(output)
         if output.marked:
             warn_of_static_sizes(output)
@@ -185,6 +191,20 @@ class Frontend:
             costs = guard_costs(program.guards, code, function, slots)
             costs = (*costs, check_time(program.guards, code, function, slots))
         return self._entry(code, frame, output, restart, program, costs)
+
+    def _state(self, code: types.CodeType) -> FrameState:
+        """What is remembered of a code object."""
+        state = self._states.get(code)
+        if state is None:
+            versions = self.limit if self.tensorless else 0
+            state = self._states[code] = FrameState(self.dynamic, versions)
+            state.refutations = None if self.fullgraph else _MOST_REFUTATIONS
+        return state
+
+    def _patience(self, state: FrameState) -> int:
+        """How many instructions without a tensor a frame may take: all there are for one graph."""
+        whole = self.tensorless or (self.fullgraph and state.expects_tensors)
+        return MOST_STEPS if whole else MOST_WITHOUT_TENSORS
 
     def _unstable(self, code: types.CodeType, failure: guards.GuardFailure) -> None:
         """A guard that does not even hold for the call it was made of."""
@@ -259,8 +279,11 @@ class Frontend:
                 state.lessons.add(learned.lesson)
                 attempts -= 1
             except RestartTranslation as found:
-                self._refuse_break(code, found.reason)
+                if not (found.pointless and found.reason.code == "GB0018"):
+                    self._refuse_break(code, found.reason)
                 restart = found.without_frames()
+                if found.pointless:
+                    raise SkipFrame(restart.reason) from restart.reason
             except Unsupported as reason:
                 reason.drop_frames()
                 earlier = _earlier(reason, restart)
@@ -294,9 +317,13 @@ class Frontend:
             if not self.tensorless and not output.n_ops and (
                 inst is None or not self._worth_cutting(code, slots)
             ):
-                raise SkipFrame(None)
+                _guard_state(output)
+                raise SkipFrame(None, tuple(output.guards.guards))
             frame = self._finish(tx, inst)
-        except (Reconsidered, RestartTranslation, Unsupported, SkipFrame, GraphBreakError):
+        except RestartTranslation as found:
+            found.pointless = not self.tensorless and _is_pointless(output, found.reason)
+            raise
+        except (Reconsidered, Unsupported, SkipFrame, GraphBreakError):
             raise
         except BackendFailed as failed:
             raise failed.error from failed.error.__cause__
@@ -394,17 +421,35 @@ class Frontend:
         return graph
 
     def _skipped(
-        self, code: types.CodeType, skip: SkipFrame, state: FrameState, is_root: bool
+        self,
+        function: types.FunctionType,
+        code: types.CodeType,
+        slots: tuple[Any, ...],
+        skip: SkipFrame,
+        state: FrameState,
+        places: tuple[Any, ...] | None,
     ) -> Any:
+        """How a call goes on in which there is nothing to compile.
+
+        Without tensors natively, as do all calls like it. With tensors those do for which the
+        same would be found; functions that the frame calls are captured where the frame was not
+        seen to its end. Frames that the hook meets run natively for ever.
+        """
         if skip.reason is not None:
             skip.reason.note_location(place(code))
             self.record.add(break_record(skip.reason, True, code))
         self.record.skip(place(code), str(skip))
-        if not is_root:
+        if code not in self._roots:
             return None
-        if skip.reason is None:
-            return _eval_frame.RUN_NATIVELY if state.captures < self.limit else None
-        return _eval_frame.Entry(guards.compile([], code), code=code, hooked=True)
+        if places is not None:
+            state.tensorless = True
+            return places
+        if skip.reason is not None:
+            return _eval_frame.Entry(guards.compile([], code), code=code, hooked=True)
+        program = guards.compile(list(skip.guards), code)
+        if state.captures >= self.limit or guards.explain_failure(program, function, slots):
+            return None
+        return _eval_frame.Entry(program, code=code)
 
 
 def _guard_state(output: OutputGraph) -> None:
@@ -415,6 +460,15 @@ def _guard_state(output: OutputGraph) -> None:
     for relation in env.guards:
         symbols = {symbol.name: env.symbol_sources[symbol.name] for symbol in relation.symbols()}
         output.guards.shape_relation(relation.op, relation.lhs, relation.rhs, symbols)  # type: ignore[arg-type]
+
+
+def _is_pointless(output: OutputGraph, reason: Unsupported) -> bool:
+    """Whether to leave a frame that breaks without an operation to Python, nothing resumed.
+
+    There are no tensors, or it breaks inside of a loop that would break again.
+    """
+    loops = reason.code == "GB0018" and reason.cut_at is not None
+    return not output.n_ops and (loops or not (output.state.expects_tensors or output.inputs))
 
 
 def _has_lines(code: types.CodeType) -> bool:

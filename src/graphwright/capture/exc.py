@@ -97,7 +97,12 @@ class AttributeMissing(Unsupported):
 
 
 class RestartTranslation(Signal):
-    """Translate the frame again from its start, stopping before root instruction `step`."""
+    """Translate the frame again from its start, stopping before root instruction `step`.
+
+    pointless: what is before that step has nothing for a graph, and nor has what follows.
+    """
+
+    pointless = False
 
     def __init__(self, step: int, reason: Unsupported) -> None:
         super().__init__(f"restart, break before step {step}: {reason}")
@@ -120,11 +125,15 @@ class Reconsidered(Signal):
 
 
 class SkipFrame(Exception):
-    """Run the whole frame as plain Python; `reason` is None when there was nothing to compile."""
+    """Run the whole frame as plain Python; `reason` is None when there was nothing to compile.
 
-    def __init__(self, reason: Unsupported | None = None) -> None:
+    guards: what has to hold for the same to be found.
+    """
+
+    def __init__(self, reason: Unsupported | None = None, guards: tuple[Any, ...] = ()) -> None:
         super().__init__(str(reason or "no tensor operation in the frame"))
         self.reason = reason
+        self.guards = guards
 
 
 class BackendFailed(Exception):

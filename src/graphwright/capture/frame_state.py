@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from graphwright.capture.budget import MOST_STEPS
 from graphwright.capture.marks import marks_of
 from graphwright.capture.source import (
     DerivedSource,
@@ -29,6 +30,9 @@ class FrameState(Record, frozen=False):
     lessons: what an attempt found out for those after it: that steps of optimisers belong into
         the graph (`deferred.STEPS`), operations that are not to be taken apart (by name), and
         those that fix a number as a whole (`parts`).
+    patience: how many instructions without a tensor a translation may take.
+    expects_tensors: whether the present call can get hold of some (`tensorless`). tensorless:
+        whether a translation found nothing in a call that could not.
     trust: whether branches of which one side only raises are taken for granted; versions that
         do so guard it. refutations: how many more calls may find it otherwise, None: any number.
     """
@@ -43,6 +47,9 @@ class FrameState(Record, frozen=False):
     failures: dict[Source, int] = field(default_factory=dict)
     lessons: set[str] = field(default_factory=set)
     captures: int = 0
+    patience: int = MOST_STEPS
+    expects_tensors: bool = True
+    tensorless: bool = False
     refutations: int | None = None
     trust: dict[str, bool] = field(default_factory=lambda: {"holds": True})
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from graphwright.capture.budget import Budget
 from graphwright.capture.data_aliases import DataAliases
 from graphwright.capture.deferral import refuse_shared_memory
-from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
+from graphwright.capture.exc import AttributeMissing, Unsupported, unsupported
 from graphwright.capture.fake_mode import FakeMode
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.global_names import GlobalNames
@@ -82,7 +83,6 @@ if TYPE_CHECKING:
     from graphwright.capture.values import Values
     from graphwright.capture.variables.changing import Draw
 
-_MOST_STEPS = 300_000
 _USER_ERRORS = (
     RuntimeError,
     TypeError,
@@ -119,7 +119,7 @@ class OutputGraph(GlobalNames):
         self.shape_env = ShapeEnv()
         self.inputs: dict[Node, Source] = {}
         self.n_ops = 0
-        self.steps = 0
+        self.budget = Budget(state.patience)
         self.grad_nodes = 0
         self.autocast_nodes = 0
         self.ids: dict[VariableTracker, IdVariable] = {}
@@ -154,12 +154,6 @@ class OutputGraph(GlobalNames):
         self.data = DataAliases(self)
         self.recording = Recording(self)
         self.integers = False
-
-    def count_step(self) -> None:
-        """Give the frame up where it would take too long to unroll."""
-        self.steps += 1
-        if self.steps > _MOST_STEPS:
-            raise SkipFrame(Unsupported("GB0018", f"more than {_MOST_STEPS} instructions"))
 
     def release(self) -> None:
         """Let go of the user's objects; the graph and the guards stay."""
@@ -331,6 +325,7 @@ class OutputGraph(GlobalNames):
         self, value: Any, fake: FakeTensor, source: Source, cls: type
     ) -> TensorVariable:
         """An argument of the graph that `fake` stands for."""
+        self.budget.meet_tensor()
         node = self._placeholder(readable(source), source)
         node.meta["val"] = fake
         variable = TensorVariable(node, fake, cls, source)
@@ -477,6 +472,7 @@ class OutputGraph(GlobalNames):
         if self.recomputed:
             node.meta[RECOMPUTED] = True
         self.n_ops += 1
+        self.budget.meet_tensor()
         self.integers = note_known(node, result, random) or self.integers
         self.data.check([*args, *kwargs.values()], result)
         self.recording.check_writes()

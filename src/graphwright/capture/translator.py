@@ -35,7 +35,7 @@ from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.record import Location
 from graphwright.capture.source import CellSource, LocalSource
 from graphwright.capture.values import Values
-from graphwright.capture.variables.base import NULL, Clock, VariableTracker
+from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.binding import bind_arguments
 from graphwright.capture.variables.exceptions import (
     ExceptionVariable,
@@ -102,7 +102,7 @@ class Translator(Values):
         inst = self.instructions[self.ip]
         handler = _HANDLERS.get(inst.opname)
         self.ip += 1
-        self.output.count_step()
+        self.output.budget.count()
         try:
             if handler is None:
                 unsupported("GB0005", inst.opname)
@@ -371,7 +371,7 @@ class RootTranslator(Translator):
                 self.stop.reason.note_location(self.place())
                 self.ip -= 1
                 return inst
-            Clock.step = self.steps
+            self.output.budget.begin_step(self.steps)
             try:
                 self._step_and_let_go(inst)
             except Unsupported as reason:
@@ -384,8 +384,10 @@ class RootTranslator(Translator):
                 unhandled = Unsupported("GB0006", f"{raised.value.cls.__name__} is raised")
                 unhandled.note_location(self.place())
                 raise RestartTranslation(self._cut_before(raised), unhandled) from raised
-            if inst.opname in NATIVE:
+            native = inst.opname in NATIVE
+            if native:
                 self.last_native = self.steps
+            self.output.budget.end_step(self.steps, native)
             self.steps += 1
         self._check_blocks(Unsupported("GB0004", "catch_warnings that is not left"))
         return None

@@ -158,13 +158,19 @@ PyObject *ef_tell_failure(PyObject *callback, PyCodeObject *code, PyObject *resu
     return result;
 }
 
-static int take(EfEntryList *list, PyObject *answer, PyCodeObject *code, EfEntry **entry) {
+static int take(EfEntryList *list, PyObject *answer, PyCodeObject *code, PyObject *const *slots,
+                EfEntry **entry) {
     if (answer == ef_run_natively) {
         return 0;
     }
     if (answer == Py_None) {
         list->skip = true;
         return 0;
+    }
+    if (PyTuple_Check(answer)) {
+        int noted = ef_tensorless_note(&list->tensorless, answer, slots, ef_code_slots(code));
+        list->skip = noted == 0;
+        return noted < 0 ? -1 : 0;
     }
     if (!PyObject_TypeCheck(answer, &EfEntry_Type)) {
         PyErr_Format(PyExc_TypeError, "a capture callback returned %R, not an Entry", answer);
@@ -200,7 +206,7 @@ int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObjec
         status = known ? 0 : tell_limit(callback, list, function, code, slots);
     } else {
         PyObject *answer = ask(callback, list, function, code, slots);
-        status = answer == NULL ? -1 : take(list, answer, code, entry);
+        status = answer == NULL ? -1 : take(list, answer, code, slots, entry);
         Py_XDECREF(answer);
     }
     Py_DECREF(code);

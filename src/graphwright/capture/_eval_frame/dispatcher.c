@@ -69,7 +69,8 @@ static PyObject *run_code(EfCompiledFunction *f, EfEntry *entry, PyObject *const
 static EfOutcome find_entry(EfCompiledFunction *f, PyObject *const *slots, EfEntry **entry,
                             PyObject **result) {
     EfOutcome outcome = ef_list_lookup(&f->list, f->function, slots, entry, result);
-    if (outcome != EF_MISS || f->list.skip) {
+    if (outcome != EF_MISS || f->list.skip
+        || ef_tensorless_call(f->list.tensorless, slots, f->n_slots)) {
         return outcome;
     }
     EfEntry *made;
@@ -111,18 +112,26 @@ static PyObject *dispatch_bound(EfCompiledFunction *f, PyObject *const *args, Py
     return result;
 }
 
+static bool is_left_to_python(EfEntryList *list, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
+    if (kwnames != NULL) {
+        nargs += PyTuple_GET_SIZE(kwnames);
+    }
+    return list->n == 0 && (list->skip || ef_tensorless_call(list->tensorless, args, nargs));
+}
+
 static PyObject *dispatch(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *kwnames) {
     EfCompiledFunction *f = (EfCompiledFunction *)self;
     if ((PyObject *)f->code != f->function->func_code) {
         adopt_code(f);
     }
-    if (!f->enabled || !f->eligible || ef_capturing() || (f->list.skip && f->list.n == 0)
-        || ef_watched(f->code)) {
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (!f->enabled || !f->eligible || ef_capturing()
+        || is_left_to_python(&f->list, args, nargs, kwnames) || ef_watched(f->code)) {
         return call_original(f, args, nargsf, kwnames);
     }
     Py_INCREF(self);
-    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     bool ready = f->plain && kwnames == NULL && nargs == f->n_slots;
     PyObject *result = ready ? run_slots(f, args) : dispatch_bound(f, args, nargs, kwnames);
     if (result == NULL && !PyErr_Occurred()) {

@@ -401,8 +401,10 @@ int ef_list_add(EfEntryList *list, EfEntry *entry) {
 
 void ef_list_clear(EfEntryList *list) {
     EfEntry **items = list->items;
+    EfTensorless *tensorless = list->tensorless;
     int32_t n = list->n;
-    *list = (EfEntryList){NULL, 0, 0, false, false};
+    *list = (EfEntryList){NULL, NULL, 0, 0, false, false};
+    ef_tensorless_free(tensorless);
     for (int32_t i = 0; i < n; i++) {
         Py_DECREF(items[i]);
     }
@@ -413,7 +415,7 @@ int ef_list_traverse(EfEntryList *list, visitproc visit, void *arg) {
     for (int32_t i = 0; i < list->n; i++) {
         Py_VISIT((PyObject *)list->items[i]);
     }
-    return 0;
+    return ef_tensorless_traverse(list->tensorless, visit, arg);
 }
 
 PyObject *ef_list_tuple(const EfEntryList *list) {

@@ -157,9 +157,19 @@ typedef struct {
 
 extern PyTypeObject EfEntry_Type;
 
+/* ---- tensorless.c: calls in which there is nothing to capture ---- */
+typedef struct EfTensorless EfTensorless;
+/* Whether a call with these arguments meets only kinds of values that were noted. */
+bool ef_tensorless_call(EfTensorless *seen, PyObject *const *args, Py_ssize_t n);
+/* Note the kinds that a call meets. 0: there are too many; -1 with an exception. */
+int ef_tensorless_note(EfTensorless **seen, PyObject *places, PyObject *const *args, Py_ssize_t n);
+int ef_tensorless_traverse(EfTensorless *seen, visitproc visit, void *arg);
+void ef_tensorless_free(EfTensorless *seen);
+
 /* Entries that one callback made for one code object; most recently hit first. */
 typedef struct {
     EfEntry **items;
+    EfTensorless *tensorless;   /* calls to run natively without asking, or NULL */
     int32_t n, capacity;
     bool skip;              /* the callback declined: never ask again */
     bool limit_told;

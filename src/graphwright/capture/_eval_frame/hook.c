@@ -118,6 +118,11 @@ static EfOutcome find_entry(EfEntryList *list, EfFrame *frame, EfEntry **entry,
         return EF_ERROR;
     }
     if (made == NULL) {
+        if (list->tensorless != NULL) {     /* holds dicts, which no collector finds here */
+            list->skip = true;
+            ef_tensorless_free(list->tensorless);
+            list->tensorless = NULL;
+        }
         return EF_MISS;
     }
     Py_DECREF((PyObject *)made);
