@@ -92,6 +92,7 @@ def _hardtanh_vjp(ctx: Any, grad: Any) -> Any:
 
 
 def _hardtanh_backward(grad: Any, x: Any, low: float, high: float) -> Any:
+    x = widened(x)
     inside = ops.logical_and(ops.gt(x, low), ops.lt(x, high))
     return ops.where(inside, grad, 0.0)
 
@@ -138,7 +139,7 @@ def _threshold_decompose(input: Any, threshold: Any, value: Any) -> Any:
     _check_threshold(input, threshold, value)
     if not input.dtype.is_floating_point:
         threshold, value = int(threshold), int(value)
-    return ops.where(ops.le(input, threshold), value, input)
+    return ops.where(ops.le(widened(input), threshold), value, input)
 
 
 def _threshold_vjp(ctx: Any, grad: Any) -> Any:
@@ -364,7 +365,7 @@ define(
     meta=lambda grad, input, threshold: like(grad, input),
     vjp=straight_vjp(op("threshold_backward")),
     saves=("input",),
-    decompose=lambda grad, x, threshold: ops.where(ops.le(x, threshold), 0.0, grad),
+    decompose=lambda grad, x, threshold: ops.where(ops.le(widened(x), threshold), 0.0, grad),
     method=False,
     public=False,
 )

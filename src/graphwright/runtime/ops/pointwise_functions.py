@@ -16,7 +16,8 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.dtype_rules import require_dtype
-from graphwright.runtime.ops.kernels import elementwise
+from graphwright.runtime.ops.kernels import compute_type, elementwise
+from graphwright.runtime.ops.nn_support import cast
 from graphwright.runtime.ops.pointwise import pointwise_spec, widened
 from graphwright.runtime.ops.pointwise_unary import define_gradient, define_unary, times
 from graphwright.runtime.ops.spec import TensorSpec
@@ -353,12 +354,12 @@ def _logit(input: Any, eps: float | None) -> Any:
     Of bounds that cross, the lower one is what smaller numbers become, as in PyTorch.
     """
     dtype = _logit_dtype(input)
-    z = input if input.dtype is dtype else ops.to_dtype(input, dtype)
+    z = cast(input, compute_type(dtype))
     if eps is not None and eps <= 0.5:
         z = ops.clamp(z, eps, 1.0 - eps)
     elif eps is not None and eps > 0.5:
         z = ops.where(ops.lt(z, eps), eps, ops.clamp(z, None, 1.0 - eps))
-    return ops.log(ops.div(z, ops.sub(1, z)))
+    return cast(ops.log(ops.div(z, ops.sub(1, z))), dtype)
 
 
 def _logit_vjp(ctx: Any, grad: Any) -> Any:

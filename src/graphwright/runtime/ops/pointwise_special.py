@@ -179,15 +179,13 @@ define_unary(
 def _ndtr(input: Any) -> Any:
     """The normal distribution function, erfc(-x / sqrt 2) / 2."""
     require_dtype("ndtr", input.dtype, complex=False)
-    dtype = to_float(input.dtype)
-    x = input if input.dtype is dtype else ops.to_dtype(input, dtype)
-    return ops.mul(ops.erfc(ops.mul(x, -1.0 / _SQRT2)), 0.5)
+    return ops.mul(ops.erfc(ops.mul(input, -1.0 / _SQRT2)), 0.5)
 
 
 define(
     "special_ndtr(Tensor input)",
     Kind.COMPOSITE,
-    decompose=_ndtr,
+    decompose=widened(_ndtr),
     method=False,
     public=False,
 )

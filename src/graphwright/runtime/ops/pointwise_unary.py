@@ -19,6 +19,7 @@ from graphwright.runtime.ops.kernels import (
     power_of_ten,
     unary_kernel,
 )
+from graphwright.runtime.ops.nn_elementwise import wide
 from graphwright.runtime.ops.pointwise import pointwise_spec
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.special import erf
@@ -85,7 +86,10 @@ def define_unary(
 
 
 def define_gradient(schema: str, decompose: Callable[..., Any]) -> None:
-    """Enter a gradient `name(grad, known, *options)`, which plain calls compute in C."""
+    """Enter a gradient `name(grad, known, *options)`, which plain calls compute in C.
+
+    `decompose` is given half types in float32; its result is rounded once, as in C.
+    """
 
     def meta(grad: Any, known: Any, *options: Any) -> TensorSpec:
         strides = pointwise_strides(
@@ -93,7 +97,14 @@ def define_gradient(schema: str, decompose: Callable[..., Any]) -> None:
         )
         return TensorSpec(known.shape, strides, known.dtype, known.device)
 
-    define(schema, Kind.COMPOSITE, meta=meta, decompose=decompose, method=False, public=False)
+    define(
+        schema,
+        Kind.COMPOSITE,
+        meta=meta,
+        decompose=wide(decompose),
+        method=False,
+        public=False,
+    )
 
 
 def by_result(backward: Op) -> Callable[..., Any]:
