@@ -23,9 +23,9 @@ from graphwright.runtime.nn import Module
 
 F = TypeVar("F", bound=Callable[..., Any])
 BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
-RECOMPILE_LIMIT = 8
+OPTIONS = {"recompile_limit": 8, "strict": False}
+"""The keys of `options`, and their defaults."""
 MODES = ("default", "reduce-overhead", "max-autotune")
-OPTIONS = ("recompile_limit",)
 
 
 class Compilation:
@@ -36,17 +36,18 @@ class Compilation:
 
     def __init__(
         self, backend: BackendLike, fullgraph: bool, dynamic: bool | None,
-        limit: int = RECOMPILE_LIMIT,
+        settings: dict[str, Any] | None = None,
     ) -> None:
         self.backend = backend
         self.fullgraph = fullgraph
         self.dynamic = dynamic
-        self.limit = limit
+        self.settings = checked_options(settings or {})
         self.record = CaptureRecord()
         if not logs.attach(self.record):
             notices.attach(self.record, self.name)
-        self.frontend = Frontend(lookup(backend), fullgraph=fullgraph, dynamic=dynamic,
-                                 record=self.record, limit=limit)
+        run = lookup(backend, self.settings["strict"])
+        self.frontend = Frontend(run, fullgraph=fullgraph, dynamic=dynamic,
+                                 record=self.record, limit=self.settings["recompile_limit"])
         self.functions: list[CompiledFunction] = []
         self.label = ""
         _ALIVE.add(self)
@@ -73,7 +74,7 @@ class Compilation:
     def options(self) -> dict[str, Any]:
         """The keyword arguments that make the same compilation again."""
         return {"backend": self.backend, "fullgraph": self.fullgraph, "dynamic": self.dynamic,
-                "options": {"recompile_limit": self.limit}}
+                "options": self.settings}
 
 
 _ALIVE: weakref.WeakSet[Compilation] = weakref.WeakSet()
@@ -87,20 +88,24 @@ def compilations() -> list[Compilation]:
             return list(_ALIVE)
 
 
-def lookup(backend: BackendLike) -> native_backends.Backend:
+def lookup(backend: BackendLike, strict: bool = False) -> native_backends.Backend:
     """The backend that a name or a callable means.
 
     Raises:
-        ValueError: a name that is not among `native_backends.BACKENDS`.
+        ValueError: a name that is not among `native_backends.BACKENDS`, or a callable that is to
+            be `strict`.
         TypeError: neither a name nor a callable.
     """
     if isinstance(backend, str):
         if backend not in native_backends.BACKENDS:
             raise ValueError(f"unknown backend '{backend}'; there are "
                              f"{', '.join(sorted(native_backends.BACKENDS))}, or give a callable")
-        return native_backends.BACKENDS[backend]
+        found = native_backends.BACKENDS[backend]
+        return functools.partial(found, strict=True) if strict else found
     if not callable(backend):
         raise TypeError(f"backend must be a name or a callable, not {type(backend).__name__}")
+    if strict:
+        raise ValueError('the option "strict" needs a backend that is named, not a callable')
     return backend
 
 
@@ -142,7 +147,10 @@ def compile(
             `(GraphModule, example_inputs) -> callable`, the example inputs being fake tensors.
         mode: one of `MODES`, PyTorch's names; without effect: each compiles the same code.
         options: "recompile_limit": how many versions one code object may have, 8 by default;
-            what needs more runs as plain Python, after one warning.
+            what needs more runs as plain Python, after one warning. "strict": whether to round
+            as eager execution does, False by default: half types after every operation, not only
+            where they are stored. `+ - * /`, sqrt, comparisons and casts of floats are then
+            bit-equal to eager ones (docs/numerics.md).
         disable: return `model` as it is.
 
     Returns:
@@ -153,28 +161,28 @@ def compile(
 
     Raises:
         TypeError: `model` is not callable, or a class with no `__call__` in Python.
-        ValueError: an unknown backend, mode or option.
+        ValueError: an unknown backend, mode or option, or one with a value that it cannot have.
     """
     if mode is not None and mode not in MODES:
         raise ValueError(f"unknown mode '{mode}'; there are {', '.join(MODES)}")
-    limit = recompile_limit(options or {})
+    settings = checked_options(options or {})
     if disable:
         return model if model is not None else lambda function: function
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
                                  options=options)
-    lookup(backend)
+    lookup(backend, settings["strict"])
     if hook_problem() is not None:
         native_backends.warn_once(f"graphwright: everything runs eagerly: {hook_problem()}")
         return model
-    return compile_callable(model, Compilation(backend, fullgraph, dynamic, limit))
+    return compile_callable(model, Compilation(backend, fullgraph, dynamic, settings))
 
 
-def recompile_limit(options: dict[str, Any]) -> int:
-    """The one option there is.
+def checked_options(options: dict[str, Any]) -> dict[str, Any]:
+    """All of `OPTIONS`, with the values given.
 
     Raises:
-        ValueError: another option, or a limit that is not a positive int.
+        ValueError: another key, a limit that is not a positive int, or a `strict` that is no bool.
     """
     if not isinstance(options, Mapping):
         raise TypeError(
@@ -186,10 +194,13 @@ def recompile_limit(options: dict[str, Any]) -> int:
             f"compile(): unknown options {', '.join(map(repr, unknown))}; valid keys are "
             f"{', '.join(map(repr, OPTIONS))}"
         )
-    limit = options.get("recompile_limit", RECOMPILE_LIMIT)
+    settings = {**OPTIONS, **options}
+    limit, strict = settings["recompile_limit"], settings["strict"]
     if type(limit) is not int or limit < 1:
         raise ValueError(f"recompile_limit must be a positive int, not {limit!r}")
-    return limit
+    if type(strict) is not bool:
+        raise ValueError(f"strict must be True or False, not {strict!r}")
+    return settings
 
 
 def compile_callable(model: Any, compilation: Compilation) -> Any:

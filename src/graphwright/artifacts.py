@@ -32,12 +32,14 @@ class Artifacts(Record, frozen=False):
         programs: "forward", and once they were needed "backward" and "backward by 0, 2", where
             only some outputs of the forward graph had gradients, to the compiled graph.
         note: why the graph runs eagerly, where it does.
+        strict: whether half types are rounded where eager execution rounds them.
     """
 
     target: str
     lowered: Lowered | None = None
     programs: dict[str, CompiledGraph] = field(default_factory=dict)
     note: str = ""
+    strict: bool = False
 
     @property
     def kernels(self) -> int:

@@ -88,8 +88,10 @@ def warn_once(message: str) -> None:
         warn(message, RuntimeWarning, 2)
 
 
-def eager(graph: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
-    """Run the captured graph as it is, op by op."""
+def eager(
+    graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False
+) -> Callable[..., Any]:
+    """Run the captured graph as it is, op by op, which is strict anyway."""
     graph.meta[KEY] = Artifacts("eager")
     return graph
 
@@ -109,9 +111,14 @@ def _leaves_history(graph: GraphModule) -> bool:
     )
 
 
-def native(target: str, graph: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
-    """Compile the graph, and its backward on first use, for "llvm" or "c"."""
-    artifacts = graph.meta[KEY] = Artifacts(resolve(target))
+def native(
+    target: str, graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False
+) -> Callable[..., Any]:
+    """Compile the graph, and its backward on first use, for "llvm" or "c".
+
+    strict: half types are rounded where eager execution rounds them.
+    """
+    artifacts = graph.meta[KEY] = Artifacts(resolve(target), strict=strict)
     needs_grad = _core.grad_enabled() and any(
         isinstance(value, Tensor) and value.requires_grad for value in example_inputs
     )
@@ -156,13 +163,14 @@ def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callab
     examples = [node.meta["val"] for node in module.graph.placeholders]
     before = copy.copy(kernel_cache().counts)
     with stage("codegen"):
+        compile_ = partial(compile_graph, module, examples, strict=artifacts.strict)
         try:
-            compiled = compile_graph(module, examples, target=artifacts.target)
+            compiled = compile_(target=artifacts.target)
         except machine.CompilerMissing as missing:
             if artifacts.target != "c":
                 raise
             artifacts.target = _instead_of_c(missing)
-            compiled = compile_graph(module, examples, target=artifacts.target)
+            compiled = compile_(target=artifacts.target)
     artifacts.programs[name] = compiled
     log("loops", lambda: f"{name}\n{compiled.sources['loops']}")
     log("kernels", lambda: f"{compiled.kernels} in the {name} graph, by {artifacts.target}")

@@ -77,25 +77,31 @@ class CompiledGraph(Record, frozen=False):
         return texts
 
 
-def compile_graph(module: Any, fake_inputs: Sequence[Any], *, target: str) -> CompiledGraph:
+def compile_graph(
+    module: Any, fake_inputs: Sequence[Any], *, target: str, strict: bool = False
+) -> CompiledGraph:
     """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c".
 
-    Ops without a lowering run eagerly between native segments.
+    Ops without a lowering run eagerly between native segments. strict: half types are rounded
+    where each node of the graph ends, and no quotient becomes a product that rounds otherwise.
     """
+    compile_segment = partial(_compile_segment, target, strict)
     eager: set[Any] = needs_eager(module)
     if not eager:
         try:
-            segment = _compile_segment(target, module, fake_inputs)
+            segment = compile_segment(module, fake_inputs)
             return CompiledGraph(segment.launch, [segment])
         except CannotLowerNode as reason:
             eager.add(reason.node)
     symbols = dict(module.meta.get("symbols", {}))
-    launch, segments = split(module, eager, symbols, partial(_compile_segment, target))
+    launch, segments = split(module, eager, symbols, compile_segment)
     return CompiledGraph(launch, segments)
 
 
-def _compile_segment(target: str, module: Any, fake_inputs: Sequence[Any]) -> Segment:
-    graph = lower_graph(module, fake_inputs)
+def _compile_segment(
+    target: str, strict: bool, module: Any, fake_inputs: Sequence[Any]
+) -> Segment:
+    graph = lower_graph(module, fake_inputs, strict)
     program = build_program(graph)
     loaded = compile_program(program, target)
     launch = _wrapped(graph, _launcher(program, loaded), len(fake_inputs))

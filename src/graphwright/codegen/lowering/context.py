@@ -50,9 +50,13 @@ class Unlowerable(Exception):
 
 
 class Lowering:
-    """Collects loop nodes; `messages` are the texts of the checks, in the order of their ids."""
+    """Collects loop nodes; `messages` are the texts of the checks, in the order of their ids.
 
-    def __init__(self) -> None:
+    strict: each node of a half type rounds its elements to it, as if they were stored.
+    """
+
+    def __init__(self, strict: bool = False) -> None:
+        self.strict = strict
         self.nodes: dict[str, LoopNode] = {}
         self.tensors: dict[str, Tensor] = {}
         self.rng_ops = 0
@@ -90,7 +94,19 @@ class Lowering:
     ) -> Tensor:
         """A node whose element at `index` is function(index)."""
         value = function(axis_symbols(shape))
+        if self.strict and isinstance(value, Apply) and computed(dtype) is not dtype:
+            return self.settled(hint, shape, dtype, value, prologue)
         body = Body(value, tuple(prologue))
+        return self.add(Pointwise(self.unique(hint), shape, dtype, body, hint))
+
+    def settled(
+        self, hint: str, shape: Shape, dtype: dtype, value: Any,
+        prologue: Sequence[Let | Check] = (),
+    ) -> Tensor:
+        """A node whose element is a local bound to `value`: what reads it does not see through to
+        the operations behind, so that a half type is rounded and a divisor stays one."""
+        let = Let(self.local(), value)
+        body = Body(Local(let.name, dtype), (*prologue, let))
         return self.add(Pointwise(self.unique(hint), shape, dtype, body, hint))
 
     def view(

@@ -131,22 +131,22 @@ def _has_rule(target: Any) -> bool:
 
 
 def lower_graph(
-    module: Any, fake_inputs: Sequence[Any]
+    module: Any, fake_inputs: Sequence[Any], strict: bool = False
 ) -> LoweredGraph:
-    """Lower every node of `module.graph`.
+    """Lower every node of `module.graph`. strict: half types are rounded by each node.
 
     Raises: CannotLowerNode for a node without a lowering.
     """
-    return GraphLowering(module, fake_inputs).run()
+    return GraphLowering(module, fake_inputs, strict).run()
 
 
 class GraphLowering:
     """One pass over a graph's nodes in order."""
 
-    def __init__(self, module: Any, fake_inputs: Sequence[Any]) -> None:
+    def __init__(self, module: Any, fake_inputs: Sequence[Any], strict: bool = False) -> None:
         self.module = module
         self.fake_inputs = list(fake_inputs)
-        self.context = Lowering()
+        self.context = Lowering(strict)
         self.context.rng_ops = module.meta.get("rng_ops", 0)
         self.env: dict[Any, Any] = {}
         self.sources: list[Source] = []

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from graphwright.codegen.loops import Apply, Const, Let, Local
+from graphwright.codegen.loops import Apply, Const
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
@@ -56,8 +56,7 @@ def emit(
 
 
 def _rounded(context: Lowering, x: Any, half: dtype) -> Any:
-    """An operand rounded to a half type; a tensor's element by a local, which the casts around it
-    do not see through."""
+    """An operand rounded to a half type."""
     if x.__class__ in SCALARS:
         return rounded_number(x, half)
     shape = x.shape if isinstance(x, Tensor) else ()
@@ -65,9 +64,8 @@ def _rounded(context: Lowering, x: Any, half: dtype) -> Any:
         if x.dtype is half or x.dtype.itemsize == 1:
             return x
         x = x.at(axis_symbols(shape))
-    let = Let(context.local(), convert(scalar(x, half) if not hasattr(x, "dtype") else x, half))
-    local = Local(let.name, half)
-    return context.pointwise("rounded", shape, half, lambda index: local, (let,))
+    value = convert(scalar(x, half) if not hasattr(x, "dtype") else x, half)
+    return context.settled("rounded", shape, half, value)
 
 
 def _unary(name: str, function: Scalar) -> None:
@@ -259,7 +257,12 @@ def _add(context: Lowering, call: Call, a: Any, b: Any, alpha: Any = 1) -> Tenso
     if computed(call.dtype) is not call.dtype and alpha.__class__ in SCALARS:
         alpha = rounded_number(alpha, call.dtype)
 
+    fused = context.strict and call.dtype.is_floating_point and all(
+        x.dtype is call.dtype for x in (a, b) if isinstance(x, Tensor))
+
     def function(x: Any, y: Any) -> Any:
+        if alpha != 1 and fused:    # as the eager kernel of tensors of one dtype
+            return apply("fma", y, const(alpha if op == "add" else -alpha, y.dtype), x)
         scaled = y if alpha == 1 else apply("mul", y, const(alpha, y.dtype))
         return apply("or" if x.dtype is dtypes.bool else op, x, scaled)
     return emit(context, call, (a, b), function, computed(call.dtype), call.dtype)
@@ -288,6 +291,8 @@ def _div(context: Lowering, call: Call, a: Any, b: Any, rounding_mode: str | Non
     rounded = {"floor": "floordiv", "trunc": "truncdiv"}
     refuse_zeros(call, b)
     exact = EXACT["div" if rounding_mode is None else "floor_divide"]
+    if context.strict and isinstance(b, Tensor) and call.dtype.is_floating_point:
+        b = context.settled("divisor", b.shape, b.dtype, b.at(axis_symbols(b.shape)))
 
     def function(x: Any, y: Any) -> Any:
         if rounding_mode is None:
@@ -335,13 +340,10 @@ def _clamp(context: Lowering, call: Call, x: Tensor, low: Any = None, high: Any 
 
 def _given(context: Lowering, call: Call, value: Any) -> Tensor:
     """The node of a conversion that is asked for. It rounds to half precision, unlike the results
-    of ops on their way to the next: a local, which the casts around it do not see through."""
+    of ops on their way to the next."""
     if not isinstance(value, Apply) or computed(call.dtype) is call.dtype:
         return context.pointwise(call.op.name, call.shape, call.dtype, lambda index: value)
-    rounded = Let(context.local(), value)
-    local = Local(rounded.name, call.dtype)
-    return context.pointwise(
-        call.op.name, call.shape, call.dtype, lambda index: local, (rounded,))
+    return context.settled(call.op.name, call.shape, call.dtype, value)
 
 
 @lowering("to_dtype")
