@@ -73,7 +73,7 @@ WIDE = (dtypes.float32, dtypes.float64)
 SIGNED = (*FLOATS, *INTEGERS[1:])
 
 # op: what a plain call runs, the first that fits
-_ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
+ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
     **_each(NUMBERS, abs=np.absolute, neg=np.negative),
     **_each(ALL, maximum=np.maximum, minimum=np.minimum),
     "mul": (Loops(np.multiply, ALL, exact=EXACT["mul"]),),
@@ -228,7 +228,7 @@ def kernel(entry: Op, run: Any) -> Any:
         return _core.Native(Tensor, entry.name, run, made)
     functional = entry.functional if entry.is_inplace else None
     of = functional if functional is not None and functional.name + "_" == entry.name else entry
-    for loops in reversed(_ELEMENTWISE.get(of.name, ())):
+    for loops in reversed(ELEMENTWISE.get(of.name, ())):
         run = pointwise(of, loops, run, inplace=of is not entry)
     if entry.name in _REDUCTIONS:
         kinds, options = _REDUCTIONS[entry.name]
@@ -483,3 +483,5 @@ _SPECIAL = {
     "softshrink": _softshrink,
     "where": _where,
 }
+OF_ELEMENTS = frozenset(_SPECIAL) - {"aminmax", "max", "min"}
+"""Those of elementwise ops; half types are computed in float32, as by `ELEMENTWISE`."""
