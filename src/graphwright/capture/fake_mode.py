@@ -8,6 +8,7 @@ from graphwright.capture.argument_kinds import check_kinds
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.generator import ReservedDraws
+from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.views import view_extent
 
@@ -43,13 +44,14 @@ def _drops(op: Op) -> bool:
 
 
 def _check_strided(input: Any, size: Any, stride: Any, storage_offset: Any) -> None:
-    """Raise DataDependent unless the view stays within the memory that `input` spans.
+    """Raise DataDependent unless the view stays within the memory that `input` fills.
 
     The graph knows a tensor's own layout, but neither where in its storage it begins nor how
     large that storage is. Of symbolic sizes the comparison is a guard.
     """
     own = view_extent(input.shape, input.stride())
-    if storage_offset is not None or view_extent(size, stride) > own:
+    whole = input.is_contiguous() or dense_order(input.shape, input.stride()) is not None
+    if storage_offset is not None or not whole or view_extent(size, stride) > own:
         raise DataDependent(
             "as_strided() reads memory that the tensor's own sizes and strides do not tell of"
         )

@@ -33,6 +33,7 @@ from graphwright.ir.node import Node
 from graphwright.ir.trace import (
     Replay,
     Tracer,
+    by_memory,
     copy_sources,
     finish,
     fresh_fake,
@@ -88,7 +89,8 @@ def trace_joint(
 
     Raises: CannotLower where a gradient is refused, or is made by what tensors hold.
     """
-    tracer = Tracer(lambda op: True)
+    tracer = Tracer(lambda op: True, {"as_strided": by_memory})
+    tracer.differentiable = True
     inherit(tracer.module, module)
     args = [fresh_fake(a, isinstance(a, _core.TensorBase) and a.requires_grad)
             for a in fake_inputs]

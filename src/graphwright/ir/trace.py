@@ -23,7 +23,8 @@ from graphwright.runtime.dispatch import AUTOCAST, TRACE
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.table import Op
+from graphwright.runtime.ops.strides import dense_order
+from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.refusals import is_refusal
 from graphwright.runtime.symbolic.expr import Sym
 from graphwright.runtime.symbolic.places import STRIDE, WHOLE, integers_of
@@ -57,6 +58,8 @@ class Tracer:
     """A call of an `autograd.Function` is one op, not what its forward does."""
     for_native_code = True
     """What only kernels of single tensors can do is refused as `DataDependent`."""
+    differentiable = False
+    """The graph may run with gradients recorded, also in parts that are traced without."""
 
     def __init__(self, keep: Keep, rewrites: dict[str, Rewrite] | None = None) -> None:
         self.keep = keep
@@ -188,6 +191,22 @@ class Tracer:
 def _same_layout(one: FakeTensor, two: FakeTensor) -> bool:
     return (str(one.shape), str(one.stride()), str(one.storage_offset()), one.dtype) == (
         str(two.shape), str(two.stride()), str(two.storage_offset()), two.dtype)
+
+
+def by_memory(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """`as_strided` of the contiguous view of the same memory, of which its numbers are right.
+
+    A rewrite. Other layouts of its input may change in lowering; contiguous ones can be restored.
+    Raises: CannotLower where memory has gaps.
+    """
+    value, *rest = map_leaves(args, tracer.fake_of)
+    if not value.is_contiguous():
+        order = dense_order(value.shape, value.stride())
+        if order is None:
+            raise CannotLower("as_strided of a tensor whose elements do not lie side by side")
+        value = ops.permute(value, order[::-1])
+    op = TABLE["as_strided"]
+    return tracer.emit(op, (value, *rest), fake_kernel(op, (value, *rest)))
 
 
 @contextmanager

@@ -103,11 +103,10 @@ def _view(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 
 def _as_strided(tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    """Of contiguous tensors only: other layouts may have changed."""
-    if not args[0].is_contiguous():
-        raise CannotLower("as_strided of a tensor that is not contiguous")
-    op = TABLE["as_strided"]
-    return tracer.emit(op, args, fake_kernel(op, args))
+    """Of memory in row-major order, as in the graph before (see `trace.by_memory`)."""
+    value, *rest = args
+    op, given = TABLE["as_strided"], (ops.contiguous(value), *rest)
+    return tracer.emit(op, given, fake_kernel(op, given))
 
 
 def _softmax(tracer: Tracer, args: tuple[Any, ...]) -> Any:

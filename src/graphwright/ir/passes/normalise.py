@@ -30,7 +30,7 @@ from typing import Any
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
 from graphwright.ir.passes.algebra import same_sizes
-from graphwright.ir.trace import Rewrite, Tracer, trace
+from graphwright.ir.trace import Rewrite, Tracer, by_memory, trace
 from graphwright.runtime.autograd import grad
 from graphwright.runtime.autograd.partial import gradients_until
 from graphwright.runtime.dispatch import dispatch
@@ -125,7 +125,7 @@ def _by_mask(input: Any, indices: Sequence[Any], values: Any, accumulate: bool) 
 
 
 _REWRITES: dict[str, Rewrite] = {
-    "rand": _number, "index_put": partial(_put, "index_put"),
+    "as_strided": by_memory, "rand": _number, "index_put": partial(_put, "index_put"),
     "index_put_": partial(_put, "index_put_"), "rrelu_": _rrelu,
 }
 

@@ -29,8 +29,8 @@ def view_again(step: ViewStep, value: Any) -> Any:
     if op.name == "select_at":
         dim, _ = args
         return ops.squeeze(ops.index(value, _only_at(*args)), dim)
-    if op.name == "as_strided" and not value.is_contiguous():
-        raise CannotLower("as_strided of a tensor that is not contiguous")
+    if op.name == "as_strided":
+        value = ops.contiguous(value)       # as it is eagerly: see `trace.by_memory`
     return dispatch(op, (value, *args))
 
 

@@ -22,10 +22,10 @@ def through(
 ) -> Any:
     """The gradients of the first arguments of `parts`, None where `needs` has False.
 
-    They have a history where gradients are recorded.
+    They have a history where gradients are recorded, or will be when what is traced runs.
     """
     found = _core.with_grad_mode(True, _gradients, parts, args, needs, grad)
-    if _core.grad_enabled():
+    if _core.grad_enabled() or getattr(_core.tracer(), "differentiable", False):
         return found
     return tuple(None if one is None else one.detach() for one in found)
 
