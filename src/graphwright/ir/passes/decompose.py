@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.lowered import CannotLower
 from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.fake import fake_kernel
