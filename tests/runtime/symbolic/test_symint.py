@@ -1,6 +1,8 @@
 """SymInt and ShapeEnv: what is decided from bounds, and what is guarded."""
 
-from graphwright.runtime.symbolic.shape_env import ShapeEnv
+import pytest
+
+from graphwright.runtime.symbolic.shape_env import ShapeEnv, Unguarded
 from graphwright.runtime.symbolic.symint import SymInt
 
 
@@ -90,3 +92,16 @@ def test_int_and_hash_specialise() -> None:
     assert str(env.guards[-1]) == "s0 == 5"
     assert n * 3 == 15 and isinstance(n * 3, int)
     assert list(range(env.create_symbol(3))) == [0, 1, 2]
+
+
+def test_a_closed_environment_assumes_only_what_is_guarded() -> None:
+    env = ShapeEnv()
+    n, m = env.create_symbol(5), env.create_symbol(7)
+    assert n < 6
+    guards = [str(g) for g in env.guards]
+    with env.closed():
+        assert n < 6 and n != 1 and not n >= 6
+        with pytest.raises(Unguarded, match="s1 < 9"):
+            _ = m < 9
+    assert [str(g) for g in env.guards] == guards
+    assert m < 9 and len(env.guards) == len(guards) + 1
