@@ -152,11 +152,12 @@ def test_all_samples(entry: OpSamples, sample: Sample, dtype: Any, backend: str)
         check_sample(entry, sample, dtype, side, backend)
 
 
-CHOOSING = {"cat", "clone", "copy_", "full", "full_like", "isnan", "isinf", "isfinite", "neg", "abs", "sign",
-            "maximum", "minimum", "to_dtype", "where", "clamp"}
+CHOOSING = {"cat", "clone", "copy_", "full", "full_like", "isnan", "isinf", "isfinite", "neg",
+            "abs", "sign", "maximum", "minimum", "to_dtype", "where", "clamp"}
 """Primitives that give one of their values, or its negative, or round their result only."""
 ONE_STEP = {"square": "mul", "floor_divide": "div"}
-OF_ZERO_AND_INFINITY = {"angle", "heaviside", "isneginf", "isposinf", "nan_to_num", "relu_backward"}
+OF_ZERO_AND_INFINITY = {
+    "angle", "heaviside", "isneginf", "isposinf", "nan_to_num", "relu_backward"}
 """Those compare with numbers that all types have."""
 
 

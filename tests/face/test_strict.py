@@ -72,7 +72,7 @@ class Program:
             return lambda x: step(x, number)
         if kind == "cast":
             dtype = rng.choice(FLOATS)
-            return lambda x: x.to(dtype)
+            return lambda x: x.to(dtype, copy=True)
         return rng.choice({"unary": UNARY, "binary": BINARY, "rows": ROWS}[kind])
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:

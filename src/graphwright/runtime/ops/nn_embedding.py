@@ -82,16 +82,17 @@ def _embedding_backward_decompose(
     grad: Any, indices: Any, rows: Any, padding_idx: int, by_frequency: bool
 ) -> Any:
     index = ops.reshape(ops.to_dtype(indices, int64), (-1,))
-    values = ops.reshape(grad, (-1, grad.shape[-1]))
+    wide = widened(grad)
+    values = ops.reshape(wide, (-1, grad.shape[-1]))
     if padding_idx >= 0:
         values = ops.where(ops.unsqueeze(ops.ne(index, padding_idx), 1), values, 0.0)
     if by_frequency:
-        ones = ops.full((index.shape[0],), 1.0, dtype=grad.dtype, device=grad.device)
-        none = ops.full((rows,), 0.0, dtype=grad.dtype, device=grad.device)
+        ones = ops.full((index.shape[0],), 1.0, dtype=wide.dtype, device=grad.device)
+        none = ops.full((rows,), 0.0, dtype=wide.dtype, device=grad.device)
         counts = ops.index_select(ops.index_add(none, 0, index, ones), 0, index)
         values = ops.div(values, ops.unsqueeze(counts, 1))
-    zeros = ops.full((rows, grad.shape[-1]), 0.0, dtype=grad.dtype, device=grad.device)
-    return ops.index_add(zeros, 0, index, values)
+    zeros = ops.full((rows, grad.shape[-1]), 0.0, dtype=wide.dtype, device=grad.device)
+    return cast(ops.index_add(zeros, 0, index, values), grad.dtype)
 
 
 def _sum_by_row(values: Array, index: Array, out: Array) -> None:

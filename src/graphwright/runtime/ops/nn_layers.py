@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
+from graphwright.runtime.dtypes import bfloat16
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.dtype_rules import require_dtype
@@ -16,6 +17,7 @@ from graphwright.runtime.ops.nn_support import (
     compute,
     finish,
     internal,
+    is_half,
     output,
     spec,
     widened,
@@ -97,6 +99,10 @@ def _linear_decompose(input: Any, weight: Any, bias: Any) -> Any:
     shape = _linear_meta(input, weight, bias).shape
     if len(weight.shape) == 1:
         return _linear_of_vector(input, weight, bias)
+    own_products = input.dtype is bfloat16 and _core.has_bfloat16_products()
+    if bias is not None and is_half(input.dtype) and not own_products:
+        wide = _linear_decompose(widened(input), widened(weight), widened(bias))
+        return cast(wide, input.dtype)      # rounded once, as by the kernel
     rows = input if len(input.shape) == 2 else ops.reshape(input, (-1, input.shape[-1]))
     out = ops.mm(rows, ops.transpose(weight, 0, 1))
     usual = bias is not None and len(bias.shape) == 1

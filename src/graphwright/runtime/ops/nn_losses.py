@@ -69,7 +69,16 @@ def _mse_meta(input: Any, target: Any, reduction: str) -> TensorSpec:
 
 
 def _mse_decompose(input: Any, target: Any, reduction: str) -> Any:
-    difference = ops.sub(*_operands("mse_loss", input, target))
+    """Of half types that are reduced in float32, as by the kernel."""
+    one, two = _operands("mse_loss", input, target)
+    dtype = one.dtype
+    if reduction == "none" or two.dtype is not dtype:
+        return _squares(one, two, reduction)
+    return cast(_squares(widened(one), widened(two), reduction), dtype)
+
+
+def _squares(input: Any, target: Any, reduction: str) -> Any:
+    difference = ops.sub(input, target)
     return reduced(ops.mul(difference, difference), reduction)
 
 
@@ -272,15 +281,17 @@ def _nll_decompose(input: Any, target: Any, weight: Any, ignore_index: int, redu
     require_floating("nll_loss", input)
     _check_nll(input, target, weight)
     dim = _class_dim(input)
-    target = ops.to_dtype(target, int64)
-    weights, safe = _nll_parts(input, target, weight, ignore_index)
+    target, x = ops.to_dtype(target, int64), widened(input)
+    weight = None if weight is None else widened(weight)
+    weights, safe = _nll_parts(x, target, weight, ignore_index)
     index = ops.unsqueeze(safe, dim)
-    picked = ops.squeeze(ops.gather(input, dim, index), dim)
+    picked = ops.squeeze(ops.gather(x, dim, index), dim)
     loss = ops.where(ops.ne(target, ignore_index), ops.neg(ops.mul(weights, picked)), 0.0)
-    if reduction == "none":
-        return loss
-    total = ops.sum(loss)
-    return ops.div(total, ops.sum(weights)) if reduction == "mean" else total
+    if reduction != "none":
+        loss = ops.sum(loss)
+    if reduction == "mean":
+        loss = ops.div(loss, ops.sum(weights))
+    return cast(loss, input.dtype)
 
 
 def _target_rows(target: Tensor, classes: int, ignore_index: int) -> tuple[Array, Array | None]:
