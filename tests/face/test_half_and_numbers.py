@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import secrets
 from typing import Any
@@ -50,9 +51,12 @@ def rules(x: Any, t: float) -> tuple[Any, ...]:
     )
 
 
-@pytest.mark.parametrize("dtype", HALVES)
-@pytest.mark.parametrize("backend", ["llvm", "c"])
-@pytest.mark.parametrize("dynamic", [False, True])
+DAILY = {(gw.bfloat16, "llvm", False), (gw.float16, "llvm", True), (gw.bfloat16, "c", False)}
+EVERY = [pytest.param(*case, marks=() if case in DAILY else pytest.mark.slow)
+         for case in itertools.product(HALVES, ("llvm", "c"), (False, True))]
+
+
+@pytest.mark.parametrize(("dtype", "backend", "dynamic"), EVERY)
 def test_numbers_between_two_elements(dtype: Any, backend: str, dynamic: bool) -> None:
     """Forward and backward; `dynamic`: the number has varied, and is an input of the graph."""
     compiled = gw.compile(rules, backend=backend)
@@ -137,7 +141,7 @@ def check_sample(entry: OpSamples, sample: Sample, dtype: Any, side: float, back
 
 def test_a_sample_of_samples() -> None:
     rng = random.Random(SEED)
-    for case in rng.sample(OF_NUMBERS, 12):
+    for case in rng.sample(OF_NUMBERS, 8):
         dtype, side = rng.choice(HALVES), rng.choice((-1, 1))
         print(f"seed {SEED}: {case.id}, {dtype}, {side}")
         check_sample(*case.values, dtype, side, rng.choice(("llvm", "llvm", "c")))

@@ -18,6 +18,7 @@ from graphwright.codegen.interpret import Evaluator
 
 from ..codegen.lowered import memory
 from ..codegen.test_math import BOUNDS, FUNCTIONS
+from ..runtime.layouts import LAYOUTS, lay_out
 from .half_types import HALVES, distance, strict
 
 Step = Callable[..., Any]
@@ -83,9 +84,15 @@ class Program:
 
 
 def arguments(seed: int, grad: bool) -> list[Any]:
+    """One tensor of each type; its layout, empty ones included, is the seed's as well."""
     rng = np.random.default_rng(seed)
-    made = [gw.from_numpy((rng.standard_normal(SHAPE) * 2).astype(dtype.numpy))
-            for dtype in FLOATS]
+    made = []
+    for dtype in FLOATS:
+        values = (rng.standard_normal(SHAPE) * 2).astype(dtype.numpy)
+        layout = (*LAYOUTS, "expanded")[rng.integers(len(LAYOUTS) + 1)]
+        tensor = gw.from_numpy(values[:1]).expand(SHAPE) if layout == "expanded" else lay_out(
+            values, layout)
+        made.append((tensor[:, :0] if grad and seed % 8 == 7 else tensor).detach())
     return [tensor.requires_grad_(grad) for tensor in made]
 
 
@@ -99,7 +106,7 @@ def results(function: Any, inputs: list[Any]) -> list[Any]:
     return [out for out in outputs if out is not None]
 
 
-@pytest.mark.fuzz(12)
+@pytest.mark.fuzz(8)
 @pytest.mark.parametrize("grad", [False, True])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_exact_programs(seed: int, grad: bool, backend: str) -> None:
@@ -129,7 +136,7 @@ def test_half_types_between_operations(
     assert strict(function, backend)(x).item() == rounded
 
 
-@pytest.mark.parametrize("dtype", [*HALVES, gw.float32, gw.float64])
+@pytest.mark.parametrize("dtype", [*HALVES, gw.float32])
 def test_functions_within_their_bounds(dtype: Any) -> None:
     """Of values that are rounded on the way, the results are as near to the true ones as the
     bounds of the functions say; those of half types are at most one number apart."""
@@ -144,7 +151,7 @@ def test_functions_within_their_bounds(dtype: Any) -> None:
     assert distance(y, x * 1.1 + 0.3) == 0
     for name, result in zip(names, found, strict=True):
         nearest = gw.from_numpy(FUNCTIONS[name](y.double().numpy()).astype(dtype.numpy))
-        bound = 1 if dtype in HALVES else BOUNDS[name][dtype is gw.float64] + 1
+        bound = 1 if dtype in HALVES else BOUNDS[name][0] + 1
         assert distance(result, nearest) <= bound, name
 
 
