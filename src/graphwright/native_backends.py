@@ -191,7 +191,7 @@ def cache_text(before: CacheCounts, after: CacheCounts) -> str:
     return ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in changes.items())
 
 
-BACKENDS: dict[str, Backend] = {
+BACKENDS: dict[str, Callable[..., Callable[..., Any]]] = {
     "eager": eager,
     "llvm": partial(native, "llvm"),
     "c": partial(native, "c"),
