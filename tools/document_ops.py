@@ -241,7 +241,7 @@ def _parts(function: Any) -> list[str]:
 
 
 def _row(name: str, op: Op) -> str:
-    inplace = f"{op.name}_" in TABLE and TABLE[f"{op.name}_"].functional is op
+    inplace = f"{op.name}_" in TABLE and TABLE[f"{op.name}_"].names == op.names
     extras = [*aliases_of(op)]
     forms = " ".join(["in-place"] * inplace + ["out="] * (op.name in OUT_FORMS))
     cells = (

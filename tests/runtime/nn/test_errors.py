@@ -104,7 +104,7 @@ REFUSED_TABLES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: gw.nn.Embedding(5, 3, "a"), TypeError, "'padding_idx' must be int, not str",
     ),
     "weight of a layer": (
-        lambda: gw.nn.Embedding(4, 3, _weight=TABLE), ValueError, r"expected \[4, 3\], got \[5, 3\]",
+        lambda: gw.nn.Embedding(4, 3, _weight=TABLE), ValueError, r"expected \[4, 3\], got \[5",
     ),
     "given rows": (
         lambda: gw.nn.Embedding.from_pretrained(TABLE[0]), ValueError, r"2 dims.* float32\[3\]",

@@ -337,7 +337,7 @@ _REPEATING = frozenset(["as_strided", "expand", "unfold"])
 """The views that may show places more than once of what shows each once."""
 
 
-def _may_repeat(shape: Sequence[Any], strides: Sequence[Any]) -> bool:
+def _may_repeat(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> bool:
     """Whether some elements may lie in the same place, unless all do."""
     some = any(isinstance(stride, int) and stride for stride in strides)
     return some and may_overlap(shape, strides)

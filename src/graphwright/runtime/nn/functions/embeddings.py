@@ -131,9 +131,9 @@ def embedding_bag(
     """
     for name, tensor in (("input", input), ("weight", weight)):
         require_tensor("embedding_bag", name, tensor)
-    for name, tensor in (("offsets", offsets), ("per_sample_weights", per_sample_weights)):
-        if tensor is not None:
-            require_tensor("embedding_bag", name, tensor)
+    for name, given in (("offsets", offsets), ("per_sample_weights", per_sample_weights)):
+        if given is not None:
+            require_tensor("embedding_bag", name, given)
     if weight.dtype is int64 and input.dtype.is_floating_point:
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage "
@@ -156,6 +156,7 @@ def embedding_bag(
         if offsets is None or offsets.shape[0] == 0:
             raise RuntimeError("include_last_offset: number of offsets should be at least 1")
         offsets = _without_last(offsets, input.shape[0])
+    assert offsets is not None
     _limit(weight, input, max_norm, norm_type)
     place = -1 if row is None else row
     return ops.embedding_bag_parts(
