@@ -197,6 +197,7 @@ class CompiledBackward(Foldable):
         if not all(given):
             half = self.training.half(tuple([n for n, came in enumerate(given) if came]))
             grads, layouts = [grads[n] for n in half.numbers], [layouts[n] for n in half.numbers]
+        results: Sequence[Any]
         if _core.grad_enabled():
             results = self.led_to(self.op_by_op(half, self.inputs, grads), given)
             return results if self.watched is None else self.watched.follow(results, given)

@@ -23,7 +23,6 @@ from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.cse import key_of
 from graphwright.ir.passes.outputs import own_outputs
 from graphwright.ir.pipeline import lower_joint
-from graphwright.runtime import _core
 from graphwright.runtime.symbolic.shape_env import ShapeEnv, Unguarded
 
 
@@ -64,11 +63,8 @@ def _split(lowered: Lowered, origin: Origin, joint: Joint, result: Lowered) -> N
     first: dict[int, int] = {}
     for place, node in enumerate(origin.nodes):
         first.setdefault(numbers[node], place)
-    places = {}
-    for node, number in _numbers(split, known).items():
-        place = first.get(number)
-        if place is not None and _same_layout(node, origin.nodes[place]):
-            places[node] = place
+    places = {node: first[number] for node, number in _numbers(split, known).items()
+              if number in first and _same_layout(node, origin.nodes[first[number]])}
     assert lowered.backward is not None
     values = [node.meta["val"] for node in lowered.backward.graph.placeholders]
     rest = backward_from(split, joint.n_forward, len(origin.inputs), places, values)
@@ -100,7 +96,7 @@ def _numbers(module: GraphModule, known: dict[Hashable, int]) -> dict[Node, int]
         if node.op == "placeholder":
             key: Hashable = ("placeholder", place)
         elif node.op == "get_attr":
-            key = ("constant", _constant(module.attr(str(node.target))))
+            key = ("constant", _constant(str(node.target), module.attr(str(node.target))))
         else:
             args = map_nodes((node.args, node.kwargs), lambda n: _Numbered(numbers[n]))
             key = (node.op, node.target, key_of(args))
@@ -108,8 +104,8 @@ def _numbers(module: GraphModule, known: dict[Hashable, int]) -> dict[Node, int]
     return numbers
 
 
-def _constant(value: Any) -> Hashable:
-    """Equal for the same object, and for folded tensors of the same dtype, strides and bytes."""
-    if not isinstance(value, _core.TensorBase):
+def _constant(path: str, value: Any) -> Hashable:
+    """Equal for the same object, and for tensors computed by `fold_constants` that are equal."""
+    if not path.startswith("folded"):
         return id(value)
-    return value.dtype, value.shape, value.stride(), value.detach().numpy().tobytes()
+    return value.dtype, value.shape, value.stride(), value.numpy().tobytes()
