@@ -24,7 +24,8 @@ from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Int, product
 
 REPEAT_COST = 8
-"""Within a kernel, values of at most this cost are computed again rather than kept in memory."""
+"""Within a kernel, values of at most this cost, with all that has no memory before them, are
+computed again rather than stored."""
 
 
 class Schedule(Record):
@@ -98,20 +99,23 @@ def _store_shared(anchors: Anchors, groups: list[Group]) -> None:
     mutates = any(isinstance(n, WRITES) for n in anchors.nodes.values())
     home = {name: number for number, g in enumerate(groups) for name in g.members}
     for number, group in enumerate(groups):
+        cost: dict[str, int] = {}
         for member in group.members.values():
-            for access in member.reads:
-                source = access.source
-                if source is None or source not in home or source in anchors.stored:
+            sources = [a.source for a in member.reads if a.source in home]
+            for source in sources:
+                if source in anchors.stored:
                     continue
                 if home[source] != number:
                     anchors.stored.add(source)
                     continue
                 owner = group.members[source]
                 again = owner.row and member.step > owner.step
-                cost = anchors.reads.cost[source]
-                if again and (mutates or cost > REPEAT_COST) and isinstance(
+                if again and (mutates or cost.get(source, 0) > REPEAT_COST) and isinstance(
                         anchors.nodes[source], Pointwise):
                     anchors.stored.add(source)
+            cost[member.name] = anchors.work[member.name] + sum(
+                cost[s] for s in set(sources) if s in cost and s not in anchors.stored
+                and group.members[s].row and isinstance(anchors.nodes[s], Pointwise))
 
 
 def _allocate_temps(anchors: Anchors, groups: list[Group], buffers: _Buffers) -> None:
