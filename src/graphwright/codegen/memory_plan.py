@@ -9,7 +9,7 @@ temporaries that are never alive together share memory.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwright.codegen.loops import (
@@ -27,7 +27,7 @@ from graphwright.codegen.loops import (
     Store,
 )
 from graphwright.codegen.program import Gemm, Slot, Step, step_buffers
-from graphwright.codegen.scheduler.touched import Touch, touched, touches
+from graphwright.codegen.scheduler.touched import touched, touches
 from graphwright.runtime.records import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
@@ -76,64 +76,78 @@ def in_place(steps: tuple[Step, ...], temps: set[str]) -> tuple[Step, ...]:
     lives = lifetimes(steps)
     heirs: dict[str, Buffer] = {}
     for number, step in enumerate(steps):
-        current = step
-        while (pair := _takeover(current, number, lives, temps)) is not None:
-            old, new = pair
-            first, _ = lives.pop(old.name)
-            lives[new.name] = (first, lives[new.name][1])
-            heirs[old.name] = new
-            current = _replaced(current, {old.name: new})
-    last = {name: _last_heir(name, heirs) for name in heirs}
+        if isinstance(step, Kernel):
+            heirs.update((old.name, new) for old, new in _takeovers(step, number, lives, temps))
+    last: dict[str, Buffer] = {}
+    for name, heir in reversed(heirs.items()):
+        last[name] = last.get(heir.name, heir)
     return tuple(_replaced(step, last) for step in steps)
 
 
-def _last_heir(name: str, heirs: dict[str, Buffer]) -> Buffer:
-    """The buffer at the end of the chain of heirs."""
-    heir = heirs[name]
-    while heir.name in heirs:
-        heir = heirs[heir.name]
-    return heir
+class Use(Record):
+    """The touches of one buffer in a kernel: the first and the last, whether the first stores,
+    the indices as text, and the outermost loops."""
+
+    first: int
+    last: int
+    stored: bool
+    indices: frozenset[str]
+    rows: frozenset[Any]
+
+    def then(self, later: Use) -> Use:
+        """The touches of what is first this buffer, then another."""
+        return Use(self.first, later.last, self.stored, self.indices | later.indices,
+                   self.rows | later.rows)
 
 
-def _takeover(
-    step: Step, number: int, lives: dict[str, tuple[int, int]], temps: set[str]
-) -> tuple[Buffer, Buffer] | None:
-    """(donor, heir) if a temporary dies in this kernel and a buffer born here can take over."""
-    if isinstance(step, Gemm):
-        return None
-    donors = [b for b in step.buffers if b.name in temps and lives[b.name][1] == number]
-    heirs = [b for b in step.buffers
-             if b.role in ("temp", "output") and lives[b.name][0] == number]
-    if not donors or not heirs:
-        return None
-    found = touches(step.body)
-    for donor in donors:
-        for heir in heirs:
-            if donor.name != heir.name and _may_take_over(donor, heir, found):
-                return donor, heir
-    return None
+def _takeovers(
+    step: Kernel, number: int, lives: dict[str, tuple[int, int]], temps: set[str]
+) -> Iterator[tuple[Buffer, Buffer]]:
+    """(donor, heir) for each temporary that dies in this kernel where a buffer born here can take
+    over; `lives` follow."""
+    buffers, uses = list(step.buffers), dict[str, Use]()
+    while True:
+        donors = [b for b in buffers if b.name in temps and lives[b.name][1] == number]
+        heirs = [b for b in buffers
+                 if b.role in ("temp", "output") and lives[b.name][0] == number]
+        if not donors or not heirs:
+            return
+        uses = uses or _uses(step)
+        pair = next(((donor, heir) for donor in donors for heir in heirs
+                     if donor.name != heir.name and _may_take_over(donor, heir, uses)), None)
+        if pair is None:
+            return
+        old, new = pair
+        lives[new.name] = (lives.pop(old.name)[0], lives[new.name][1])
+        uses[new.name] = uses.pop(old.name).then(uses[new.name])
+        buffers.remove(new)
+        buffers[buffers.index(old)] = new
+        yield pair
 
 
-def _may_take_over(donor: Buffer, heir: Buffer, found: list[Touch]) -> bool:
-    """Whether the donor is only touched where, and before, the heir is written."""
+def _uses(step: Kernel) -> dict[str, Use]:
+    uses: dict[str, Use] = {}
+    for place, touch in enumerate(touches(step.body)):
+        name = touch.buffer.name
+        use = Use(place, place, touch.store, frozenset((str(touch.index),)),
+                  frozenset((touch.loops[:1],)))
+        uses[name] = uses[name].then(use) if name in uses else use
+    return uses
+
+
+def _may_take_over(donor: Buffer, heir: Buffer, uses: Mapping[str, Use]) -> bool:
+    """Whether the donor is only touched where, and before, the heir is written.
+
+    Every element of the heir is to be written in the iteration that last reads the donor's: both
+    are indexed alike, and loops other than the one around the last touch belong to the same row,
+    since the index does not tell rows apart only by inner axes.
+    """
     if donor.dtype is not heir.dtype or donor.size != heir.size:
         return False
-    old = [n for n, t in enumerate(found) if t.buffer.name == donor.name]
-    new = [n for n, t in enumerate(found) if t.buffer.name == heir.name]
-    if old[-1] > new[0] or not found[new[0]].store:
+    old, new = uses[donor.name], uses[heir.name]
+    if old.last > new.first or not new.stored:
         return False
-    return _same_elements([found[n] for n in old], [found[n] for n in new])
-
-
-def _same_elements(old: list[Touch], new: list[Touch]) -> bool:
-    """Whether every element of the heir is written in the iteration that last read the donor's.
-
-    Both are indexed alike, and loops other than the one around the last touch belong to the same
-    row: the index does not tell rows apart only by inner axes.
-    """
-    indices = {str(t.index) for t in (*old, *new)}
-    shared = {t.loops[:1] for t in (*old, *new)}
-    return len(indices) == 1 and len(shared) == 1
+    return len(old.indices | new.indices) == 1 and len(old.rows | new.rows) == 1
 
 
 def _replaced(step: Step, new: Mapping[str, Buffer]) -> Step:
