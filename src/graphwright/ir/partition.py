@@ -146,10 +146,9 @@ class _Split:
         saved = {self._viewed(n) for n in self._needed() if n.op != "get_attr"}
         self.exposed = self.free - saved
         for node in sorted(saved, key=self.order.__getitem__, reverse=True):
-            others = saved - {node}
-            sources = self._recomputed_from(node, others)
+            sources = self._recomputed_from(node, saved)
             if sources is None and is_cheap(node):
-                sources = self._recomputed_from(node, others, bytes_of(node) // 2)
+                sources = self._recomputed_from(node, saved, bytes_of(node) // 2)
             if sources is not None:
                 saved.discard(node)
                 saved.update(sources)
@@ -176,7 +175,8 @@ class _Split:
     def _recomputed_from(
         self, node: Node, saved: set[Node], little: int = -1
     ) -> set[Node] | None:
-        """What must be saved besides to compute `node` again; None if it had better be saved.
+        """What must be saved besides the other `saved` to compute `node` again; None if it had
+        better be saved.
 
         Values of at most `little` bytes on the way are saved, whatever they are made of.
         """
@@ -187,7 +187,8 @@ class _Split:
         pending = [node]
         while pending:
             current = pending.pop()
-            if current in seen or current in saved or current.op == "get_attr":
+            if current in seen or current.op == "get_attr" or (
+                    current in saved and current is not node):
                 continue
             if not wanted and current in self.exposed:
                 return None
@@ -195,11 +196,13 @@ class _Split:
             if current in self.free or narrow or not again(current):
                 extra.add(current)
                 continue
+            if not wanted and len(seen) == LONGEST_CHAIN:
+                return None
             seen.add(current)
             pending += current.all_input_nodes
         if wanted and seen:
             return extra
-        if not seen or len(seen) > LONGEST_CHAIN:
+        if not seen:
             return None
         added = sum(0 if n in self.free else bytes_of(n) for n in extra)
         own = bytes_of(node)
