@@ -67,8 +67,6 @@ class Compilation:
         """Forget what was compiled and recorded."""
         for function in self.functions:
             function.reset()
-        self.frontend.reset()
-        self.record.clear()
 
     @property
     def options(self) -> dict[str, Any]:

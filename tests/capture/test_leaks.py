@@ -73,8 +73,6 @@ def test_compile_and_reset() -> None:
     def round_() -> None:
         compiled(X, 2)
         compiled.reset()
-        frontend.reset()
-        frontend.record.clear()
 
     objects, memory = growth(round_)
     assert objects < 100
@@ -106,8 +104,6 @@ def test_entries_with_breaks_and_reset() -> None:
         compiled(X, {"scale": 2})
         compiled.reset()
         gw.compiler.reset()
-        frontend.reset()
-        frontend.record.clear()
 
     objects, memory = growth(round_, rounds=300)
     assert objects < 100

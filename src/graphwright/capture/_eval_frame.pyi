@@ -97,7 +97,7 @@ class CompiledFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: object, owner: type | None = None, /) -> Any: ...
     def reset(self) -> None:
-        """Forget all entries, and that code was skipped."""
+        """Forget all entries, and that code was skipped; `callback.reset()` if there is one."""
 
 @final
 class Continuation:

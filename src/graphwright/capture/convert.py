@@ -130,8 +130,10 @@ class Frontend:
         return _eval_frame.CompiledFunction(function, self, self.limit)
 
     def reset(self) -> None:
-        """Forget which sizes have varied."""
+        """Forget which sizes have varied, what failed, and what was recorded."""
         self._states.clear()
+        self._failed.clear()
+        self.record.clear()
 
     # the callback
 

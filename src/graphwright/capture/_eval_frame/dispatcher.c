@@ -241,9 +241,22 @@ static PyObject *function_repr(PyObject *self) {
                                 ((EfCompiledFunction *)self)->function->func_qualname, self);
 }
 
+/* What the callback remembers of captures goes too, where it has a `reset` of its own. */
 static PyObject *function_reset(PyObject *self, PyObject *Py_UNUSED(ignored)) {
-    ef_list_clear(&((EfCompiledFunction *)self)->list);
-    Py_RETURN_NONE;
+    EfCompiledFunction *f = (EfCompiledFunction *)self;
+    ef_list_clear(&f->list);
+    PyObject *reset = PyObject_GetAttrString(f->callback, "reset");
+    if (reset == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+            return NULL;
+        }
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    PyObject *done = PyObject_CallNoArgs(reset);
+    Py_DECREF(reset);
+    Py_XDECREF(done);
+    return done == NULL ? NULL : Py_NewRef(Py_None);
 }
 
 /* As functions do: by qualified name, so that copies are the object itself. */
