@@ -19,7 +19,7 @@ from graphwright.capture.handlers import raised_by_handler
 from graphwright.capture.record import RUNS_EAGERLY
 from graphwright.codegen import target as machine
 from graphwright.codegen.cache import CacheCounts, kernel_cache
-from graphwright.codegen.compile import CompiledGraph, compile_graph
+from graphwright.codegen.compile import compile_graph
 from graphwright.ir.absent import lower_given
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.lowered import CannotLower, Lowered

@@ -91,6 +91,61 @@ def test_compile_anew_each_time() -> None:
     assert memory < 8192
 
 
+def broken(x: gw.Tensor) -> gw.Tensor:
+    y = x * 2
+    print(end="")
+    return y + 1
+
+
+LIFECYCLES: dict[str, tuple[Callable[..., Any], bool, bool | None]] = {
+    "one graph": (lambda x: x.sin() + 1, False, None),
+    "a break and a resume function": (broken, False, None),
+    "backward": (lambda x: x.sin().sum(), True, None),
+    "dynamic shapes": (lambda x: x.sin().sum(), True, True),
+}
+
+
+@pytest.mark.parametrize("kind", LIFECYCLES)
+def test_a_reset_function_keeps_nothing(kind: str) -> None:
+    check_lifecycle(kind, "reset", rounds=80)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LIFECYCLES)
+@pytest.mark.parametrize("end", ["reset", "compiler.reset", "dropped"])
+def test_lifecycles_of_compiled_functions_keep_nothing(kind: str, end: str) -> None:
+    check_lifecycle(kind, end, rounds=1000)
+
+
+def check_lifecycle(kind: str, end: str, rounds: int) -> None:
+    """More rounds than captures after which a function runs as plain Python."""
+    function, backward, dynamic = LIFECYCLES[kind]
+    compiled = gw.compile(function, dynamic=dynamic)
+    sizes = iter(range(10**6))
+    misses = []
+
+    def round_() -> None:
+        nonlocal compiled
+        if end == "dropped":
+            compiled = gw.compile(function, dynamic=dynamic)
+        rows = next(sizes) % 5 + 2 if dynamic else 3
+        out = compiled(gw.ones(rows, 4, requires_grad=backward))
+        if backward:
+            out.backward()
+        misses.append(compiled.misses)  # type: ignore[attr-defined]
+        if end == "reset":
+            compiled.reset()    # type: ignore[attr-defined]
+        elif end == "compiler.reset":
+            gw.compiler.reset()
+
+    objects, memory = growth(round_, rounds=rounds)
+    assert objects < 100
+    assert memory < 8192
+    assert misses[-1] == (1 if end == "dropped" else len(misses)), "each round captures"
+    assert gw.compiler.stats(compiled).graphs == (2 if "break" in kind else 1) * (
+        end == "dropped")
+
+
 def test_entries_with_breaks_and_reset() -> None:
     def f(x: gw.Tensor, table: dict[str, int]) -> gw.Tensor:
         y = x * table["scale"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
+import re
 import resource
 import shlex
+import signal
 import subprocess
 import sys
 import warnings
@@ -16,6 +19,8 @@ import numpy as np
 import pytest
 
 import graphwright as gw
+from graphwright import native_backends
+from graphwright.codegen import private_files
 from graphwright.codegen.cache import (
     _CACHES,
     CacheWarning,
@@ -24,11 +29,12 @@ from graphwright.codegen.cache import (
     kernel_cache,
 )
 from graphwright.codegen.canonical import canonical
-from graphwright.codegen.emit import llvm_object
+from graphwright.codegen.emit import c_object, llvm_object
 from graphwright.codegen.emit.native import compile_program
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import CompilerMissing, find_compiler
 from graphwright.runtime.dtypes import float32, float64
+from graphwright.runtime.saving.files import write_atomically
 
 from .native_support import buffer, elementwise, load, op, run
 
@@ -201,14 +207,15 @@ def test_the_warning_is_no_error_of_what_is_compiled(
 
 
 @pytest.mark.parametrize("largest", [0, 10])
-def test_no_room_for_the_files_of_the_c_backend_is_no_bug_of_the_compiler(
+def test_no_room_for_the_files_of_the_c_backend_means_llvm(
     folder: Path, largest: int
 ) -> None:
+    native_backends._warned.clear()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (largest, before[1]))
     try:
-        with pytest.raises(CompilerMissing, match=r"File too large: set TMPDIR.*backend='llvm'"):
-            gw.compile(lambda x: x.sin() + 2, backend="c")(gw.zeros(7))
+        with pytest.warns(RuntimeWarning, match=r"File too large: set TMPDIR.*backend='llvm'"):
+            assert gw.compile(lambda x: x.sin() + 2, backend="c")(gw.zeros(7)).tolist() == [2.] * 7
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
@@ -318,3 +325,89 @@ def test_the_compiler_may_be_named_by_a_command(
         monkeypatch.setenv("CC", broken)
         with pytest.raises(CompilerMissing, match="CC="):
             find_compiler()
+
+
+BROKEN_COMPILERS = {
+    "hangs": ("sleep 1000", "has not compiled"),
+    "writes without end": ("yes error >&2", "has not compiled"),
+    "crashes": ("kill -SEGV $$", "was ended by signal 11"),
+    "makes nothing": ("exit 0", "has made no library"),
+    "refuses": ("head -c 100000 /dev/zero | tr '\\0' x >&2; exit 1", "failed on generated code"),
+    "makes no library": (
+        'while [ "$1" != -o ]; do shift; done; echo text > "$2"', "cannot load native code"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN_COMPILERS)
+def test_llvm_takes_the_place_of_a_compiler_that(
+    kind: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, said = BROKEN_COMPILERS[kind]
+    compiler = tmp_path / "cc"
+    compiler.write_text(f"#!/bin/sh\n{command}\n")
+    compiler.chmod(0o700)
+    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(c_object, "_PATIENCE", 0.0)
+    monkeypatch.setattr(c_object, "_PACE", 1e6 if "has not" in said else 1.0)
+    x = gw.zeros(7, requires_grad=True)
+    with pytest.warns(RuntimeWarning, match=said) as caught:
+        compiled = gw.compile(lambda x: (x.sin() + 2.5).sum(), backend="c")
+        compiled(x).backward()
+    assert x.grad is not None and x.grad.tolist() == [1.0] * 7
+    messages = [str(w.message) for w in caught if "'llvm' is used" in str(w.message)]
+    assert max(map(len, messages)) < 1500
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("graphwright-")]
+    if kind not in ("refuses", "makes no library"):
+        with pytest.raises(CompilerMissing, match=said):    # it is not run again
+            find_compiler()
+
+
+KILLED = """
+import os, signal, sys
+from graphwright.codegen import cache, private_files
+from graphwright.runtime.saving import files
+from graphwright.runtime import temporary
+
+def parts():
+    yield b"begun"
+    os.kill(os.getpid(), signal.SIGKILL)
+
+where, place = sys.argv[1:]
+if where == "cache":
+    os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
+    cache.kernel_cache().put("key", b"payload")
+elif where == "compiler":
+    with private_files.compilers_folder():
+        os.kill(os.getpid(), signal.SIGKILL)
+else:
+    files.write_atomically(os.path.join(place, "model.st"), parts())
+"""
+
+
+@pytest.mark.parametrize("where", ["cache", "compiler", "save"])
+def test_what_a_killed_process_left_is_removed_by_the_next(
+    where: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    done = subprocess.run([sys.executable, "-c", KILLED, where, str(place)], cwd=ROOT,
+                          check=False)
+    assert done.returncode == -signal.SIGKILL
+    searched = folder if where == "cache" else place
+    (left,) = [path for path in searched.iterdir() if re.match(r"\.new-|graphwright-", path.name)]
+    writing = {
+        "cache": lambda: KernelCache(folder).put("other", b"payload"),
+        "compiler": lambda: private_files._SWEPT.clear() or compile_program(example(), "c"),
+        "save": lambda: write_atomically(place / "model.st", [b"whole"]),
+    }[where]
+    lock = os.open(left, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    writing()
+    assert left.exists(), "another process is at it"
+    os.close(lock)
+    writing()
+    assert not left.exists()
+    assert not [path for path in searched.iterdir() if path.name.startswith(".new-")]

@@ -14,13 +14,16 @@ import os
 import stat
 from collections.abc import Iterator
 
-from graphwright.codegen.private_files import new_file
 from graphwright.runtime.records import Record
 from graphwright.runtime.standard_error import warn
+from graphwright.runtime.temporary import new_file, remove_stale
 
 _DIGEST = hashlib.sha256().digest_size
 _LARGEST = 1 << 28
 """Bytes of an entry. What is larger was not written here: it is damage, and not read."""
+
+_NEW = r"\.new-[0-9]+-"
+"""How the names of entries begin that are being written, and then have the writer's number."""
 
 
 class CacheWarning(UserWarning):
@@ -47,7 +50,7 @@ class KernelCache:
         self.folder = None if folder is None else os.fspath(folder)
         self.counts = CacheCounts()
         self._memory: dict[str, bytes] = {}
-        self._warned = False
+        self._warned = self._swept = False
 
     def get(self, key: str) -> bytes | None:
         """The object stored under `key`, or None."""
@@ -68,10 +71,17 @@ class KernelCache:
         folder = self._usable_folder(create=True)
         if folder is None:
             return
+        self._sweep(folder)
         try:
             _publish(folder, key, payload)
         except OSError as error:
             self._warn(f"cannot write to {folder}: {error.strerror}")
+
+    def _sweep(self, folder: str) -> None:
+        """Remove, once, what killed processes were writing."""
+        if not self._swept:
+            self._swept = True
+            remove_stale(folder, _NEW)
 
     def entries(self) -> Iterator[tuple[str, int]]:
         """(key, bytes) of each entry on disk."""
@@ -92,6 +102,8 @@ class KernelCache:
     def clear(self) -> int:
         """Delete all entries; how many there were on disk."""
         self._memory.clear()
+        if self.folder is not None:
+            remove_stale(self.folder, _NEW)
         names = [name for name, _ in self.entries()]
         for name in names:
             assert self.folder is not None
@@ -156,12 +168,13 @@ def _digest(key: str, payload: bytes) -> bytes:
 
 def _publish(folder: str, key: str, payload: bytes) -> None:
     """Put an entry where readers see it, all at once; on any failure nothing is left."""
-    handle, temporary = new_file(folder)
+    handle, temporary = new_file(folder, f".new-{os.getpid()}-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(payload)
             file.write(_digest(key, payload))
-        os.replace(temporary, os.path.join(folder, key))
+            file.flush()
+            os.replace(temporary, os.path.join(folder, key))
     finally:
         with contextlib.suppress(OSError):  # that it is gone is the usual case
             os.unlink(temporary)

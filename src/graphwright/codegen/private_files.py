@@ -1,4 +1,4 @@
-"""Files and folders that only this user can open, under names that nobody guesses.
+"""The folders that the C backend's compiler works in.
 
 `tempfile` draws its names from `random`, whose methods programs replace to know what is drawn.
 `shutil` is imported where it is used: it brings the modules of all archive formats.
@@ -11,15 +11,11 @@ import os
 from collections.abc import Iterator
 
 from graphwright.codegen.target import CompilerMissing
+from graphwright.runtime.temporary import new_folder, remove_stale
 
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PLACES = ("/tmp", "/var/tmp", os.curdir)
-
-
-def new_file(folder: str) -> tuple[int, str]:
-    """Make a hidden file in `folder`: its descriptor, for writing, and its path."""
-    path = os.path.join(folder, f".new-{os.getpid()}-{os.urandom(8).hex()}")
-    return os.open(path, _FLAGS, 0o600), path
+_SWEPT: set[str] = set()
+"""Places from which this process has removed what others left."""
 
 
 @contextlib.contextmanager
@@ -29,13 +25,14 @@ def compilers_folder() -> Iterator[str]:
     Raises: CompilerMissing if it can be made nowhere, or what is done with its files fails.
     """
     try:
-        folder = _new_folder()
+        lock, folder = _new_folder()
         try:
             yield folder
         finally:
             import shutil
 
             shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
     except OSError as error:
         raise CompilerMissing(
             f"the files of the C backend cannot be written or opened: {error}: set TMPDIR to a "
@@ -43,17 +40,18 @@ def compilers_folder() -> Iterator[str]:
         ) from error
 
 
-def _new_folder() -> str:
-    name = f"graphwright-{os.getpid()}-{os.urandom(8).hex()}"
+def _new_folder() -> tuple[int, str]:
     named = os.environ.get("TMPDIR")
     refused: OSError | None = None
     for place in (named, *_PLACES) if named else _PLACES:
-        path = os.path.abspath(os.path.join(place, name))
         try:
-            os.mkdir(path, 0o700)
+            made = new_folder(place, f"graphwright-{os.getpid()}-")
         except OSError as error:
             refused = refused or error
         else:
-            return path
+            if place not in _SWEPT:
+                _SWEPT.add(place)
+                remove_stale(place, "graphwright-[0-9]+-")
+            return made
     assert refused is not None
     raise refused

@@ -50,7 +50,7 @@ def _polynomial(
 
 def _beyond(closed: _Function | None, x: Array, n: Array) -> Array:
     if closed is None:
-        raise ValueError(f"polynomials of orders up to {MAX_STEPS} are computed, got {n.max():.0f}")
+        raise ValueError(f"the order n must be at most {MAX_STEPS}, got {n.max():.0f}")
     values = closed(x, n)
     return np.where(np.isfinite(values), values, np.nan)
 

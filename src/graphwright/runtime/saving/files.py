@@ -10,6 +10,8 @@ import json
 import math
 import mmap
 import os
+import re
+import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, BinaryIO
@@ -18,6 +20,7 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.saving.header import InvalidFile, entries, quoted
+from graphwright.runtime.temporary import new_file, remove_stale
 from graphwright.runtime.tensor import Tensor
 
 NAMES = {
@@ -92,15 +95,17 @@ def write_atomically(path: Path, parts: Iterable[Any]) -> None:
         with open(path, "wb") as device:
             device.writelines(parts)
         return
-    path = os.path.realpath(path)
-    temporary = os.path.join(os.path.dirname(path), f".new-{os.urandom(8).hex()}")
+    folder, name = os.path.split(os.path.realpath(path))
+    prefix = f".new-{zlib.crc32(os.fsencode(name)):08x}-"   # which later saves of this file know
+    remove_stale(folder, re.escape(prefix))
+    handle, temporary = new_file(folder, prefix, 0o666)
     try:
-        with open(temporary, "xb") as file:
+        with open(handle, "wb") as file:
             for part in parts:
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+            os.replace(temporary, os.path.join(folder, name))
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)

@@ -376,7 +376,8 @@ class _Decoder:
         if not isinstance(content, dict) or set(content) != {"version", "tensors", "root"}:
             raise InvalidFile("the structure is malformed")
         if content["version"] != _VERSION:
-            raise InvalidFile(f"the structure has version {quoted(str(content['version']))}, not {_VERSION}")
+            version = quoted(str(content["version"]))
+            raise InvalidFile(f"the structure has version {version}, not {_VERSION}")
         if not isinstance(content["tensors"], list):
             raise InvalidFile("the structure's tensors are not a list")
         self._infos = content["tensors"]
@@ -429,7 +430,8 @@ class _Decoder:
             except TypeError:
                 raise InvalidFile("a key of the structure is unhashable") from None
             if known or isinstance(decoded, Tensor):
-                raise InvalidFile(f"the key {quoted(str(decoded))} of the structure is there twice")
+                shown = quoted(str(decoded))
+                raise InvalidFile(f"the key {shown} of the structure is there twice")
             result[decoded] = self._decode(value, depth + 1)
         return result
 
@@ -470,7 +472,8 @@ class _Decoder:
     def _base(self, name: Any, pairs: bool) -> Tensor:
         """The tensor in the file; once for all that share it."""
         if not isinstance(name, str) or name not in self._reader.entries:
-            raise InvalidFile(f"the structure names a tensor {quoted(str(name))} that is not in the file")
+            shown = quoted(str(name))
+            raise InvalidFile(f"the structure names a tensor {shown} that is not in the file")
         if (name, pairs) not in self._stored:
             tensor = self._reader.tensor(name)
             if pairs:
