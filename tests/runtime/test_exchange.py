@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import operator
 import sys
@@ -217,3 +218,63 @@ def test_operators_take_scalars_of_numpy_as_numbers(name: str, backend: str) -> 
     for pair, numbers in (((np.int64(2), u), (2, u)), ((u, np.int64(2)), (u, 2))):
         result, expected = run(*pair), function(*numbers)
         assert (result.dtype, result.tolist()) == (expected.dtype, expected.tolist())
+
+
+# -- what another library hands over, field by field
+
+
+class _Fields(ctypes.Structure):
+    """DLPack's DLManagedTensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
+        ("byte_offset", ctypes.c_uint64), ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+def _taken(fields: _Fields) -> gw.Tensor:
+    """What is made of a capsule over the structure, which has to live as long."""
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p,
+                                                     ctypes.c_void_p]
+    return gw.from_dlpack(make(ctypes.addressof(fields), b"dltensor", None))
+
+
+def _longs(values: tuple[int, ...]) -> Any:
+    return (ctypes.c_int64 * len(values))(*values)
+
+
+MEMORY = (ctypes.c_float * 6)(*range(6))
+EMPTY, SHAPE, LONG, WIDE, NEGATIVE = map(
+    _longs, [(0, 3), (2, 3), (2**31, 2**32), (2**62, 1), (-1, 3)])
+
+
+def _fields(**changed: Any) -> _Fields:
+    given: dict[str, Any] = {
+        "data": ctypes.addressof(MEMORY), "device_type": 1, "ndim": 2, "code": 2, "bits": 32,
+        "lanes": 1, "shape": ctypes.addressof(SHAPE), **changed,
+    }
+    return _Fields(**given)
+
+
+@pytest.mark.parametrize("changed", [
+    {"shape": None}, {"ndim": 1, "shape": None}, {"ndim": -1}, {"ndim": 1 << 30}, {"data": None},
+    {"lanes": 0}, {"lanes": 2}, {"bits": 0}, {"bits": 24}, {"code": 99}, {"device_type": 0},
+    {"device_type": 2}, {"byte_offset": 1}, {"byte_offset": 2**64 - 4}, {"data": 2**64 - 4},
+    {"shape": ctypes.addressof(LONG)}, {"shape": ctypes.addressof(NEGATIVE)},
+    {"strides": ctypes.addressof(WIDE)}, {"strides": ctypes.addressof(NEGATIVE)},
+], ids=str)
+def test_hostile_fields_are_refused(changed: dict[str, Any]) -> None:
+    fields = _fields(**changed)
+    with pytest.raises((BufferError, RuntimeError)):
+        _taken(fields)
+
+
+def test_fields_that_may_be_missing() -> None:
+    whole, number = _fields(), _fields(ndim=0, shape=None)
+    empty = _fields(data=None, shape=ctypes.addressof(EMPTY))
+    assert _taken(whole).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert _taken(empty).shape == (0, 3) and _taken(number).item() == 0

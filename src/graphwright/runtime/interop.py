@@ -197,7 +197,7 @@ def frombuffer(
 
     Raises:
         ValueError: `buffer` has no buffer protocol, is empty, too small, or no whole number of
-            elements; `count` is 0.
+            elements; `count` is 0, or negative but not -1.
     """
     try:
         array = np.frombuffer(memoryview(buffer), dtypes.uint8.numpy, -1, 0)
@@ -205,7 +205,7 @@ def frombuffer(
         raise ValueError("object does not implement Python buffer protocol.") from error
     end = len(array) if count < 0 else offset + count * dtype.itemsize
     inside = 0 <= offset < len(array) and end <= len(array)
-    if not count or not inside or (end - offset) % dtype.itemsize:
+    if not count or count < -1 or not inside or (end - offset) % dtype.itemsize:
         raise ValueError(
             f"frombuffer: {count} elements of {dtype.name} from byte {offset} do not lie in a "
             f"buffer of {len(array)} bytes"

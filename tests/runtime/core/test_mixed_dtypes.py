@@ -153,3 +153,14 @@ def test_out_is_the_tensor_that_was_given() -> None:
     assert (gw.exp(x, out=wide) == gw.exp(x)).all()
     with pytest.raises(RuntimeError, match="can't be cast"):
         gw.add(x, y, out=gw.empty(3, 4, dtype=gw.int64))
+
+
+@pytest.mark.parametrize("step", [2, 3, 4])
+@pytest.mark.parametrize("name", ["float_power", "pow", "atan2", "hypot"])
+def test_numbers_beside_columns_of_costly_functions(name: str, step: int) -> None:
+    """The elements are brought together first; the number, which has no distance, is not."""
+    values = np.random.default_rng(0).uniform(0.5, 2.0, (3, 2 * step + 1))
+    x = gw.from_numpy(values)[..., ::step]
+    number = 3 if "pow" in name else gw.tensor(3.0, dtype=gw.float64)
+    want = getattr(np, {"atan2": "arctan2"}.get(name, name))(x.numpy(), 3.0)
+    np.testing.assert_allclose(getattr(gw, name)(x, number).numpy(), want, 1e-14)

@@ -123,3 +123,42 @@ def test_damaged_objects_do_not_crash(compile_object: Compile) -> None:
         except (ValueError, OSError, UnicodeDecodeError):
             pass
     assert loaded < 1500
+
+
+# Of a section header of 64 bytes: where the fields of that width begin.
+FIELDS = [(0, 4), (4, 4), (8, 8), (16, 8), (24, 8), (32, 8), (40, 4), (44, 4), (48, 8), (56, 8)]
+HOSTILE = [*range(10), 0x40, 0xFFF, 1 << 20, 1 << 30, (1 << 31) - 1, 1 << 31, (1 << 32) - 1,
+           1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 64, (1 << 64) - 1]
+
+
+def test_hostile_section_headers_do_not_crash(compile_object: Compile) -> None:
+    """One field, or two, of a section, a symbol or a relocation are anything."""
+    good = compile_object(SOURCE)
+    table, count = int.from_bytes(good[40:48], "little"), int.from_bytes(good[60:62], "little")
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    generator = random.Random(seed)
+    loaded = 0
+    for _ in range(3000):
+        data = bytearray(good)
+        for _ in range(generator.randrange(1, 3)):
+            offset, width = generator.choice(FIELDS)
+            at = table + 64 * generator.randrange(count) + offset
+            value = generator.choice(HOSTILE) % (1 << 8 * width)
+            data[at : at + width] = value.to_bytes(width, "little")
+        try:
+            _core.load_object(data)
+            loaded += 1
+        except (ValueError, OSError):
+            pass
+    assert 0 < loaded < 3000
+
+
+def test_a_section_of_no_content_is_not_read(compile_object: Compile) -> None:
+    """One that says it is loaded, and that lies behind the file, but that it is of no type."""
+    data = bytearray(compile_object(SOURCE))
+    table = int.from_bytes(data[40:48], "little")
+    for offset, width, value in ((4, 4, 0), (8, 8, 2), (24, 8, 1 << 40), (32, 8, 1 << 20)):
+        data[table + offset : table + offset + width] = value.to_bytes(width, "little")
+    code = _core.load_object(data)
+    assert function(code, "through", ctypes.c_int, ctypes.c_int)(4) == 12

@@ -18,6 +18,7 @@ from __future__ import annotations
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import Interpreter
 from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.trace import refusals_of
 from graphwright.runtime.autograd import no_grad
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.symint import SymInt
@@ -27,7 +28,7 @@ LARGEST = 1 << 20
 
 
 def fold_constants(module: GraphModule) -> None:
-    """See the module's docstring."""
+    """See the module's docstring. Raises CannotLower where a node refuses its constants."""
     run = Interpreter(module)
     folded: set[Node] = set()
     with no_grad():
@@ -36,7 +37,8 @@ def fold_constants(module: GraphModule) -> None:
                 run.env[node] = module.attr(str(node.target))
                 folded.add(node)
             elif _foldable(node, folded):
-                run.env[node] = run.run_node(node)
+                with refusals_of(node):
+                    run.env[node] = run.run_node(node)
                 folded.add(node)
     for node in list(folded):
         if node.op != "get_attr" and any(user not in folded for user in node.users):

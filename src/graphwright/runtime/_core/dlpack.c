@@ -170,10 +170,6 @@ static int dtype_of(const Array *array) {
 }
 
 static bool can_take(const Array *array, int dtype) {
-    int itemsize = dtype < 0 ? 1 : gw_dtypes[dtype].itemsize;
-    if (dtype < 0) {
-        return false;
-    }
     if (array->device.type != DEVICE_CPU) {
         PyErr_Format(PyExc_BufferError, "memory of DLPack device type %d is not the CPU's",
                      array->device.type);
@@ -184,6 +180,10 @@ static bool can_take(const Array *array, int dtype) {
                      GW_MAX_DIMS);
         return false;
     }
+    if (array->ndim > 0 && array->shape == NULL) {
+        PyErr_Format(PyExc_BufferError, "an array of %d dimensions without a shape", array->ndim);
+        return false;
+    }
     for (int i = 0; i < array->ndim; i++) {
         if (array->shape[i] < 0 || (array->strides != NULL && array->strides[i] < 0)) {
             PyErr_SetString(PyExc_BufferError, "negative sizes and strides are not supported; "
@@ -191,9 +191,24 @@ static bool can_take(const Array *array, int dtype) {
             return false;
         }
     }
-    int alignment = itemsize < 8 ? itemsize : 8;
+    int itemsize = gw_dtypes[dtype].itemsize, alignment = itemsize < 8 ? itemsize : 8;
     if (((uintptr_t)array->data + array->byte_offset) % (uintptr_t)alignment != 0) {
         PyErr_SetString(PyExc_BufferError, "the memory is not aligned to its elements");
+        return false;
+    }
+    return true;
+}
+
+/* Whether there are so many bytes of memory behind the offset; else BufferError. */
+static bool has_memory(const Array *array, int64_t bytes) {
+    uintptr_t end;
+    if (bytes > 0
+        && (array->data == NULL
+            || __builtin_add_overflow((uintptr_t)array->data, array->byte_offset, &end)
+            || __builtin_add_overflow(end, (uint64_t)bytes, &end))) {
+        PyErr_SetString(PyExc_BufferError, array->data == NULL
+                        ? "an array with elements, but without memory"
+                        : "the memory's offset and size do not fit in an address");
         return false;
     }
     return true;
@@ -234,7 +249,7 @@ static GwTensor *over(PyTypeObject *cls, const Array *array, int dtype, PyObject
     t->dtype = (int8_t)dtype;
     t->device_index = -1;
     int64_t bytes = count < 0 || !gw_tensor_seal(t) ? -1 : reach(t);
-    if (bytes >= 0) {
+    if (bytes >= 0 && has_memory(array, bytes)) {
         static char nothing;
         char *data = bytes > 0 ? (char *)array->data + array->byte_offset : &nothing;
         t->storage = gw_storage_borrow(owner, data, bytes, readonly);
@@ -269,7 +284,7 @@ static PyObject *from_dlpack(PyObject *self, PyObject *args) {
     const char *used = versioned ? USED_VERSIONED : USED_PLAIN;
     void *content = PyCapsule_GetPointer(capsule, versioned ? VERSIONED : PLAIN);
     const Versioned *modern = content;
-    if (versioned && modern->major > 1) {
+    if (versioned && modern->major != 1) {
         PyErr_Format(PyExc_BufferError, "DLPack version %u.%u is not supported", modern->major,
                      modern->minor);
         return NULL;
@@ -277,7 +292,7 @@ static PyObject *from_dlpack(PyObject *self, PyObject *args) {
     const Array *array = versioned ? &modern->array : &((Managed *)content)->array;
     bool readonly = versioned && (modern->flags & FLAG_READ_ONLY) != 0;
     int dtype = dtype_of(array);
-    if (!can_take(array, dtype)) {
+    if (dtype < 0 || !can_take(array, dtype)) {
         return NULL;
     }
     PyObject *owner = PyCapsule_New(content, used, NULL);

@@ -208,8 +208,9 @@ static const char *symbol_name(const Image *image, const Elf64_Sym *symbol) {
 /* ---- layout ---- */
 
 static bool is_loaded(const Elf64_Shdr *s) {
-    bool unwinding = s->sh_type == SHT_X86_64_UNWIND;
-    return (s->sh_flags & SHF_ALLOC) != 0 && s->sh_type != SHT_NOTE && !unwinding;
+    bool content = s->sh_type != SHT_NULL && s->sh_type != SHT_NOTE
+                   && s->sh_type != SHT_X86_64_UNWIND;
+    return content && (s->sh_flags & SHF_ALLOC) != 0;
 }
 
 static int segment_of(const Elf64_Shdr *s) {

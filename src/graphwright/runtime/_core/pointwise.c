@@ -272,9 +272,10 @@ static void write_rounded(const char *from, int dtype, int half, char *to, int c
     convert_one((char *)&rounded, half, to, computed);
 }
 
-/* Lets operand `i` of the plan be its scalar. */
-static void plan_scalar(GwPlan *plan, int i) {
+/* Lets operand `i` of the plan be its scalar, an element of `dtype`. */
+static void plan_scalar(GwPlan *plan, int i, int dtype) {
     plan->data[i] = plan->scalars[i];
+    plan->width[i] = gw_dtypes[dtype].itemsize;
     plan->convert[i] = NULL;
     for (int d = 0; d < GW_MAX_DIMS; d++) {
         plan->steps[i][d] = 0;
@@ -294,7 +295,7 @@ static bool plan_numbers(const Pointwise *p, PyObject *const *args, int dtype, i
         if (dtype != computed && gw_is_half(dtype) && rounds(p, i, NULL)) {
             write_rounded(plan->scalars[i], computed, dtype, plan->scalars[i], computed);
         }
-        plan_scalar(plan, i);
+        plan_scalar(plan, i, computed);
     }
     return true;
 }
@@ -319,11 +320,10 @@ static void plan_tensors(const Pointwise *p, const Operands *found, const GwTens
     for (int i = 0; i <= found->count; i++) {
         const GwTensor *t = i < found->count ? found->tensors[i] : out;
         int at = i < found->count ? found->slots[i] : last;
-        plan->width[at] = gw_dtypes[computed].itemsize;
         if (at != last && found->mixed && gw_is_half(found->dtype) && t->dtype != found->dtype
             && !fits_half(t->dtype) && rounds(p, at, t)) {
             write_rounded(t->data, t->dtype, found->dtype, plan->scalars[at], computed);
-            plan_scalar(plan, at);
+            plan_scalar(plan, at, computed);
             continue;
         }
         if (flat) {

@@ -80,8 +80,9 @@ static bool read_axis(Axis *axis, PyObject *bounds, PyObject *step) {
     axis->begin = PyArray_DATA((PyArrayObject *)bounds);
     axis->end = axis->begin + axis->count;
     for (int64_t i = 0; i < axis->count; i++) {
-        bool empty = axis->begin[i] >= axis->end[i];
-        if (!empty && (axis->begin[i] < 0 || axis->end[i] > axis->size)) {
+        int64_t length;
+        bool wraps = __builtin_sub_overflow(axis->end[i], axis->begin[i], &length);
+        if (wraps || (length > 0 && (axis->begin[i] < 0 || axis->end[i] > axis->size))) {
             return fail("a window reaches outside the input");
         }
     }

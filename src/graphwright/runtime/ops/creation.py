@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -457,30 +458,45 @@ define(
 # -- indices of triangles, Vandermonde's matrix
 
 
-def _triangle_indices(lower: bool) -> Any:
-    def decompose(row: int, col: int, offset: int, dtype: Any, device: Any) -> Any:
-        for name, n in (("row", row), ("col", col)):
-            if n < 0:
-                raise RuntimeError(f"{name} must be non-negative, got {n}")
-        target = dtype or dtypes.int64
-        if target not in (dtypes.int32, dtypes.int64):
-            raise RuntimeError(f"tril_indices: expected int32 or int64, got {target}")
-        require_cpu("tril_indices", device)
-        places = np.tril_indices(row, offset, col) if lower else np.triu_indices(row, offset, col)
-        return wrap(np.stack(places), target)
-
-    return decompose
+def _triangle_spec(name: str, row: int, col: int, offset: int, dtype: Any, device: Any) -> Any:
+    for parameter, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{parameter} must be non-negative, got {n}")
+    target = dtype or dtypes.int64
+    if target not in (dtypes.int32, dtypes.int64):
+        raise RuntimeError(f"{name}: expected int32 or int64, got {target}")
+    size = (2, _triangle_count(row, col, offset, name == "tril_indices"))
+    check_size(name, size)
+    return contiguous_spec(size, target, device)
 
 
-for _name, _lower in (("tril_indices", True), ("triu_indices", False)):
+def _triangle_indices(name: str) -> Any:
+    """Each row's columns from `first` to `last`, of the rows that have any."""
+
+    def eager(row: int, col: int, offset: int, dtype: Any, device: Any) -> Any:
+        spec = _triangle_spec(name, row, col, offset, dtype, device)
+        require_cpu(name, device)
+        count, offset = spec.shape[1], max(-row, min(offset, col))
+        lower = name == "tril_indices"
+        begin, end = (max(-offset, 0), row) if lower else (0, min(row, col - offset))
+        rows = np.arange(begin, end if count else begin)
+        first = np.maximum(rows + offset, 0) * (not lower)
+        last = np.minimum(rows + offset + 1, col) if lower else col
+        lengths = last - first
+        ends = np.cumsum(lengths)
+        columns = np.arange(count) - np.repeat(ends - lengths - first, lengths)
+        return wrap(np.stack([np.repeat(rows, lengths), columns]), spec.dtype)
+
+    return eager
+
+
+for _name in ("tril_indices", "triu_indices"):
     define(
         f"{_name}(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None)",
         Kind.CREATION,
-        meta=lambda row, col, offset, dtype, device, lower=_lower: contiguous_spec(
-            (2, _triangle_count(row, col, offset, lower)), dtype or dtypes.int64, device
-        ),
+        meta=partial(_triangle_spec, _name),
         vjp=not_differentiable,
-        eager=_triangle_indices(_lower),
+        eager=_triangle_indices(_name),
         method=False,
         tags=("factory",),
     )

@@ -353,10 +353,13 @@ def _local_response_norm(input: Any, size: int, alpha: float, beta: float, k: fl
     if input.numel() == 0:
         return input
     channels = input.shape[1]
-    around = (0, 0) * (input.ndim - 2) + (size // 2, (size - 1) // 2)
+    before, after = size // 2, (size - 1) // 2
+    if channels.__class__ is int:
+        before, after = min(before, channels), min(after, channels)
+    around = (0, 0) * (input.ndim - 2) + (before, after)
     squares = ops.constant_pad(ops.mul(input, input), around, 0)
     total = ops.narrow(squares, 1, 0, channels)
-    for i in range(1, size):
+    for i in range(1, before + after + 1):
         total = ops.add(total, ops.narrow(squares, 1, i, channels))
     scale = ops.add(ops.mul(ops.div(total, size), alpha), k)
     return ops.div(input, ops.pow(scale, beta))

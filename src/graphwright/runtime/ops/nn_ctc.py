@@ -54,7 +54,7 @@ def _check_lengths(log_probs: Tensor, targets: Array, inputs: Array, lengths: Ar
             f"{inputs.tolist()}"
         )
     room = targets.shape[1] if targets.ndim == 2 else targets.size
-    used = lengths.max(initial=0) if targets.ndim == 2 else lengths.sum()
+    used = lengths.max(initial=0) if targets.ndim == 2 else sum(lengths.tolist())
     if (lengths < 0).any() or used > room:
         raise RuntimeError(
             f"ctc_loss: Expected target_lengths to fit targets of shape {targets.shape}, but got "
@@ -111,6 +111,11 @@ def _eager(
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     labels = _extended(targets._nd, lengths, blank)
+    if (labels < 0).any() or (labels >= classes).any():
+        raise RuntimeError(
+            f"ctc_loss: Expected targets to have labels from 0 to {classes - 1}, the classes of "
+            f"{describe(log_probs)}, but got {np.unique(labels).tolist()}"
+        )
     probabilities = compute(log_probs).astype(np.float64)
     rows = np.arange(batch)[:, None]
     scores = probabilities[:, rows, labels]

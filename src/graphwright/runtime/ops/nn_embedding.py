@@ -170,6 +170,8 @@ def _bag_numbers(index: Array, offsets: Array, rows: int) -> Array:
             f"offsets[-1] can not be greater than input's length({index.size}) but got "
             f"offsets[-1] of {offsets[-1]}"
         )
+    if (offsets[1:] < offsets[:-1]).any():
+        raise RuntimeError("embedding_bag: offsets have to be in increasing order")
     bad = (index < 0) | (index >= rows)
     if bad.any():
         raise RuntimeError(
@@ -177,8 +179,6 @@ def _bag_numbers(index: Array, offsets: Array, rows: int) -> Array:
             f"{index[bad][0]}"
         )
     lengths = np.diff(np.append(offsets, index.size))
-    if (lengths < 0).any():
-        raise RuntimeError("embedding_bag: offsets have to be in increasing order")
     bags: Array = np.repeat(np.arange(offsets.size), lengths)
     return bags
 

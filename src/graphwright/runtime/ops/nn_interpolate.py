@@ -16,7 +16,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.creation import contiguous_spec
+from graphwright.runtime.ops.creation import check_size, contiguous_spec
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.nn_support import (
     Array,
@@ -279,6 +279,7 @@ def _interpolate(
             f"interpolate: Input and output sizes should be greater than 0, but got input "
             f"{describe(input)} and output {list(size)}"
         )
+    check_size("interpolate", (*input.shape[: len(input.shape) - len(size)], *size))
     factors = (None,) * len(size) if scale_factors is None else tuple(scale_factors)
     if mode == "area":
         return ops.adaptive_avg_pool(input, size)

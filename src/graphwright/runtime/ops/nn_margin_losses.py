@@ -18,6 +18,7 @@ from graphwright.runtime.ops.nn_support import (
     widened,
 )
 from graphwright.runtime.ops.table import Kind
+from graphwright.runtime.ops.value_checks import checked, inside
 
 
 def _huber_loss(input: Any, target: Any, reduction: str, delta: float) -> Any:
@@ -141,6 +142,8 @@ def _multilabel_margin_loss(input: Any, target: Any, reduction: str) -> Any:
         )
     _require_classes("multilabel_margin_loss", target)
     x, t = ops.reshape(input, (batch, classes)), ops.reshape(target, (batch, classes))
+    text = f"multilabel_margin_loss: target out of range, expected -1 to {classes - 1}"
+    t = checked(t, inside(t, -1, classes - 1), text)
     given = ops.eq(ops.cumsum(ops.to_dtype(ops.lt(t, 0), int64), 1), 0)
     index = ops.where(given, t, 0)
     counts = ops.scatter_add(ops.zeros_like(index), 1, index, ops.to_dtype(given, int64))

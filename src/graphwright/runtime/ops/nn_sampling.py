@@ -183,6 +183,11 @@ def _grid_sample(input: Any, grid: Any, mode: str, padding_mode: str, align_corn
 def _grid_sampler(
     input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Any:
+    if interpolation_mode not in range(len(MODES)) or padding_mode not in range(len(PADDINGS)):
+        raise ValueError(
+            f"grid_sampler: expected the places of a mode in {MODES} and of a padding_mode in "
+            f"{PADDINGS}, but got {interpolation_mode} and {padding_mode}"
+        )
     return _grid_sample(
         input, grid, MODES[interpolation_mode], PADDINGS[padding_mode], align_corners
     )

@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_size
 from graphwright.runtime.ops.kernels import allocate
 from graphwright.runtime.ops.layouts import row_major
 from graphwright.runtime.ops.normalise import wrap_dim
@@ -184,12 +185,15 @@ def _positions_eager(repeats: Any, output_size: int | None) -> Tensor:
     counts = repeats._nd
     if counts.size and counts.min() < 0:
         raise RuntimeError(f"repeat_interleave: repeats can not be negative, got {repeats}")
-    places = np.repeat(np.arange(counts.size, dtype=counts.dtype), counts)
-    if output_size is not None and places.size != output_size:
+    fits = int(counts.max(initial=0)) * counts.size < 1 << 63
+    total = int(counts.sum(dtype=np.int64)) if fits else sum(counts.tolist())
+    if output_size is not None and total != output_size:
         raise RuntimeError(
             f"repeat_interleave: allocated size {output_size} does not match the required size "
-            f"{places.size}"
+            f"{total}"
         )
+    check_size("repeat_interleave", (total,))
+    places = np.repeat(np.arange(counts.size, dtype=counts.dtype), counts)
     made: Tensor = _core.from_ndarray(Tensor, places, repeats.dtype)
     return made
 

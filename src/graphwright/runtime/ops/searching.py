@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_size
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, wide_array
 from graphwright.runtime.ops.kernels import allocate, wrap
 from graphwright.runtime.ops.layouts import row_major
@@ -269,6 +270,7 @@ def _one_hot(input: Any, num_classes: int) -> Any:
         raise RuntimeError(_TOO_FEW_CLASSES)
     if num_classes == -1:
         num_classes = int(ops.amax(input).item()) + 1
+    check_size("one_hot", (*input.shape, num_classes))
     input = checked(input, ops.ge(input, 0), "one_hot: Class values must be non-negative.")
     input = checked(input, ops.lt(input, num_classes), _TOO_FEW_CLASSES)
     classes = ops.arange(num_classes, device=input.device)

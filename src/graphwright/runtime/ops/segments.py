@@ -57,14 +57,18 @@ def _numbers_eager(bounds: Any, size: int, whole: bool) -> Any:
     """Counts at each place how many segments begin there, and sums those up."""
     starts = bounds._nd
     count = starts.shape[-1] - 1
-    if whole and (np.diff(starts) < 0).any():
-        raise RuntimeError("segment_reduce(): lengths contains negative value!")
+    if (starts[..., 1:] < starts[..., :-1]).any():
+        raise RuntimeError(
+            "segment_reduce(): lengths contains negative value, or offsets are in no order"
+        )
     if whole and (starts[..., -1] != size).any():
         raise RuntimeError(
             "segment_reduce(): Expected all rows of lengths along axis to sum to "
             f"data.size(axis), {size}, when not unsafe."
         )
-    places = np.clip(starts.reshape(-1, count + 1), 0, size)
+    if (starts < 0).any() or (starts > size).any():
+        raise RuntimeError(f"segment_reduce(): a segment lies outside of data.size(axis), {size}")
+    places = starts.reshape(-1, count + 1)
     begun = np.zeros((len(places), size + 1), np.int64)
     np.add.at(begun, (np.arange(len(places))[:, None], places), 1)
     numbers = np.cumsum(begun, 1)[:, :size] - 1
@@ -83,8 +87,9 @@ define(
 )
 """For each of `size` elements the segment it is in, as many as there are where it is in none.
 
-Segment i has the elements from `bounds[..., i]` to `bounds[..., i + 1]`. Raises RuntimeError where
-all elements are to be in one (`whole`) and are not.
+Segment i has the elements from `bounds[..., i]` to `bounds[..., i + 1]`. Raises RuntimeError for
+bounds outside of 0..size or in no order, and where all elements are to be in a segment (`whole`)
+and are not.
 """
 
 

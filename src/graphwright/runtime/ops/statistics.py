@@ -12,7 +12,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
-from graphwright.runtime.ops.creation import check_held
+from graphwright.runtime.ops.creation import check_held, check_size
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact, wide_array
 from graphwright.runtime.ops.integers import as_int
 from graphwright.runtime.ops.kernels import wrap
@@ -342,6 +342,7 @@ def _bincount_eager(input: Any, weights: Any, minlength: int) -> Tensor:
             "weights should be 1-d and have the same length as input, "
             f"got {describe(weights)} and {describe(input)}"
         )
+    check_size("bincount", (max(int(values.max(initial=-1)) + 1, minlength),))
     if weights is None:
         return wrap(np.bincount(values, minlength=minlength), dtypes.int64)
     dtype = dtypes.float32 if weights.dtype is dtypes.float32 else dtypes.float64

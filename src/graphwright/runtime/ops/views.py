@@ -331,6 +331,8 @@ def _as_strided_meta(
         raise RuntimeError(
             f"as_strided: mismatch in length of strides and shape: {list(size)}, {list(stride)}"
         )
+    if storage_offset.__class__ is int and storage_offset < 0:
+        raise RuntimeError(f"as_strided: storage offset must not be negative: {storage_offset}")
     own = input.storage_offset()
     offset = 0 if storage_offset is None else storage_offset - own
     return ViewSpec(tuple(size), tuple(stride), offset)

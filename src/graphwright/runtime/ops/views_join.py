@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from itertools import chain, combinations_with_replacement
 from itertools import combinations as index_combinations
-from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_size
 from graphwright.runtime.ops.kernels import allocate
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import TensorSpec
@@ -315,6 +317,12 @@ define(
 )
 
 
+def _choices(many: int, r: int) -> int:
+    """The binomial coefficient; where that has more than 63 bits, a number of as many."""
+    least = min(r, many - r)
+    return math.comb(many, r) if least < 64 else 1 << 64    # it is at least 2**least
+
+
 def _combinations(input: Any, r: int, with_replacement: bool) -> Any:
     if input.ndim != 1:
         raise RuntimeError(f"combinations: Expect a 1D vector, but got {describe(input)}")
@@ -323,7 +331,11 @@ def _combinations(input: Any, r: int, with_replacement: bool) -> Any:
     if r == 0:
         return ops.zeros((0,), dtype=input.dtype, device=input.device)
     choose = combinations_with_replacement if with_replacement else index_combinations
-    places = np.array(list(choose(range(int(input.shape[0])), r)), np.int64).reshape(-1, r)
+    many = int(input.shape[0])
+    count = _choices(many + r - 1 if with_replacement and many else many, r)
+    check_size("combinations", (count, r))
+    chosen = chain.from_iterable(choose(range(many), r) if count else ())
+    places = np.fromiter(chosen, np.int64, count * r).reshape(count, r)
     index = _core.from_ndarray(Tensor, np.ascontiguousarray(places), dtypes.int64)
     return ops.reshape(ops.index_select(input, 0, ops.reshape(index, (-1,))), places.shape)
 

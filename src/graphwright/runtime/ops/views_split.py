@@ -6,13 +6,18 @@ a gradient would be recorded.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.dtypes import uint8
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
+
+MANY = 1 << 20
+"""Fewer tensors than this are made without asking whether they fit in memory."""
 
 
 def _marked(views: list[Any]) -> tuple[Any, ...]:
@@ -29,10 +34,18 @@ def _check_rank(name: str, input: Any) -> None:
         )
 
 
+def _reserve(count: int) -> int:
+    """`count`, if so many tensors fit in memory; else MemoryError, before the first is made."""
+    if count > MANY:
+        _core.empty(Tensor, (count, sys.getsizeof(_core.empty(Tensor, (), uint8))), uint8)
+    return count
+
+
 def _unbind(input: Any, dim: int) -> tuple[Any, ...]:
     if not input.shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return _marked([ops.select(input, dim, i) for i in range(int(input.shape[dim]))])
+    count = _reserve(int(input.shape[dim]))
+    return _marked([ops.select(input, dim, i) for i in range(count)])
 
 
 define("unbind(Tensor input, Dim dim=0)", Kind.COMPOSITE, decompose=_unbind)
@@ -74,7 +87,7 @@ def _split(input: Any, split_size: Any, dim: int) -> tuple[Any, ...]:
             "split_size can only be 0 if dimension size is 0, but got dimension size of "
             f"{size}"
         )
-    before = max(int(-(-size // split_size)) - 1, 0) if split_size else 0
+    before = _reserve(max(int(-(-size // split_size)) - 1, 0)) if split_size else 0
     lengths = [split_size] * before + [size - split_size * before]
     return _marked(_parts(input, lengths, dim))
 
@@ -100,7 +113,7 @@ def _chunk(input: Any, chunks: int, dim: int) -> tuple[Any, ...]:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = input.shape[dim]
     if size == 0:
-        return _marked(_parts(input, [0] * chunks, dim))
+        return _marked(_parts(input, [0] * _reserve(chunks), dim))
     return _split(input, (size + chunks - 1) // chunks, dim)
 
 
@@ -113,7 +126,7 @@ define("chunk(Tensor input, int chunks, Dim dim=0)", Kind.COMPOSITE, decompose=_
 def _section_ends(size: Any, sections: int) -> list[Any]:
     least, extra = size // sections, int(size % sections)
     ends, at = [], 0
-    for i in range(sections):
+    for i in range(_reserve(sections)):
         at += least + int(i < extra)
         ends.append(at)
     return ends[:-1]
