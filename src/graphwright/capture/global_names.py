@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import builtins
 import types
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.intact import builtins_of
-from graphwright.capture.source import ForeignGlobalSource, GlobalSource, Source
+from graphwright.capture.source import (
+    AttrSource,
+    ConstSource,
+    ForeignGlobalSource,
+    GlobalSource,
+    Source,
+)
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
 
@@ -56,6 +63,13 @@ class GlobalNames:
             return self.root_global(name)
         return self._global(function, ForeignGlobalSource(source, name), name)
 
+    def guard_builtin(self, function: types.FunctionType, name: str) -> None:
+        """A break unless what an instruction of the function looks up by itself is Python's."""
+        found = builtins_of(function).get(name)
+        if found is not vars(builtins)[name] or type(found) is not types.BuiltinFunctionType:
+            unsupported("GB0005", f"an instruction that calls {name}, which is not Python's own")
+        self.guards.id_match(AttrSource(ConstSource(builtins, "builtins"), name), found)
+
     def _global(self, function: types.FunctionType, source: Source, name: str) -> VariableTracker:
         if name in self.side_effects.globals and (
             function.__globals__ is self.function.__globals__
@@ -66,11 +80,11 @@ class GlobalNames:
             return written
         if name in function.__globals__:
             return self.wrap(function.__globals__[name], source)
-        builtins = builtins_of(function)
-        if name not in builtins:
+        found = builtins_of(function)
+        if name not in found:
             self.guards.missing(source)
             self._not_defined(name)
-        return self.wrap(builtins[name], source)
+        return self.wrap(found[name], source)
 
     def _not_defined(self, name: str) -> NoReturn:
         text = self.constant(f"name {name!r} is not defined")

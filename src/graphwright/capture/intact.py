@@ -11,12 +11,14 @@ import types
 from typing import Any
 
 _OTHERS = frozenset(["print", "input", "open", "breakpoint", "exit", "quit", "help", "copyright",
-                     "credits", "license", "__import__", "__build_class__"])
+                     "credits", "license"])
 _NAMESPACE = vars(builtins)
+_OF_INSTRUCTIONS = frozenset(["__import__", "__build_class__"])
 _NEEDED = tuple(
     (name, value)
     for name, value in _NAMESPACE.items()
-    if callable(value) and name not in _OTHERS and not name.startswith("_")
+    if name in _OF_INSTRUCTIONS
+    or (callable(value) and name not in _OTHERS and not name.startswith("_"))
 )
 
 

@@ -215,9 +215,13 @@ class Translator(Values):
         """A global or builtin."""
         raise NotImplementedError
 
+    def frame_function(self) -> types.FunctionType:
+        """A real function with the globals and builtins of the frame."""
+        raise NotImplementedError
+
     def globals_(self) -> dict[str, Any]:
         """The real globals of the frame."""
-        raise NotImplementedError
+        return self.frame_function().__globals__
 
     def shares_globals_with_root(self) -> bool:
         """Whether functions made here see the globals of the captured frame."""
@@ -321,11 +325,11 @@ class InlineTranslator(Translator):
     def load_global(self, name: str) -> VariableTracker:
         return self.function.load_global(self, name)
 
-    def globals_(self) -> dict[str, Any]:
+    def frame_function(self) -> types.FunctionType:
         if isinstance(self.function, UserFunctionVariable):
-            return self.function.function.__globals__
+            return self.function.function
         maker: Translator = self.function.maker  # type: ignore[attr-defined]
-        return maker.globals_()
+        return maker.frame_function()
 
 
 class RootTranslator(Translator):
@@ -358,8 +362,8 @@ class RootTranslator(Translator):
     def load_global(self, name: str) -> VariableTracker:
         return self.output.root_global(name)
 
-    def globals_(self) -> dict[str, Any]:
-        return self.output.function.__globals__
+    def frame_function(self) -> types.FunctionType:
+        return self.output.function
 
     def run_to_break(self) -> Instruction | None:
         """Run to the return (None) or to the instruction before which the graph ends."""

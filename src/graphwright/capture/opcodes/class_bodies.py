@@ -24,6 +24,7 @@ def _names(tx: Translator, inst: Instruction) -> dict[str, VariableTracker]:
 
 @opcode("LOAD_BUILD_CLASS")
 def load_build_class(tx: Translator, inst: Instruction) -> None:
+    tx.output.guard_builtin(tx.frame_function(), "__build_class__")
     tx.push(BuiltinVariable(__build_class__, build_class))
 
 

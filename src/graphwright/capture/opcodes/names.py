@@ -11,6 +11,7 @@ from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.source import ModuleSource
 from graphwright.capture.variables.base import NULL
 from graphwright.capture.variables.functions import CellVariable
+from graphwright.capture.variables.namespaces import instance_dict
 
 if TYPE_CHECKING:
     from graphwright.capture.bytecode import Instruction
@@ -155,21 +156,36 @@ def delete_attr(tx: Translator, inst: Instruction) -> None:
 @opcode("IMPORT_NAME")
 def import_name(tx: Translator, inst: Instruction) -> None:
     level, fromlist = (value.as_constant() for value in tx.popn(2))
-    name = inst.value
-    if level:
-        package = tx.globals_().get("__package__") or ""
-        base = package.rsplit(".", level - 1)[0] if level > 1 else package
-        name = f"{base}.{name}" if name else base
-    if not fromlist:
-        if name not in sys.modules:
-            unsupported("GB0005", f"import of {name}, which is not loaded yet")
-        name = name.partition(".")[0]
+    tx.output.guard_builtin(tx.frame_function(), "__import__")
+    name = _absolute(tx, inst.value, level)
+    module = _loaded(tx, name)
+    if not fromlist and "." in name:
+        module = _loaded(tx, name.partition(".")[0])
+    members = instance_dict(sys.modules[name])
+    if "__path__" in members and any(part not in members for part in fromlist or ()):
+        unsupported("GB0005", f"import from {name}, which may load one of its modules")
+    tx.push(module)
+
+
+def _absolute(tx: Translator, name: str, level: int) -> str:
+    """The name of a module that is imported `level` packages up."""
+    if not level:
+        return name
+    if "__package__" not in tx.globals_():
+        unsupported("GB0005", "a relative import where there is no __package__")
+    package = tx.load_global("__package__").realize().as_constant()
+    if type(package) is not str or not package:
+        unsupported("GB0005", f"a relative import where __package__ is {package!r}")
+    base = package.rsplit(".", level - 1)[0]
+    return f"{base}.{name}" if name else base
+
+
+def _loaded(tx: Translator, name: str) -> VariableTracker:
+    """A module that is loaded, and goes on to be found as such."""
     module = sys.modules.get(name)
     if module is None:
         unsupported("GB0005", f"import of {name}, which is not loaded yet")
-    if hasattr(module, "__path__") and any(part not in vars(module) for part in fromlist or ()):
-        unsupported("GB0005", f"import from {name}, which may load one of its modules")
-    tx.push(tx.output.wrap(module, ModuleSource(name)))
+    return tx.output.wrap(module, ModuleSource(name))
 
 
 @opcode("IMPORT_FROM")

@@ -31,6 +31,7 @@ from graphwright.capture.variables.class_guards import (
 from graphwright.capture.variables.containers import make_container
 from graphwright.capture.variables.enums import (
     find_member,
+    guard_entry,
     guard_members,
     is_enumeration,
     member_variable,
@@ -38,7 +39,6 @@ from graphwright.capture.variables.enums import (
 )
 from graphwright.capture.variables.exceptions import make_exception
 from graphwright.capture.variables.length_hints import length_asked
-from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.namespaces import (
     ABSENT,
     is_data_descriptor,
@@ -126,6 +126,7 @@ class ClassVariable(VariableTracker):
         if static is ABSENT:
             if meta is not ABSENT or lookup(type(self.value), "__getattr__") is not ABSENT:
                 unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
+            guard_member(tx, type(self.value), "__getattr__")
             tx.guards.missing(source)
             raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
         guard_binding(tx, static)
@@ -158,6 +159,8 @@ class ClassVariable(VariableTracker):
             unsupported("GB0010", f"attribute {name!r} of {self.describe()}: __getattribute__ of "
                         "its metaclass")
         guard_member(tx, type(self.value), "__getattribute__")
+        if may_change(type(self.value)):
+            tx.guards.type_match(class_source(self.value), type(self.value))
 
     def _guard_metaclass(self, tx: Translator, name: str, meta: Any) -> None:
         """The metaclass must not gain a data descriptor, which comes before the class."""
@@ -172,11 +175,15 @@ class ClassVariable(VariableTracker):
             guard_binding(tx, meta)
 
     def _member(self, tx: Translator, name: str) -> VariableTracker | None:
-        """A member of an enumeration."""
-        members: dict[str, Any] = getattr(self.value, "__members__", {})
-        if type(self.value) is not enum.EnumType or name not in members:
+        """A member of an enumeration, as its class attribute gives it."""
+        if type(self.value) is not enum.EnumType or name not in self.value.__members__:
             return None
-        return member_variable(tx.guards, members[name])
+        static = lookup(self.value, name)
+        if static is not ABSENT and type(static) not in (enum.property, self.value):
+            return None
+        guard_member(tx, self.value, name)
+        guard_entry(tx, self.value, "_member_map_", name)
+        return member_variable(tx.guards, getattr(self.value, name))
 
     def length(self, tx: Translator) -> VariableTracker:
         if is_enumeration(self.value):
@@ -217,10 +224,9 @@ class ClassVariable(VariableTracker):
             guard_members(tx, self.value)
             name = key.realize().as_constant()
             known: Any = self.value
-            tx.fold(known.__members__.__getitem__, name)
-            found = self._member(tx, name)
-            assert found is not None
-            return found
+            found = tx.fold(known.__members__.__getitem__, name)
+            guard_entry(tx, self.value, "_member_map_", name)
+            return member_variable(tx.guards, found)
         meta = lookup(type(self.value), "__getitem__")
         if meta is ABSENT and isinstance(lookup(self.value, "__class_getitem__"), classmethod):
             self._guard_metaclass(tx, "__getitem__", meta)
@@ -312,12 +318,10 @@ class ClassVariable(VariableTracker):
         if new is type.__new__:
             return self._new_class(tx, args, kwargs)
         own = isinstance(new, staticmethod) and isinstance(new.__func__, types.FunctionType)
-        if own and not _generated_new(self.value):
+        if own:
             if not may_inline(new.__func__.__code__.co_filename):
                 unsupported("GB0004", f"creation of {self.describe()}")
             return self._by_own_new(tx, new, args, kwargs)
-        if issubclass(self.value, tuple) and hasattr(self.value, "_fields"):
-            return self._named_tuple(tx, args, kwargs)
         if issubclass(self.value, BaseException):
             error = make_exception(tx, self.value, args, kwargs)
             if error is not None:
@@ -366,20 +370,6 @@ class ClassVariable(VariableTracker):
         """Whether no C code says how instances are made, or that there are none."""
         return self.value.__flags__ & (_HEAP_TYPE | _NOT_CALLABLE) == _HEAP_TYPE
 
-    def _named_tuple(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        cls: Any = self.value
-        generated = hasattr(cls, "_field_defaults") and _generated_new(cls)
-        if not generated or has_own_operations(cls):
-            unsupported("GB0004", f"creation of {self.describe()}")
-        items = dict(zip(cls._fields, args, strict=False))
-        items.update(kwargs)
-        for name, default in cls._field_defaults.items():
-            if name not in items:
-                items[name] = tx.output.wrap(default, ConstSource(default))
-        if set(items) != set(cls._fields) or len(args) > len(cls._fields):
-            unsupported("GB0007", f"TypeError: wrong arguments for {self.value.__name__}()")
-        return NamedTupleVariable([items[name] for name in cls._fields], cls)
-
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.load_const(self.value)
 
@@ -423,12 +413,6 @@ class _Slotted:
 
 
 _LARGEST_PLAIN = _Slotted.__basicsize__
-
-
-def _generated_new(cls: Any) -> bool:
-    """Whether the class creates its instances as `namedtuple` made it."""
-    code = getattr(cls.__new__, "__code__", None)
-    return code is not None and code.co_filename.startswith(("<string>", "<namedtuple"))
 
 
 class OpaqueVariable(VariableTracker):

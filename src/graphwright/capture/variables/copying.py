@@ -82,9 +82,12 @@ def _own_hook(tx: Translator, value: VariableTracker, name: str) -> VariableTrac
     """A method of the class for copies: of `deepcopy` the object itself is asked."""
     if not isinstance(value, ObjectVariable):
         return None
+    if name == "__copy__":
+        found = tx.attribute_or_none(tx.class_of(value), name)
+        return tx.bound_method(found, value) if found is not None else None
     guard_member(tx, value.cls, name)
     static = lookup(value.cls, name)
-    if name == "__deepcopy__" and not isinstance(value, NNModuleVariable):
+    if not isinstance(value, NNModuleVariable):
         return tx.attribute_or_none(value, name)
     if static is ABSENT:
         return None

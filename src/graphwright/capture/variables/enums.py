@@ -7,12 +7,14 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.exc import unsupported
 from graphwright.capture.guard_text import class_name
 from graphwright.capture.source import (
     ClassSource,
     ConstSource,
     InstanceAttrSource,
+    ItemSource,
     MroSource,
     Source,
 )
@@ -141,6 +143,7 @@ class EnumVariable(ConstantVariable):
         own = f"_{name}_" if name in ("name", "value") else name
         if name == "__dict__":
             unsupported("GB0008", f"the __dict__ of {self.describe()}")
+        guard_member(tx, cls, name)
         given = InstanceAttrSource(ConstSource(self.value, self.describe()), own)
         held = instance_dict(self.value)
         shown = own == name and not is_data_descriptor(static)
@@ -148,17 +151,12 @@ class EnumVariable(ConstantVariable):
             if own in held:
                 return tx.output.wrap(held[own], given)
             tx.guards.missing(given)
-        source = MroSource(ClassSource.of(cls), name)
-        if static is None:
-            tx.guards.missing(source)
-        else:
-            tx.guards.id_match(source, static)
         if isinstance(static, property | types.DynamicClassAttribute) and isinstance(
             static.fget, types.FunctionType
         ):
             return tx.class_function(cls, name, "fget").call(tx, [self], {})
         if isinstance(static, (types.FunctionType, classmethod, staticmethod)):
-            return tx.bind(static, source, self, name)
+            return tx.bind(static, MroSource(ClassSource.of(cls), name), self, name)
         return super().getattr(tx, name)
 
 
@@ -225,7 +223,18 @@ def is_enumeration(cls: type) -> bool:
 def members_of(tx: Translator, cls: Any) -> list[Any]:
     """The members of an enumeration in order: while its class is being made, there come more."""
     guard_members(tx, cls)
+    names = MroSource(ClassSource.of(cls), "_member_names_")
+    for i, name in enumerate(cls._member_names_):
+        tx.guards.equals(ItemSource(names, i), name)
+        guard_entry(tx, cls, "_member_map_", name)
     return list(cls)
+
+
+def guard_entry(tx: Translator, cls: Any, table: str, key: Any) -> None:
+    """What one of the tables of an enumeration has for a key, if anything."""
+    known = namespace_of(cls)[table]
+    if _eval_frame.is_constant(key) and key in known:
+        tx.guards.id_match(ItemSource(MroSource(ClassSource.of(cls), table), key), known[key])
 
 
 def guard_members(tx: Translator, cls: Any) -> None:
@@ -246,4 +255,6 @@ def find_member(tx: Translator, cls: Any, args: list[VariableTracker]) -> Variab
     value = args[0].realize().as_constant()
     guard_operations(tx.guards, cls)
     guard_members(tx, cls)
-    return tx.constant(tx.fold(cls, value))
+    found = tx.fold(cls, value)
+    guard_entry(tx, cls, "_value2member_map_", value)
+    return tx.constant(found)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import collections
 import time
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.exc import unsupported
 from graphwright.capture.source import AttrSource, InstanceAttrSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import class_source, guard_member
@@ -20,20 +21,15 @@ from graphwright.capture.variables.sequences import (
     COMMON,
     Args,
     Kwargs,
-    SequenceMethod,
     TupleVariable,
 )
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.translator import Translator
 
-_FIELD_READERS = (
-    type(time.struct_time.tm_year),
-    type(collections.namedtuple("_Sample", "field").field),  # type: ignore[attr-defined]
-)
+_OF_STRUCT: Any = type(time.struct_time.tm_year)
+_FIELD: Any = type(collections.namedtuple("_Sample", "field").field)  # type: ignore[attr-defined]
 
 
 def has_own_operations(cls: type) -> bool:
@@ -60,6 +56,13 @@ def _is_own(name: str, value: object) -> bool:
 def is_generated(function: types.FunctionType) -> bool:
     """Whether `namedtuple` wrote a method."""
     return function.__code__.co_filename == collections.namedtuple.__code__.co_filename
+
+
+def shown_names(cls: Any) -> list[str]:
+    """The names that the repr which `namedtuple` wrote shows, of whatever is in `_fields` now."""
+    writer = lookup(cls, "__repr__")
+    shown = dict(zip(writer.__code__.co_freevars, writer.__closure__, strict=True))["repr_fmt"]
+    return [part.removesuffix("=%r") for part in shown.cell_contents[1:-1].split(", ")]
 
 
 def names_its_items(cls: type) -> bool:
@@ -95,7 +98,9 @@ class NamedTupleVariable(TupleVariable):
         return self._like([item.as_constant() for item in self.items])
 
     def _like(self, values: list[Any]) -> Any:
-        return self.kind(*values)
+        if has_hidden_fields(self.kind):
+            return self.kind(values)
+        return tuple.__new__(self.kind, values)
 
     def length(self, tx: Translator) -> VariableTracker:
         guard_member(tx, self.kind, "__len__")
@@ -118,40 +123,43 @@ class NamedTupleVariable(TupleVariable):
         return super().unpack(tx)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        of_struct = getattr(self.kind, "__match_args__", ())
-        fields: tuple[str, ...] = getattr(self.kind, "_fields", of_struct)
         found = lookup(self.kind, name, absent=None)
+        guard_member(tx, self.kind, "__getattribute__")
         guard_member(tx, self.kind, name)
         if self.held is not None and self.source is not None and not is_data_descriptor(found):
             own = InstanceAttrSource(self.source, name)
             if name in self.held:
                 return tx.output.wrap(self.held[name], own)
             tx.guards.missing(own)
-        if name in fields and type(found) in _FIELD_READERS:
-            return self.items[fields.index(name)].realize()
-        if name == "_fields" and found is not None:
-            return tx.constant(fields)
-        if name == "_replace" and isinstance(found, types.FunctionType) and is_generated(found):
-            return SequenceMethod(self, name)
-        if name == "_field_defaults":
-            return tx.dict_of({k: tx.constant(v) for k, v in self.kind._field_defaults.items()})  # type: ignore
+        if type(found) in (_FIELD, _OF_STRUCT):
+            return self._field(found).realize()
         source = MroSource(class_source(self.kind), name)
-        if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+        if type(found) is property and isinstance(found.fget, types.FunctionType):
             getter = tx.output.wrap(found.fget, AttrSource(source, "fget"))
             return getter.call(tx, [self], {})
         if isinstance(found, types.FunctionType):
             return tx.bound_method(tx.output.wrap(found, source), self)
         if isinstance(found, (staticmethod, classmethod)):
             return tx.bind(found, source, self, name)
+        if isinstance(found, (tuple, dict)):
+            return tx.output.wrap(found, source)
         return super().getattr(tx, name)
+
+    def _field(self, reader: Any) -> VariableTracker:
+        """The item that a class attribute reads, whatever its name."""
+        if type(reader) is _FIELD:
+            place = reader.__reduce__()[1][0]
+        elif type(lookup(self.kind, "__new__")) is types.BuiltinMethodType:
+            place = reader.__get__(self.kind(range(len(self.items))))
+        else:
+            unsupported("GB0010", f"a field of {self.describe()}, whose class has a __new__")
+        if place is None or place >= len(self.items):
+            unsupported("GB0010", f"a field of {self.describe()} that is none of its items")
+        return self.items[place]
 
     def call_method(
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
     ) -> VariableTracker:
-        if name == "_replace" and not args and set(kwargs) <= set(self.kind._fields):  # type: ignore
-            fields: tuple[str, ...] = getattr(self.kind, "_fields", ())
-            items = [kwargs.get(f, item) for f, item in zip(fields, self.items, strict=True)]
-            return NamedTupleVariable(items, self.kind)
         if name in COMMON:
             return super().call_method(tx, name, args, kwargs)
         return self.getattr(tx, name).call(tx, args, kwargs)

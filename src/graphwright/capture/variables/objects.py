@@ -115,6 +115,7 @@ class ObjectVariable(VariableTracker):
         return found
 
     def _found(self, tx: Translator, name: str) -> VariableTracker | None:
+        guard_member(tx, self.cls, "__getattribute__")
         pending = tx.side_effects.attribute(self, name)
         if pending is not None:
             return pending.realize()
@@ -133,10 +134,12 @@ class ObjectVariable(VariableTracker):
         return self._class_attribute(tx, name, static) if static is not ABSENT else None
 
     def class_member(self, tx: Translator, name: str) -> Any:
-        """The class's attribute, or that there is none, which stays so."""
+        """What the class says of writes to an attribute, which stays so."""
         static = self._class_member(tx, name)
-        if static is ABSENT:
-            tx.guards.missing(self._class_source(name))
+        if static is ABSENT or lookup(type(static), "__get__") is not ABSENT:
+            guard_member(tx, self.cls, name)
+        else:
+            tx.guards.type_match(self._class_source(name), type(static))
         return static
 
     def _class_member(self, tx: Translator, name: str) -> Any:
@@ -167,7 +170,7 @@ class ObjectVariable(VariableTracker):
         return tx.output.wrap_place(values[name], AttrSource(self.source, name))
 
     def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker | None:
-        if isinstance(static, property):
+        if acts_as_property(static, "__get__"):
             getter = static.fget
             if not isinstance(getter, types.FunctionType):
                 unsupported("GB0010", f"property {name!r} of {self.cls.__name__}")
@@ -311,7 +314,7 @@ class ObjectVariable(VariableTracker):
     def store(self, tx: Translator, name: str, value: VariableTracker) -> None:
         """`object.__setattr__`."""
         static = self.class_member(tx, name)
-        if isinstance(static, property) and isinstance(static.fset, types.FunctionType):
+        if acts_as_property(static, "__set__") and isinstance(static.fset, types.FunctionType):
             source = AttrSource(self._class_source(name), "fset")
             tx.output.wrap(static.fset, source).call(tx, [self, value], {})
             return
@@ -338,8 +341,8 @@ class ObjectVariable(VariableTracker):
 
     def remove(self, tx: Translator, name: str) -> None:
         """`object.__delattr__`."""
-        static = self._class_member(tx, name)
-        if isinstance(static, property) and isinstance(static.fdel, types.FunctionType):
+        static = self.class_member(tx, name)
+        if acts_as_property(static, "__delete__") and isinstance(static.fdel, types.FunctionType):
             source = AttrSource(self._class_source(name), "fdel")
             tx.output.wrap(static.fdel, source).call(tx, [self], {})
             return
@@ -534,6 +537,12 @@ def _check_result(name: str, result: VariableTracker) -> None:
         right = 0 <= result.as_constant() <= sys.maxsize
     if not right:
         unsupported("GB0007", f"{name} gives {result.describe()}")
+
+
+def acts_as_property(static: Any, method: str) -> bool:
+    """Whether a class attribute is a property whose class has no such method of its own."""
+    kind = type(static)
+    return issubclass(kind, property) and lookup(kind, method) is vars(property)[method]
 
 
 def is_slot(static: Any) -> bool:

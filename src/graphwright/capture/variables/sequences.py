@@ -85,7 +85,7 @@ class SequenceVariable(VariableTracker):
     @classmethod
     def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
         """The methods that are interpreted, by name."""
-        return {**COMMON, "_replace": COMMON["__len__"]}
+        return COMMON
 
     def _index(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         most = 1 if self.kind is range else 3

@@ -17,7 +17,11 @@ from graphwright.capture.variables.enums import EnumVariable
 from graphwright.capture.variables.exceptions import ExceptionVariable
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.named_tuples import NamedTupleVariable, is_generated
+from graphwright.capture.variables.named_tuples import (
+    NamedTupleVariable,
+    is_generated,
+    shown_names,
+)
 from graphwright.capture.variables.namespaces import lookup
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.quotients import QuotientVariable
@@ -193,7 +197,7 @@ def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[
         guard_member(tx, value.kind, "__repr__")
         if not _is_generated(lookup(value.kind, "__repr__")):
             unsupported("GB0008", f"repr() of {value.describe()}")
-        labels: list[list[Piece]] = [[f"{name}="] for name in getattr(value.kind, "_fields", ())]
+        labels: list[list[Piece]] = [[f"{name}="] for name in shown_names(value.kind)]
         fields = _listed(tx, value.items, convert, labels)
         return [f"{value.kind.__name__}(", *fields, ")"]
     if type(value) is DictVariable and value.kind is dict:

@@ -1,0 +1,685 @@
+"""What classes of records, enumerations and slots, and instructions themselves, rely on is changed.
+
+Each pair of a reader and a change is a case of its own: the reader is compiled, called, called
+again after the change and must then give what plain Python gives. All pairs are the slow sweep;
+the default run draws a sample by a printed seed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import contextlib
+import copy
+import dataclasses
+import enum
+import random
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from graphwright.capture.convert import Frontend
+
+from .matrix import outcome, tensor
+
+X = tensor(3)
+Reader = Callable[[Any, Any, Any], Any]
+Change = Callable[[Any, Any], Any]
+SAMPLE = 150
+
+
+class Family:
+    """Classes of one kind: how to make one with an instance, who reads them, what changes them."""
+
+    def __init__(self, name: str, make: Callable[[], tuple[Any, Any]]) -> None:
+        self.name = name
+        self.make = make
+        self.readers: dict[str, Reader] = {}
+        self.changes: dict[str, Change] = {}
+
+    def reads(self, **readers: Reader) -> None:
+        self.readers.update(readers)
+
+    def changed_by(self, **changes: Change) -> None:
+        self.changes.update(changes)
+
+    def pairs(self) -> Iterator[tuple[Family, str, str]]:
+        for reader in self.readers:
+            for change in self.changes:
+                yield self, reader, change
+
+
+def put(name: str, value: Any) -> Change:
+    """Assign an attribute of the class."""
+    return lambda cls, thing: setattr(cls, name, value)
+
+
+def swap(cls: Any, thing: Any) -> None:
+    """Exchange what the class has for two fields."""
+    first, second = vars(cls)["a"], vars(cls)["b"]
+    cls.a, cls.b = second, first
+
+
+def of_other_class(cls: Any, thing: Any) -> None:
+    other = type("Other", (cls,), {"b": property(lambda self: 11), "__slots__": ()})
+    thing.__class__ = other
+
+
+def made_new(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    return tuple.__new__(cls, (21, 22))
+
+
+def matched(x: Any, cls: Any, thing: Any) -> Any:
+    match thing:
+        case cls(first, second):
+            return x * first - second
+    return x
+
+
+def unpacked(x: Any, cls: Any, thing: Any) -> Any:
+    first, second = thing
+    return x * first - second
+
+
+def tried(x: Any, cls: Any, thing: Any) -> Any:
+    try:
+        return x * thing.c
+    except AttributeError:
+        return x + 1
+
+
+def written(x: Any, cls: Any, thing: Any) -> Any:
+    made = cls(3, 4)
+    made.b = 5
+    return x * made.b - made.a
+
+
+ANY_CLASS: dict[str, Change] = {
+    "property": put("b", property(lambda self: 7)),
+    "plain": put("b", 8),
+    "removed": lambda cls, thing: delattr(cls, "b"),
+    "swapped": swap,
+    "getattr": put("__getattr__", lambda self, name: 6),
+    "getattribute": put("__getattribute__", lambda self, name: 5),
+    "match_args": put("__match_args__", ("b", "a")),
+    "eq": put("__eq__", lambda self, other: True),
+    "hash": put("__hash__", lambda self: 1),
+    "repr": put("__repr__", lambda self: "thing"),
+    "length": put("__len__", lambda self: 9),
+    "bool": put("__bool__", lambda self: False),
+    "init": put("__init__", lambda self, *args, **kwargs: None),
+    "other_class": of_other_class,
+    "module_name": put("__module__", "elsewhere"),
+    "class_name": put("__name__", "Renamed"),
+    "qualname": put("__qualname__", "Re.named"),
+}
+ANY_READER: dict[str, Reader] = {
+    "attribute": lambda x, cls, thing: x * thing.b,
+    "both": lambda x, cls, thing: x * thing.a - thing.b,
+    "getattr": lambda x, cls, thing: x * getattr(thing, "b", 2),
+    "hasattr": lambda x, cls, thing: x * hasattr(thing, "b") + hasattr(thing, "c"),
+    "missing": tried,
+    "made": lambda x, cls, thing: x * cls(3, 4).b,
+    "made_by_name": lambda x, cls, thing: x * cls(b=4, a=3).b,
+    "match": matched,
+    "repr": lambda x, cls, thing: (x + 1, repr(thing)),
+    "isinstance": lambda x, cls, thing: x * isinstance(thing, cls),
+    "equal": lambda x, cls, thing: x * (thing == cls(1, 2)) + (thing != cls(1, 2)),
+    "truth": lambda x, cls, thing: x + 1 if thing else x - 1,
+    "name": lambda x, cls, thing: (x + 1, cls.__name__, cls.__qualname__, cls.__module__),
+    "copy": lambda x, cls, thing: x * copy.copy(thing).b,
+}
+
+
+# named tuples
+
+
+def plain_tuple() -> tuple[Any, Any]:
+    cls = collections.namedtuple("cls", "a b", defaults=[2])
+    return cls, cls(1, 2)
+
+
+def typed_tuple() -> tuple[Any, Any]:
+    class Pair(typing.NamedTuple):
+        a: int
+        b: int = 2
+
+        def difference(self) -> int:
+            return self.a - self.b
+
+    return Pair, Pair(1)
+
+
+def derived_tuple() -> tuple[Any, Any]:
+    class Pair(collections.namedtuple("Base", "a b", defaults=[2])):
+        def difference(self) -> int:
+            return self.a - self.b
+
+        @property
+        def b(self) -> int:
+            return self[1] * 3
+
+    return Pair, Pair(1)
+
+
+TUPLE_READERS: dict[str, Reader] = {
+    **ANY_READER,
+    "by_index": lambda x, cls, thing: x * thing[1],
+    "slice": lambda x, cls, thing: x * thing[1:][0],
+    "unpacked": unpacked,
+    "starred": lambda x, cls, thing: x * max(*thing),
+    "length": lambda x, cls, thing: x * len(thing),
+    "iterated": lambda x, cls, thing: x * sum(item for item in thing),
+    "contains": lambda x, cls, thing: x * (2 in thing) + (7 in thing),
+    "replaced": lambda x, cls, thing: x * thing._replace(a=5).a - thing._replace(a=5)[1],
+    "replaced_b": lambda x, cls, thing: x * thing._replace(b=5)[1],
+    "made_of": lambda x, cls, thing: x * cls._make([3, 4])[1],
+    "as_dict": lambda x, cls, thing: x * thing._asdict()["b"],
+    "fields": lambda x, cls, thing: (x + 1, cls._fields, thing._fields),
+    "defaults": lambda x, cls, thing: x * cls._field_defaults.get("b", 1),
+    "defaults_of_instance": lambda x, cls, thing: x * thing._field_defaults.get("b", 1),
+    "by_default": lambda x, cls, thing: x * cls(3)[1],
+    "count": lambda x, cls, thing: x * thing.count(2) + thing.index(1),
+    "added": lambda x, cls, thing: x * (thing + (5,))[2],
+    "ordered": lambda x, cls, thing: x * (thing < (1, 3)),
+    "hashed": lambda x, cls, thing: x * {(1, 2): 3}.get(thing, 4),
+}
+TUPLE_CHANGES: dict[str, Change] = {
+    **{name: change for name, change in ANY_CLASS.items() if name != "other_class"},
+    "fields": put("_fields", ("b", "a")),
+    "fewer_fields": put("_fields", ("b",)),
+    "fields_and_property": lambda cls, thing: (
+        setattr(cls, "a", property(lambda self: 7)), setattr(cls, "_fields", ("b", "a"))),
+    "defaults": put("_field_defaults", {"b": 9}),
+    "defaults_in_place": lambda cls, thing: cls._field_defaults.update(b=9, a=8),
+    "make": put("_make", classmethod(lambda cls, values: (31, 32))),
+    "replace": put("_replace", lambda self, **changes: made_new(type(self))),
+    "asdict": put("_asdict", lambda self: {"a": 1, "b": 41}),
+    "new": put("__new__", made_new),
+    "defaults_of_new": lambda cls, thing: setattr(cls.__new__, "__defaults__", (51,)),
+    "getitem": put("__getitem__", lambda self, key: 61),
+    "iter": put("__iter__", lambda self: iter((71, 72))),
+    "contains": put("__contains__", lambda self, item: False),
+    "count": put("count", lambda self, item: 81),
+    "add": put("__add__", lambda self, other: (1, 2, 91)),
+    "less": put("__lt__", lambda self, other: False),
+}
+FAMILIES = [
+    Family("namedtuple", plain_tuple), Family("NamedTuple", typed_tuple),
+    Family("derived_namedtuple", derived_tuple),
+]
+for family in FAMILIES:
+    family.reads(**TUPLE_READERS)
+    family.changed_by(**TUPLE_CHANGES)
+    if family.name != "namedtuple":
+        family.reads(method=lambda x, cls, thing: x * thing.difference())
+        family.changed_by(method=put("difference", lambda self: 101))
+
+
+# dataclasses and plain classes
+
+
+def record(**options: Any) -> Callable[[], tuple[Any, Any]]:
+    def make() -> tuple[Any, Any]:
+        @dataclasses.dataclass(**options)
+        class Pair:
+            a: int
+            b: int = 2
+
+            def difference(self) -> int:
+                return self.a - self.b
+
+        return Pair, Pair(1)
+
+    return make
+
+
+def plain_class() -> tuple[Any, Any]:
+    class Pair:
+        __match_args__ = ("a", "b")
+
+        def __init__(self, a: int, b: int = 2) -> None:
+            self.a, self.b = a, b
+
+        def difference(self) -> int:
+            return self.a - self.b
+
+    return Pair, Pair(1)
+
+
+def slotted_class() -> tuple[Any, Any]:
+    class Pair:
+        __slots__ = ("a", "b")
+        __match_args__ = ("a", "b")
+
+        def __init__(self, a: int, b: int = 2) -> None:
+            self.a, self.b = a, b
+
+        def difference(self) -> int:
+            return self.a - self.b
+
+    return Pair, Pair(1)
+
+
+def meta_class() -> tuple[Any, Any]:
+    class Meta(type):
+        shared = 5
+
+        def made(cls) -> Any:
+            return cls(8, 9)
+
+    class Pair(metaclass=Meta):
+        __match_args__ = ("a", "b")
+        b = 3
+
+        def __init__(self, a: int, b: int = 2) -> None:
+            self.a = a
+
+        def difference(self) -> int:
+            return self.a - self.b
+
+    return Pair, Pair(1)
+
+
+def renew(fields: dict[str, Any]) -> Change:
+    return lambda cls, thing: setattr(cls, "__dataclass_fields__", fields)
+
+
+OBJECT_READERS: dict[str, Reader] = {
+    **ANY_READER,
+    "by_default": lambda x, cls, thing: x * cls(3).b,
+    "method": lambda x, cls, thing: x * thing.difference(),
+    "of_class": lambda x, cls, thing: x * (cls.b if hasattr(cls, "b") else 3),
+    "written": written,
+}
+OBJECT_CHANGES: dict[str, Change] = {
+    **ANY_CLASS,
+    "setattr": put("__setattr__", lambda self, name, value: None),
+    "new": put("__new__", lambda cls, *args, **kwargs: types.SimpleNamespace(a=1, b=21)),
+    "method": put("difference", lambda self: 31),
+    "defaults_of_init": lambda cls, thing: setattr(cls.__init__, "__defaults__", (41,)),
+}
+RECORD_READERS: dict[str, Reader] = {
+    **OBJECT_READERS,
+    "names": lambda x, cls, thing: (x + 1, [field.name for field in dataclasses.fields(cls)]),
+    "is_record": lambda x, cls, thing: x * dataclasses.is_dataclass(thing),
+    "as_dict": lambda x, cls, thing: x * dataclasses.asdict(thing).get("b", 3),
+    "as_tuple": lambda x, cls, thing: x * dataclasses.astuple(thing)[-1],
+    "replaced": lambda x, cls, thing: x * dataclasses.replace(thing, a=5).b,
+    "default": lambda x, cls, thing: x * cls.__dataclass_fields__["b"].default,
+    "ordered": lambda x, cls, thing: x * (thing < cls(1, 3)),
+    "hashed": lambda x, cls, thing: x * {thing: 3}.get(cls(1, 2), 4),
+}
+RECORD_CHANGES: dict[str, Change] = {
+    **OBJECT_CHANGES,
+    "no_fields": renew({}),
+    "field_is_gone": lambda cls, thing: cls.__dataclass_fields__.pop("a"),
+    "field_of_other_name": lambda cls, thing: setattr(
+        cls.__dataclass_fields__["b"], "name", "a"),
+    "default_of_field": lambda cls, thing: setattr(cls.__dataclass_fields__["b"], "default", 51),
+    "field_not_in_init": lambda cls, thing: setattr(cls.__dataclass_fields__["b"], "init", False),
+    "field_type": lambda cls, thing: setattr(
+        cls.__dataclass_fields__["b"], "_field_type", dataclasses._FIELD_CLASSVAR),
+    "less": put("__lt__", lambda self, other: False),
+    "post_init": put("__post_init__", lambda self: setattr(self, "a", 61)),
+    "replace": put("__replace__", lambda self, **changes: self),
+}
+RECORDS = [
+    Family("dataclass", record()), Family("frozen", record(frozen=True)),
+    Family("slotted", record(slots=True)),
+    Family("ordered", record(order=True, unsafe_hash=True)),
+]
+for family in RECORDS:
+    family.reads(**RECORD_READERS)
+    family.changed_by(**RECORD_CHANGES)
+OBJECTS = [
+    Family("plain", plain_class), Family("slots", slotted_class), Family("metaclass", meta_class)]
+for family in OBJECTS:
+    family.reads(**OBJECT_READERS)
+    family.changed_by(**OBJECT_CHANGES)
+OBJECTS[-1].reads(
+    of_meta=lambda x, cls, thing: x * cls.shared,
+    made_by_meta=lambda x, cls, thing: x * cls.made().a,
+)
+OBJECTS[-1].changed_by(
+    of_meta=lambda cls, thing: setattr(type(cls), "shared", 71),
+    data_of_meta=lambda cls, thing: setattr(type(cls), "b", property(lambda cls: 72)),
+    getattr_of_meta=lambda cls, thing: setattr(type(cls), "__getattr__", lambda cls, name: 73),
+    read_by_meta=lambda cls, thing: setattr(
+        type(cls), "__getattribute__", lambda cls, name: 74),
+    call_of_meta=lambda cls, thing: setattr(
+        type(cls), "__call__", lambda cls, *args, **kwargs: types.SimpleNamespace(a=75, b=76)),
+    instance_of_meta=lambda cls, thing: setattr(
+        type(cls), "__instancecheck__", lambda cls, thing: False),
+    shadowed=put("shared", 77),
+    meta=lambda cls, thing: setattr(cls, "__class__", type("Meta2", (type(cls),), {"shared": 78})),
+)
+
+
+# enumerations, dicts with an order, descriptors, sequences of C
+
+
+def enumeration(base: Any) -> Callable[[], tuple[Any, Any]]:
+    def make() -> tuple[Any, Any]:
+        class Color(base):  # type: ignore[misc]
+            A = 1
+            B = 2
+
+            def doubled(self) -> Any:
+                return self.value * 2
+
+        return Color, Color.B
+
+    return make
+
+
+ENUM_READERS: dict[str, Reader] = {
+    "value": lambda x, cls, thing: x * thing.value,
+    "name": lambda x, cls, thing: (x + 1, thing.name),
+    "of_class": lambda x, cls, thing: x * cls.B.value,
+    "by_value": lambda x, cls, thing: x * cls(2).value,
+    "by_name": lambda x, cls, thing: x * cls["B"].value,
+    "all": lambda x, cls, thing: x * sum(member.value for member in cls),
+    "number": lambda x, cls, thing: x * len(cls),
+    "names": lambda x, cls, thing: (x + 1, list(cls.__members__)),
+    "equal": lambda x, cls, thing: x * (thing == cls.B) + (thing is cls.A),
+    "contains": lambda x, cls, thing: x * (thing in cls),
+    "method": lambda x, cls, thing: x * thing.doubled(),
+    "text": lambda x, cls, thing: (x + 1, repr(thing), str(thing)),
+    "hashed": lambda x, cls, thing: x * {cls.B: 3}.get(thing, 4),
+    "truth": lambda x, cls, thing: x + 1 if thing else x - 1,
+    "private": lambda x, cls, thing: x * thing._value_,
+}
+ENUM_CHANGES: dict[str, Change] = {
+    "value": lambda cls, thing: setattr(thing, "_value_", 11),
+    "name": lambda cls, thing: setattr(thing, "_name_", "Z"),
+    "property": put("value", property(lambda self: 12)),
+    "name_property": put("name", property(lambda self: "Y")),
+    "members": lambda cls, thing: cls._member_map_.pop("A"),
+    "member_names": lambda cls, thing: cls._member_names_.reverse(),
+    "fewer_names": lambda cls, thing: cls._member_names_.pop(),
+    "by_value": lambda cls, thing: cls._value2member_map_.update({2: cls.A}),
+    "by_name": lambda cls, thing: cls._member_map_.update(B=cls.A),
+    "method": put("doubled", lambda self: 13),
+    "getattr": put("__getattr__", lambda self, name: 14),
+    "getattribute": put("__getattribute__", lambda self, name: 15),
+    "eq": put("__eq__", lambda self, other: False),
+    "hash": put("__hash__", lambda self: 1),
+    "repr": put("__repr__", lambda self: "thing"),
+    "str": put("__str__", lambda self: "text"),
+    "bool": put("__bool__", lambda self: False),
+    "missing": put("_missing_", classmethod(lambda cls, value: cls.A)),
+}
+ENUMS = [Family(base.__name__, enumeration(base))
+         for base in (enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag)]
+for family in ENUMS:
+    family.reads(**ENUM_READERS)
+    family.changed_by(**ENUM_CHANGES)
+
+
+def ordered_dict() -> tuple[Any, Any]:
+    class Table(collections.OrderedDict):  # type: ignore[type-arg]
+        scale = 2
+
+    return Table, Table(a=1, b=2)
+
+
+ORDERED = Family("OrderedDict", ordered_dict)
+ORDERED.reads(
+    item=lambda x, cls, thing: x * thing["b"],
+    get=lambda x, cls, thing: x * thing.get("b", 5) + thing.get("c", 6),
+    keys=lambda x, cls, thing: (x + 1, list(thing)),
+    values=lambda x, cls, thing: x * sum(thing.values()),
+    items=lambda x, cls, thing: (x + 1, list(thing.items())),
+    length=lambda x, cls, thing: x * len(thing),
+    contains=lambda x, cls, thing: x * ("a" in thing),
+    made=lambda x, cls, thing: x * cls(a=3)["a"],
+    attribute=lambda x, cls, thing: x * thing.scale,
+    truth=lambda x, cls, thing: x + 1 if thing else x - 1,
+)
+ORDERED.changed_by(
+    getitem=put("__getitem__", lambda self, key: 11),
+    missing=put("__missing__", lambda self, key: 12),
+    get=put("get", lambda self, key, default=None: 13),
+    iter=put("__iter__", lambda self: iter(["z"])),
+    keys=put("keys", lambda self: ["y"]),
+    values=put("values", lambda self: [14]),
+    items=put("items", lambda self: [(1, 15)]),
+    length=put("__len__", lambda self: 16),
+    contains=put("__contains__", lambda self, key: False),
+    setitem=put("__setitem__", lambda self, key, value: dict.__setitem__(self, key, 17)),
+    init=put("__init__", lambda self, **items: dict.update(self, a=18)),
+    scale=put("scale", property(lambda self: 19)),
+    moved=lambda cls, thing: thing.move_to_end("a"),
+    removed=lambda cls, thing: thing.pop("a"),
+    bool=put("__bool__", lambda self: False),
+)
+
+
+def described() -> tuple[Any, Any]:
+    class Property(property):
+        pass
+
+    class Field:
+        def __get__(self, thing: Any, owner: Any = None) -> Any:
+            return 3
+
+    class Pair:
+        a = Property(lambda self: 1)
+        b = Field()
+        c = property(lambda self: self.hidden)
+        hidden = 4
+
+        @staticmethod
+        def fixed() -> int:
+            return 5
+
+        @classmethod
+        def of_class(cls) -> Any:
+            return cls.hidden
+
+    return Pair, Pair()
+
+
+DESCRIBED = Family("descriptors", described)
+DESCRIBED.reads(
+    property=lambda x, cls, thing: x * thing.a,
+    field=lambda x, cls, thing: x * thing.b,
+    inner=lambda x, cls, thing: x * thing.c,
+    static=lambda x, cls, thing: x * thing.fixed() + cls.fixed(),
+    of_class=lambda x, cls, thing: x * thing.of_class(),
+)
+DESCRIBED.changed_by(
+    get=lambda cls, thing: setattr(
+        type(vars(cls)["a"]), "__get__", lambda self, thing, owner=None: 11),
+    get_of_field=lambda cls, thing: setattr(
+        type(vars(cls)["b"]), "__get__", lambda self, thing, owner=None: 12),
+    set_of_field=lambda cls, thing: (
+        setattr(type(vars(cls)["b"]), "__set__", lambda self, thing, value: None),
+        vars(thing).update(b=13)),
+    own=lambda cls, thing: vars(thing).update(b=14, a=15, hidden=16, fixed=lambda: 17),
+    getter=put("c", property(lambda self: 18)),
+    hidden=put("hidden", 19),
+    static=put("fixed", staticmethod(lambda: 20)),
+    unbound=put("fixed", lambda *args: 21),
+    of_class=put("of_class", classmethod(lambda cls: 22)),
+)
+
+
+# instructions: what they look up in builtins and among the modules that are loaded
+
+
+def imported(x: Any, cls: Any, thing: Any) -> Any:
+    import math as found
+
+    return x * found.tau
+
+
+def imported_name(x: Any, cls: Any, thing: Any) -> Any:
+    from math import tau
+
+    return x * tau
+
+
+def imported_part(x: Any, cls: Any, thing: Any) -> Any:
+    import os.path
+
+    return x * len(os.path.sep)
+
+
+def imported_from_package(x: Any, cls: Any, thing: Any) -> Any:
+    from collections import abc
+
+    return x * hasattr(abc, "Mapping")
+
+
+def stated(x: Any, cls: Any, thing: Any) -> Any:
+    class Local:
+        scale = 2
+
+        def scaled(self, value: Any) -> Any:
+            return value * self.scale
+
+    return Local().scaled(x)
+
+
+def derived(x: Any, cls: Any, thing: Any) -> Any:
+    class Local(cls):  # type: ignore[misc]
+        scale = 2
+
+    return x * Local.scale
+
+
+def asserted(x: Any, cls: Any, thing: Any) -> Any:
+    try:
+        assert x.dim() == 7, "seven"
+    except AssertionError as error:
+        return x + 1, type(error).__name__
+    return x
+
+
+def nowhere(x: Any, cls: Any, thing: Any) -> Any:
+    return x * len(thing) + abs(-3) + sum(range(4)) + isinstance(thing, tuple)
+
+
+MODULES = ("math", "os", "os.path", "collections", "collections.abc")
+
+
+@contextlib.contextmanager
+def restored() -> Iterator[None]:
+    """Builtins and modules as they were."""
+    names, modules = dict(vars(builtins)), {name: sys.modules[name] for name in MODULES}
+    try:
+        yield
+    finally:
+        vars(builtins).update(names)
+        sys.modules.update(modules)
+
+
+def other_import(name: str, *args: Any) -> Any:
+    return types.SimpleNamespace(tau=2.0, path=types.SimpleNamespace(sep="abc"), abc=None)
+
+
+class Built:
+    scale = 7
+
+    def scaled(self, value: Any) -> Any:
+        return value * 9
+
+
+def in_builtins(name: str, value: Any) -> Change:
+    return lambda cls, thing: vars(builtins).update({name: value})
+
+
+INSTRUCTIONS = Family("instructions", lambda: (Built, (1, 2)))
+INSTRUCTIONS.reads(
+    imported=imported, imported_name=imported_name, imported_part=imported_part,
+    imported_from_package=imported_from_package, stated=stated, derived=derived,
+    asserted=asserted, nowhere=nowhere,
+)
+INSTRUCTIONS.changed_by(
+    other_import=in_builtins("__import__", other_import),
+    no_import=lambda cls, thing: vars(builtins).pop("__import__"),
+    other_build_class=in_builtins("__build_class__", lambda body, name, *bases: Built),
+    no_build_class=lambda cls, thing: vars(builtins).pop("__build_class__"),
+    other_assertion=in_builtins("AssertionError", ValueError),
+    other_sum=in_builtins("sum", lambda values: 12),
+    other_print=in_builtins("print", None),
+    module=lambda cls, thing: sys.modules.update(
+        math=types.SimpleNamespace(tau=3.0), os=other_import("os")),
+    no_module=lambda cls, thing: sys.modules.update(math=None),
+    part=lambda cls, thing: sys.modules.update({"os.path": None, "collections.abc": None}),
+)
+
+
+ALL = [
+    pair for family in (*FAMILIES, *RECORDS, *OBJECTS, *ENUMS, ORDERED, DESCRIBED, INSTRUCTIONS)
+    for pair in family.pairs()
+]
+
+
+def shown(value: Any) -> str:
+    """The repr of an outcome, or how that fails: the changes may make it fail."""
+    try:
+        return repr(value)
+    except (AttributeError, TypeError) as error:
+        return f"{type(value)}: {error}"
+
+
+def stale(pair: tuple[Family, str, str]) -> str | None:
+    """What compiled code gives that plain Python does not, before or after the change."""
+    family, reader, change = pair
+    with restored():
+        cls, thing = family.make()
+        function = family.readers[reader]
+        compiled = Frontend(lambda module, examples: module).compile(function)
+        for when in ("before", "after"):
+            if when == "after":
+                with contextlib.suppress(AttributeError, TypeError, KeyError):
+                    family.changes[change](cls, thing)
+            expected = outcome(function, (X, cls, thing))
+            for attempt in ("first", "second"):
+                found = outcome(compiled, (X, cls, thing))
+                if shown(found) != shown(expected):
+                    return (f"{family.name}, {reader} {when} {change}, {attempt} call: "
+                            f"{shown(found)} instead of {shown(expected)}")
+    return None
+
+
+def check(pairs: list[tuple[Family, str, str]]) -> None:
+    wrong = [text for text in map(stale, pairs) if text is not None]
+    assert not wrong, "\n".join(wrong)
+
+
+NAMED = [
+    ("namedtuple", "both", "fields_and_property"),
+    ("namedtuple", "attribute", "swapped"),
+    ("namedtuple", "replaced", "make"),
+    ("namedtuple", "defaults", "defaults_in_place"),
+    ("instructions", "imported", "other_import"),
+    ("instructions", "imported_name", "no_import"),
+    ("instructions", "imported_part", "part"),
+    ("instructions", "stated", "other_build_class"),
+    ("instructions", "derived", "no_build_class"),
+]
+
+
+@pytest.mark.parametrize(("family", "reader", "change"), NAMED)
+def test_changes_of_what_is_read_through(family, reader, change):
+    check([pair for pair in ALL if (pair[0].name, *pair[1:]) == (family, reader, change)])
+
+
+def test_a_sample_of_readers_and_changes():
+    seed = random.randrange(10**6)
+    print("seed", seed)
+    check(random.Random(seed).sample(ALL, SAMPLE))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({family.name for family, _, _ in ALL}))
+def test_all_readers_and_changes(name):
+    check([pair for pair in ALL if pair[0].name == name])
