@@ -1,4 +1,4 @@
-"""What classes of records, enumerations and slots, and instructions themselves, rely on is changed.
+"""What classes of records, enumerations and slots, and instructions, rely on is changed.
 
 Each pair of a reader and a change is a case of its own: the reader is compiled, called, called
 again after the change and must then give what plain Python gives. All pairs are the slow sweep;
@@ -15,6 +15,7 @@ import dataclasses
 import enum
 import random
 import sys
+import time
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -184,7 +185,7 @@ TUPLE_READERS: dict[str, Reader] = {
     "defaults_of_instance": lambda x, cls, thing: x * thing._field_defaults.get("b", 1),
     "by_default": lambda x, cls, thing: x * cls(3)[1],
     "count": lambda x, cls, thing: x * thing.count(2) + thing.index(1),
-    "added": lambda x, cls, thing: x * (thing + (5,))[2],
+    "added": lambda x, cls, thing: x * (thing + cls(5, 6))[2],
     "ordered": lambda x, cls, thing: x * (thing < (1, 3)),
     "hashed": lambda x, cls, thing: x * {(1, 2): 3}.get(thing, 4),
 }
@@ -571,13 +572,15 @@ MODULES = ("math", "os", "os.path", "collections", "collections.abc")
 
 @contextlib.contextmanager
 def restored() -> Iterator[None]:
-    """Builtins and modules as they were."""
+    """Builtins, modules and classes of C as they were."""
     names, modules = dict(vars(builtins)), {name: sys.modules[name] for name in MODULES}
     try:
         yield
     finally:
         vars(builtins).update(names)
         sys.modules.update(modules)
+        for name, value in SHARED.items():
+            setattr(time.struct_time, name, value)
 
 
 def other_import(name: str, *args: Any) -> Any:
@@ -616,10 +619,28 @@ INSTRUCTIONS.changed_by(
 )
 
 
-ALL = [
-    pair for family in (*FAMILIES, *RECORDS, *OBJECTS, *ENUMS, ORDERED, DESCRIBED, INSTRUCTIONS)
-    for pair in family.pairs()
-]
+# sequences of C
+
+
+SHARED = {name: vars(time.struct_time)[name] for name in ("tm_year", "tm_mon", "__match_args__")}
+SEQUENCES = Family("struct_time", lambda: (time.struct_time, time.gmtime(0)))
+SEQUENCES.reads(
+    attribute=lambda x, cls, thing: x * thing.tm_mon,
+    both=lambda x, cls, thing: x * thing.tm_year - thing.tm_mon,
+    index=lambda x, cls, thing: x * thing[1],
+    unpacked=lambda x, cls, thing: x * max(*thing),
+    match=matched,
+    made=lambda x, cls, thing: x * cls((1, 2, 3, 4, 5, 6, 7, 8, 9)).tm_mon,
+)
+SEQUENCES.changed_by(
+    match_args=put("__match_args__", ("tm_mon", "tm_year")),
+    property=put("tm_mon", property(lambda self: 7)),
+    swapped=lambda cls, thing: (
+        setattr(cls, "tm_mon", SHARED["tm_year"]), setattr(cls, "tm_year", SHARED["tm_mon"])),
+)
+EVERY_FAMILY = [
+    *FAMILIES, *RECORDS, *OBJECTS, *ENUMS, ORDERED, DESCRIBED, SEQUENCES, INSTRUCTIONS]
+ALL = [pair for family in EVERY_FAMILY for pair in family.pairs()]
 
 
 def shown(value: Any) -> str:
@@ -683,3 +704,13 @@ def test_a_sample_of_readers_and_changes():
 @pytest.mark.parametrize("name", sorted({family.name for family, _, _ in ALL}))
 def test_all_readers_and_changes(name):
     check([pair for pair in ALL if pair[0].name == name])
+
+
+@pytest.mark.parametrize("family", EVERY_FAMILY, ids=lambda family: family.name)
+def test_readers_are_captured(family):
+    for name, reader in family.readers.items():
+        cls, thing = family.make()
+        frontend = Frontend(lambda module, examples: module)
+        with contextlib.suppress(TypeError, dataclasses.FrozenInstanceError):
+            frontend.compile(reader)(X, cls, thing)
+            assert frontend.record.graphs, name

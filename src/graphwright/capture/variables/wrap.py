@@ -216,13 +216,17 @@ def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> Varia
     return NamedTupleVariable(items, type(value), source, held)
 
 
-def _sized(output: OutputGraph, value: Any, length: int, source: Source) -> None:
-    same_type(output, value, source)
-    cls = type(value)
-    if base_of(cls) is not None:    # by which the items are read: see `_item`
+def _guard_reads(output: OutputGraph, cls: type) -> None:
+    """The method of a user's class by which `_item` decided how items are read."""
+    if base_of(cls) is not None:
         output.guards.id_match(
             MroSource(ClassSource.of(cls), "__getitem__"), lookup(cls, "__getitem__"))
-    if not isinstance(source, ConstSource) or issubclass(cls, list):
+
+
+def _sized(output: OutputGraph, value: Any, length: int, source: Source) -> None:
+    same_type(output, value, source)
+    _guard_reads(output, type(value))
+    if not isinstance(source, ConstSource) or issubclass(type(value), list):
         output.guards.length(source, length)
 
 
@@ -260,6 +264,7 @@ def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> Variabl
     if not keys.are_modelled():
         return OpaqueVariable(value, source)
     same_type(output, value, source)
+    _guard_reads(output, type(value))
     output.guards.dict_keys(source, keys.guarded())
     for key in keys.objects:
         if not is_known_record(key):
