@@ -42,7 +42,7 @@ class Compilation:
         self.fullgraph = fullgraph
         self.dynamic = dynamic
         self.settings = checked_options(settings or {})
-        self.record = CaptureRecord()
+        self.record = CaptureRecord(watch=notices.watch)
         if not logs.attach(self.record):
             notices.attach(self.record, self.name)
         run = lookup(backend, self.settings["strict"])

@@ -33,6 +33,7 @@ class Artifacts(Record, frozen=False):
             only some outputs of the forward graph had gradients, to the compiled graph.
         note: why the graph runs eagerly, where it does.
         strict: whether half types are rounded where eager execution rounds them.
+        function: the function that the graph is of, and where it is defined.
     """
 
     target: str
@@ -40,6 +41,7 @@ class Artifacts(Record, frozen=False):
     programs: dict[str, CompiledGraph] = field(default_factory=dict)
     note: str = ""
     strict: bool = False
+    function: str = "a function"
 
     @property
     def kernels(self) -> int:

@@ -26,6 +26,7 @@ from graphwright.ir.lowered import CannotLower, Lowered
 from graphwright.ir.node import Node as GraphNode
 from graphwright.ir.pipeline import lower_graph
 from graphwright.logs import log
+from graphwright.notices import compiled_now, note_stage, watched
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.standard_error import warn
@@ -118,11 +119,13 @@ def native(
 
     strict: half types are rounded where eager execution rounds them.
     """
-    artifacts = graph.meta[KEY] = Artifacts(resolve(target), strict=strict)
+    artifacts = graph.meta[KEY] = Artifacts(
+        resolve(target), strict=strict, function=compiled_now())
     needs_grad = _core.grad_enabled() and any(
         isinstance(value, Tensor) and value.requires_grad for value in example_inputs
     )
     needs_grad = needs_grad and _leaves_history(graph)
+    note_stage(f"passes over a graph of {len(graph.graph.nodes)} nodes")
     try:
         with stage("ir"):
             lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad)
@@ -162,7 +165,9 @@ def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callab
     """Compile the forward or the backward graph, and keep it with the artifacts."""
     examples = [node.meta["val"] for node in module.graph.placeholders]
     before = copy.copy(kernel_cache().counts)
-    with stage("codegen"):
+    with watched(f"the {name} graph of {artifacts.function}"), stage("codegen"):
+        note_stage(f"code generation by {artifacts.target} for the {name} graph of "
+                   f"{len(module.graph.nodes)} nodes")
         compile_ = partial(compile_graph, module, examples, strict=artifacts.strict)
         try:
             compiled = compile_(target=artifacts.target)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import graphwright as gw
+from graphwright import native_backends, notices
+from graphwright.capture.convert import Frontend
 
 PROGRAM = '''
 import graphwright as gw
@@ -99,6 +105,94 @@ def test_one_line_per_function_that_broke(tmp_path: Path, environment: dict[str,
 def test_nothing_is_told_of_clean_captures(tmp_path: Path) -> None:
     code = "\ncompiled = gw.compile(clean)\nfor x, _ in calls():\n    compiled(x)\n"
     assert run(tmp_path, code).stderr == ""
+
+
+SLOW_STAGES = {
+    "capture": (Frontend, "_attempt"),
+    "passes over a graph of 5 nodes": (native_backends, "lower_graph"),
+    "code generation by llvm for the forward graph of 5 nodes": (native_backends, "compile_graph"),
+}
+
+
+@pytest.mark.parametrize("stage", SLOW_STAGES)
+def test_a_compilation_that_takes_long_is_reported_meanwhile(
+    stage: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:
+    reports: list[Callable[[], None]] = []
+
+    class Timer(threading.Timer):
+        """Runs out in the midst of the stage."""
+
+        def __init__(self, seconds: float, report: Callable[[], None]) -> None:
+            assert seconds == 2.0
+            super().__init__(600.0, report)
+            reports.append(report)
+
+    owner, name = SLOW_STAGES[stage]
+    work = getattr(owner, name)
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        (report,) = reports
+        report()
+        return work(*args, **kwargs)
+
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return x.exp() * 2 + 1
+
+    monkeypatch.setattr(threading, "Timer", Timer)
+    monkeypatch.setattr(owner, name, slow)
+    threads = threading.active_count()
+    gw.compile(f, backend="llvm")(gw.ones(3))
+    assert threading.active_count() == threads
+    place = f"{f.__qualname__} ({__file__}:{f.__code__.co_firstlineno})"
+    assert re.sub(r"[\d.]+ s ", "N s ", capsys.readouterr().err) == (
+        f"[graphwright] compiling {place} has taken N s so far; stage: {stage}\n")
+
+
+def test_the_backward_is_reported_as_that_of_its_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    places: list[str] = []
+
+    @contextlib.contextmanager
+    def watched(what: str) -> Iterator[None]:
+        places.append(what)
+        yield
+
+    monkeypatch.setattr(native_backends, "watched", watched)
+
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return x.sin().sum()
+
+    gw.compile(f, backend="llvm")(gw.ones(3, requires_grad=True)).backward()
+    place = f"{f.__qualname__} ({__file__}:{f.__code__.co_firstlineno})"
+    assert places == [f"the forward graph of {place}", f"the backward graph of {place}"]
+
+
+def test_long_compilations_are_reported_unless_notices_are_off(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return x.exp() * 2 + 1
+
+    monkeypatch.setattr(notices, "PATIENCE", 0.0)
+    for enabled in (True, False):
+        monkeypatch.setattr(notices, "_enabled", [True])
+        gw.compiler.set_notices(enabled)
+        gw.compiler.reset()
+        gw.compile(f, backend="llvm")(gw.ones(3))
+        assert ("[graphwright] compiling " in capsys.readouterr().err) == enabled
+
+
+def test_a_compilation_goes_on_where_no_thread_can_be_had(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    y = gw.compile(lambda x: x.exp() + 3, backend="llvm")(gw.ones(3))
+    gw.testing.assert_close(y, gw.ones(3).exp() + 3)
 
 
 def test_the_tree_has_frames_resume_functions_and_the_cost_of_guards() -> None:

@@ -174,7 +174,8 @@ class Frontend:
             self.limit_reached(function, code, slots, entries)
             return None
         try:
-            frame, output, restart = self._translate(function, code, slots, state)
+            with self.record.watch(place(code)):
+                frame, output, restart = self._translate(function, code, slots, state)
         except SkipFrame as skip:
             return self._skipped(function, code, slots, skip, state, places)
         _guard_state(output)

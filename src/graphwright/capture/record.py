@@ -6,6 +6,7 @@ import threading
 import types
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from graphwright.capture.bytecode import source_line
@@ -105,6 +106,7 @@ class CaptureRecord(Record, frozen=False):
     """Everything that one front end captured, in order. Listeners get each new record.
 
     measured: whether the guards of each new frame are timed, which takes a while.
+    watch: a context for the compilation of the function at a place.
     """
 
     graphs: list[GraphRecord] = field(default_factory=list)
@@ -115,6 +117,7 @@ class CaptureRecord(Record, frozen=False):
     counts: Counter[str] = field(default_factory=Counter)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
     measured: bool = False
+    watch: Callable[[Location], AbstractContextManager[None]] = nullcontext  # type: ignore[assignment]
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, record: Any) -> None:
