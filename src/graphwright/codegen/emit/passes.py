@@ -26,7 +26,7 @@ from graphwright.codegen.emit.index import emit_expr, is_multiple
 from graphwright.codegen.emit.lanes import accumulators, lanes_for
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Reg
 from graphwright.codegen.emit.values import Lanes, ValueEmitter
-from graphwright.codegen.loops import Axis, LoopKind, Reduce, Stmt
+from graphwright.codegen.loops import Apply, Axis, Fold, LoopKind, Reduce, Stmt
 from graphwright.runtime.records import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, ceildiv
 
@@ -220,15 +220,22 @@ class PassWalker(ABC):
         following: list[Reg] = []
         width = max(c.lanes for c in carried)
         for fold, state in zip(reduce.folds, _states(reduce, carried), strict=True):
-            value = self.b.broadcast(self.values.emit(fold.value), width)
-            position = state[0]
-            if folds.is_positional(fold):
-                position = self.b.broadcast(self._position(reduce), width)
-            after = folds.step(self.b, fold, state, value, position)
+            after = self._step(reduce, fold, state, width)
             following += [self.values.keep_masked(n, o)
                           for n, o in zip(after, state, strict=True)]
         self.values.env = saved
         return following
+
+    def _step(self, reduce: Reduce, fold: Fold, state: list[Reg], width: int) -> list[Reg]:
+        """The state after one more value; a product is added without being rounded."""
+        b, value = self.b, fold.value
+        if isinstance(value, Apply) and value.op == "mul" and folds.loses_bits(fold) and b.has_fma:
+            x, y = (b.broadcast(self.values.emit(v), width) for v in value.args)
+            return [b.fma(x, y, state[0])]
+        position = state[0]
+        if folds.is_positional(fold):
+            position = b.broadcast(self._position(reduce), width)
+        return folds.step(b, fold, state, b.broadcast(self.values.emit(value), width), position)
 
     def _position(self, reduce: Reduce) -> Reg:
         """The row-major position among the fold's axes."""

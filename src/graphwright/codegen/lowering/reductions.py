@@ -8,8 +8,6 @@ from typing import Any
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
-    Unlowerable,
-    apply,
     computed,
     convert,
     scalar,
@@ -19,7 +17,7 @@ from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.codegen.lowering.views import reshape
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.symbolic.expr import Expr, maximum, product
+from graphwright.runtime.symbolic.expr import Expr
 
 
 def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
@@ -97,27 +95,3 @@ def divided(context: Lowering, hint: str, x: Tensor, by: Expr) -> Tensor:
     divisor = scalar(by, x.dtype)
     return context.pointwise(
         hint, x.shape, x.dtype, lambda index: quotient(x.at(index), divisor))
-
-
-@lowering("variance")
-def _var(context: Lowering, call: Call, x: Tensor, dim: Any = None, correction: Any = 1,
-         keepdim: bool = False) -> Tensor:
-    axes = axes_of(dim, x.ndim)
-    compute = computed(x.dtype)
-    count = product(tuple(x.shape[a] for a in axes))
-    total = fold(context, "sum", x, axes, "sum", compute)
-    mean = divided(context, "mean", total, count)
-
-    kept = [d for d in range(x.ndim) if d not in axes]
-    deviation = context.pointwise("deviation", x.shape, compute, lambda index: apply(
-        "sub", convert(x.at(index), compute), mean.at(tuple(index[d] for d in kept))))
-    squares = context.reduction("var", x.shape, axes, compute, "sum", lambda index: apply(
-        "mul", deviation.at(index), deviation.at(index)))
-    return finish(context, call, divided(context, "var", squares, _degrees(count, correction)))
-
-
-def _degrees(count: Expr, correction: Any) -> Expr:
-    """The number of degrees of freedom, at least 0. Raises Unlowerable for a part of one."""
-    if isinstance(correction, complex) or not float(correction).is_integer():
-        raise Unlowerable(f"correction {correction}")
-    return maximum(count - int(correction), 0)

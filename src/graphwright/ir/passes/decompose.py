@@ -40,8 +40,7 @@ _POINTWISE = {
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
     "where", "clamp", "to_dtype", "clone", "contiguous", "copy_",
 }
-_REDUCTIONS = {"sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin",
-               "variance"}
+_REDUCTIONS = {"sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin"}
 _CREATION = {"full", "arange", "empty", "rng_uniform"}
 _CONTRACTIONS = {"mm", "bmm"}
 _INDEXING = {"cat", "index_select", "gather", "scatter_add", "index_add", "index", "index_put",

@@ -12,6 +12,7 @@ enum {
     ROWS = 8,               /* of these that are summed in their own precision */
     PART_ROWS = 256,        /* of a task at least */
     MOST_PARTS = 64,
+    SUMS = 3,               /* of each channel of a part */
     PIECE = 4096,           /* elements that are summed in their own precision */
 };
 
@@ -23,7 +24,7 @@ typedef struct {
     int64_t batch, channels, inner;
     double count, eps;              /* elements of a channel */
     int64_t groups, parts, rows;    /* of channels; of the batch, of so many rows */
-    double *sums;                   /* two of each part, [parts, 2, channels] */
+    double *sums;                   /* those of each part, [parts, SUMS, channels] */
     void *by;                       /* what the last pass needs, [4, channels] */
 } Channels;
 
@@ -41,7 +42,7 @@ typedef struct {
 #include "sums_kernel.h"
 #include "channels_kernel.h"
 
-/* Passes over channels whose elements lie apart: two sums of each part of the batch, which `join`
+/* Passes over channels whose elements lie apart: sums of each part of the batch, which `join`
  * puts together in the first and `settle` takes from there, and results. */
 typedef struct {
     int64_t columns;                /* channels of a task */
@@ -53,8 +54,8 @@ typedef struct {
 
 /* Adds the sums of all parts to those of the first. */
 static void join_sums(Channels *b) {
-    for (int64_t i = 2 * b->channels; i < b->parts * 2 * b->channels; i++) {
-        b->sums[i % (2 * b->channels)] += b->sums[i];
+    for (int64_t i = SUMS * b->channels; i < b->parts * SUMS * b->channels; i++) {
+        b->sums[i % (SUMS * b->channels)] += b->sums[i];
     }
 }
 
@@ -65,7 +66,7 @@ static void join_moments(Channels *b) {
         int64_t known = part * b->rows, left = b->batch - known;
         double rows = (double)(left < b->rows ? left : b->rows);
         double share = rows / (rows + (double)known);
-        const double *others = b->sums + part * 2 * b->channels;
+        const double *others = b->sums + part * SUMS * b->channels;
         for (int64_t c = 0; c < b->channels; c++) {
             double gap = others[c] - means[c];
             means[c] += gap * share;
@@ -92,7 +93,7 @@ static bool run_columns(Channels *b, const Passes *passes) {
     b->parts = (b->batch + PART_ROWS - 1) / PART_ROWS;
     b->parts = b->parts < MOST_PARTS ? b->parts : MOST_PARTS;
     b->rows = (b->batch + b->parts - 1) / b->parts;
-    size_t sums = (size_t)(b->parts * 2 * b->channels);
+    size_t sums = (size_t)(b->parts * SUMS * b->channels);
     b->sums = PyMem_Calloc(sums + (size_t)(4 * b->channels), sizeof(double));
     if (b->sums == NULL) {
         PyErr_NoMemory();

@@ -1,29 +1,10 @@
 /* Batch norm of one element type. Included with REAL, SQRT and NAME(x) defined, after
  * sums_kernel.h. */
 
-/* The sum of g (x - shift). */
-GW_VECTOR_MATH static double NAME(dots_piece)(const REAL *g, const REAL *x, int64_t n,
-                                              REAL shift) {
-    REAL lanes[NAME(SUM_LANES)];
-    NAME(clear_lanes)(lanes);
-    int64_t whole = n / NAME(SUM_LANES) * NAME(SUM_LANES);
-    for (int64_t i = 0; i < whole; i += NAME(SUM_LANES)) {
-        for (int j = 0; j < NAME(SUM_LANES); j++) {
-            lanes[j] += g[i + j] * (x[i + j] - shift);
-        }
-    }
-    for (int64_t i = whole; i < n; i++) {
-        lanes[i - whole] += g[i] * (x[i] - shift);
-    }
-    return NAME(lane_sum)(lanes);
-}
-
-static double NAME(dots_line)(const REAL *g, const REAL *x, int64_t n, REAL shift) {
-    double total = 0;
-    for (int64_t i = 0; i < n; i += PIECE) {
-        total += NAME(dots_piece)(g + i, x + i, n - i < PIECE ? n - i : PIECE, shift);
-    }
-    return total;
+/* The sums of g, of g (x - mean) and of x - mean. */
+GW_VECTOR_MATH static void NAME(slopes_of_line)(const REAL *g, const REAL *x, int64_t n, REAL mean,
+                                                double sums[3]) {
+    NAME(slope_sums)(g, x, NULL, n, mean, sums);
 }
 
 /* y = (x - mean) scale + bias. */
@@ -61,33 +42,37 @@ static void NAME(forward_lines)(void *closure, int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; c++) {
         const REAL *x = (const REAL *)b->x + c * b->inner;
         REAL *y = (REAL *)b->y + c * b->inner;
-        double total = 0, squares = 0;
+        double total = 0, gaps = 0, squares = 0, sums[2];
         for (int64_t i = 0; i < b->batch; i++) {
             total += NAME(sum_line)(x + i * step, b->inner, NULL);
         }
-        double mean = total / b->count;
+        REAL mean = (REAL)(total / b->count);
         for (int64_t i = 0; i < b->batch; i++) {
-            squares += NAME(sum_line)(x + i * step, b->inner, &mean);
+            NAME(gap_sums)(x + i * step, b->inner, mean, sums);
+            gaps += sums[0];
+            squares += sums[1];
         }
-        double off = mean - (double)(REAL)mean;     /* the squares are around it in REAL */
-        REAL scale = NAME(settle)(b, c, mean, squares / b->count - off * off);
+        double lacks = gaps / b->count;
+        REAL scale = NAME(settle)(b, c, (double)mean, squares / b->count - lacks * lacks);
         REAL bias = b->bias == NULL ? 0 : ((const REAL *)b->bias)[c];
+        bias -= (REAL)lacks * scale;
         for (int64_t i = 0; i < b->batch; i++) {
-            NAME(scale_line)(x + i * step, y + i * step, b->inner, (REAL)mean, scale, bias);
+            NAME(scale_line)(x + i * step, y + i * step, b->inner, mean, scale, bias);
         }
     }
 }
 
-/* The gradients of weight and bias, and what slope_line needs, from sums over a channel. */
+/* The gradients of weight and bias, and what slope_line needs, from sums over a channel: `gaps` of
+ * x - mean, which is what the mean lacks. */
 static void NAME(settle_slope)(const Channels *b, int64_t c, double grads, double dots,
-                               REAL *by) {
+                               double gaps, REAL *by) {
     REAL mean = ((const REAL *)b->mean)[c], rstd = ((const REAL *)b->second)[c];
-    double to_weight = dots * (double)rstd;
+    double lacks = gaps / b->count, to_weight = (dots - lacks * grads) * (double)rstd;
     ((REAL *)b->to_weight)[c] = (REAL)to_weight;
     ((REAL *)b->to_bias)[c] = (REAL)grads;
     by[0] = mean;
-    by[1] = (REAL)(grads / b->count);
     by[2] = (REAL)(to_weight / b->count * (double)rstd);
+    by[1] = (REAL)(grads / b->count - lacks * (double)by[2]);
     by[3] = b->weight == NULL ? rstd : rstd * ((const REAL *)b->weight)[c];
 }
 
@@ -98,12 +83,14 @@ static void NAME(backward_lines)(void *closure, int64_t begin, int64_t end) {
         const REAL *x = (const REAL *)b->x + c * b->inner;
         const REAL *g = (const REAL *)b->grad + c * b->inner;
         REAL *y = (REAL *)b->y + c * b->inner, mean = ((const REAL *)b->mean)[c], by[4];
-        double grads = 0, dots = 0;
+        double totals[3] = {0}, sums[3];
         for (int64_t i = 0; i < b->batch; i++) {
-            grads += NAME(sum_line)(g + i * step, b->inner, NULL);
-            dots += NAME(dots_line)(g + i * step, x + i * step, b->inner, mean);
+            NAME(slopes_of_line)(g + i * step, x + i * step, b->inner, mean, sums);
+            for (int k = 0; k < 3; k++) {
+                totals[k] += sums[k];
+            }
         }
-        NAME(settle_slope)(b, c, grads, dots, by);
+        NAME(settle_slope)(b, c, totals[0], totals[1], totals[2], by);
         for (int64_t i = 0; i < b->batch; i++) {
             NAME(slope_line)(g + i * step, x + i * step, y + i * step, b->inner, by);
         }
@@ -123,16 +110,16 @@ typedef REAL NAME(Vec) __attribute__((vector_size(32), aligned(sizeof(REAL)), ma
 typedef struct {
     int64_t c, n;               /* channels [c, c + n) */
     int64_t begin, end;         /* of the rows */
-    double *sums, *others;      /* of this part, from channel c on */
+    double *sums, *others, *gaps;   /* of this part, from channel c on */
 } NAME(Part);
 
 static NAME(Part) NAME(part)(const Channels *b, int64_t task) {
     int64_t c = task % b->groups * NAME(COLUMNS), index = task / b->groups;
     int64_t begin = index * b->rows, left = b->channels - c, end = begin + b->rows;
-    double *sums = b->sums + index * 2 * b->channels + c;
+    double *sums = b->sums + index * SUMS * b->channels + c;
     return (NAME(Part)){c, left < NAME(COLUMNS) ? left : NAME(COLUMNS),
                         begin < b->batch ? begin : b->batch, end < b->batch ? end : b->batch,
-                        sums, sums + b->channels};
+                        sums, sums + b->channels, sums + 2 * b->channels};
 }
 
 /* The means of a tile's rows less the first of them, in their own precision, and the sums of the
@@ -180,12 +167,12 @@ GW_INLINE void NAME(take_some)(const REAL *x, int64_t step, int64_t rows, int64_
     }
 }
 
-/* The sums of a tile's rows in their own precision: of g, and of g (x - mean). */
+/* The sums of a tile's rows in their own precision: of g, of g (x - mean) and of x - mean. */
 GW_INLINE void NAME(add_slope_tile)(const REAL *g, const REAL *x, int64_t step, int64_t rows,
-                                    const REAL *means, REAL *grads, REAL *dots) {
-    NAME(Vec) sums[NAME(VECS)], others[NAME(VECS)];
+                                    const REAL *means, REAL *grads, REAL *dots, REAL *gaps) {
+    NAME(Vec) sums[NAME(VECS)], others[NAME(VECS)], lacks[NAME(VECS)];
     for (int v = 0; v < NAME(VECS); v++) {
-        sums[v] = others[v] = (NAME(Vec)){0};
+        sums[v] = others[v] = lacks[v] = (NAME(Vec)){0};
     }
     for (int64_t row = 0; row < rows; row++) {
         const NAME(Vec) *of_g = (const NAME(Vec) *)(g + row * step);
@@ -193,22 +180,28 @@ GW_INLINE void NAME(add_slope_tile)(const REAL *g, const REAL *x, int64_t step, 
         _Pragma("GCC unroll 8")
         for (int v = 0; v < NAME(VECS); v++) {
             sums[v] += of_g[v];
-            others[v] += of_g[v] * (of_x[v] - ((const NAME(Vec) *)means)[v]);
+            NAME(Vec) gap = of_x[v] - ((const NAME(Vec) *)means)[v];
+            others[v] += of_g[v] * gap;
+            lacks[v] += gap;
         }
     }
+    memcpy(gaps, lacks, sizeof lacks);
     memcpy(grads, sums, sizeof sums);
     memcpy(dots, others, sizeof others);
 }
 
 GW_INLINE void NAME(add_some_slopes)(const REAL *g, const REAL *x, int64_t step, int64_t rows,
-                                     int64_t n, const REAL *means, REAL *grads, REAL *dots) {
+                                     int64_t n, const REAL *means, REAL *grads, REAL *dots,
+                                     REAL *gaps) {
+    memset(gaps, 0, (size_t)n * sizeof(REAL));
     memset(grads, 0, (size_t)n * sizeof(REAL));
     memset(dots, 0, (size_t)n * sizeof(REAL));
     for (int64_t row = 0; row < rows; row++) {
         for (int64_t k = 0; k < n; k++) {
-            REAL grad = g[row * step + k];
+            REAL grad = g[row * step + k], gap = x[row * step + k] - means[k];
             grads[k] += grad;
-            dots[k] += grad * (x[row * step + k] - means[k]);
+            dots[k] += grad * gap;
+            gaps[k] += gap;
         }
     }
 }
@@ -261,15 +254,16 @@ GW_VECTOR_MATH static void NAME(slope_sums_of)(void *closure, int64_t begin, int
                 int64_t n = p.n - c < NAME(TILE) ? p.n - c : NAME(TILE);
                 const REAL *means = (const REAL *)b->mean + p.c + c;
                 const REAL *x = (const REAL *)b->x + at, *g = (const REAL *)b->grad + at;
-                REAL grads[NAME(TILE)], dots[NAME(TILE)];
+                REAL grads[NAME(TILE)], dots[NAME(TILE)], gaps[NAME(TILE)];
                 if (n == NAME(TILE)) {
-                    NAME(add_slope_tile)(g, x, b->channels, rows, means, grads, dots);
+                    NAME(add_slope_tile)(g, x, b->channels, rows, means, grads, dots, gaps);
                 } else {
-                    NAME(add_some_slopes)(g, x, b->channels, rows, n, means, grads, dots);
+                    NAME(add_some_slopes)(g, x, b->channels, rows, n, means, grads, dots, gaps);
                 }
                 for (int64_t k = 0; k < n; k++) {
                     p.sums[c + k] += (double)grads[k];
                     p.others[c + k] += (double)dots[k];
+                    p.gaps[c + k] += (double)gaps[k];
                 }
             }
         }
@@ -303,6 +297,7 @@ static void NAME(settle_moments)(Channels *b) {
         means[c] = (REAL)b->sums[c];
         scales[c] = NAME(settle)(b, c, b->sums[c], b->sums[b->channels + c] / b->count);
         biases[c] = b->bias == NULL ? 0 : ((const REAL *)b->bias)[c];
+        biases[c] -= (REAL)(b->sums[c] - (double)means[c]) * scales[c];
     }
 }
 
@@ -311,7 +306,8 @@ static void NAME(settle_slopes)(Channels *b) {
     REAL *to = b->by;
     for (int64_t c = 0; c < b->channels; c++) {
         REAL by[4];
-        NAME(settle_slope)(b, c, b->sums[c], b->sums[b->channels + c], by);
+        const double *sums = b->sums + c;
+        NAME(settle_slope)(b, c, sums[0], sums[b->channels], sums[2 * b->channels], by);
         for (int k = 1; k < 4; k++) {
             to[(k - 1) * b->channels + c] = by[k];
         }

@@ -9,7 +9,8 @@
 #include <math.h>
 
 enum {
-    COLUMNS = 128,          /* neighbouring lines that are done side by side */
+    COLUMNS = 128,          /* neighbouring lines that are done side by side, */
+    ROWS = 32,              /* of which so many elements are summed in their own precision */
     PIECE = 4096,           /* elements that are summed in their own precision */
     BLOCK = 32 << 10,       /* elements of a part of a long line */
     FEW = 8,                /* elements of lines that are done one element after the other */
@@ -27,7 +28,8 @@ typedef struct {
     double correction;
     bool root, logarithm, around_zero;
     int64_t blocks;         /* of a long line, whose */
-    double *partial;        /* sums these are, [outer][blocks]; then its squares, where there are */
+    double *partial;        /* sums these are, [outer][blocks][2]: of elements; then of gaps to the
+                             * means, and of their squares */
     const double *means;    /* [outer] */
 } Lines;
 
@@ -44,10 +46,10 @@ static Tile tile_of(const Lines *l, int64_t task) {
                   left < COLUMNS ? left : COLUMNS};
 }
 
-static double block_sum(const Lines *l, int64_t row) {
+static double block_sum(const Lines *l, int64_t row, int which) {
     double total = 0;
     for (int64_t b = 0; b < l->blocks; b++) {
-        total += l->partial[row * l->blocks + b];
+        total += l->partial[2 * (row * l->blocks + b) + which];
     }
     return total;
 }
@@ -177,18 +179,18 @@ static GwTensor *without_dims(PyTypeObject *cls, const GwTensor *in, int first, 
 static bool long_lines(Lines *l, bool single) {
     l->blocks = (l->n + BLOCK - 1) / BLOCK;
     int64_t tasks = l->outer * l->blocks;
-    double *memory = PyMem_RawMalloc((size_t)(tasks + l->outer) * sizeof(double));
+    double *memory = PyMem_RawMalloc((size_t)(2 * tasks + l->outer) * sizeof(double));
     if (memory == NULL) {
         PyErr_NoMemory();
         return false;
     }
-    double *means = memory + tasks;
+    double *means = memory + 2 * tasks;
     l->partial = memory;
     if (!l->around_zero) {
         gw_run_tasks(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
     }
     for (int64_t row = 0; row < l->outer; row++) {
-        means[row] = l->around_zero ? 0 : block_sum(l, row) / (double)l->n;
+        means[row] = l->around_zero ? 0 : block_sum(l, row, 0) / (double)l->n;
     }
     l->means = means;
     gw_run_tasks(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);

@@ -4,13 +4,13 @@
 
 /* ---- variances, and norms: the same around 0 ---- */
 
-/* `squares` were taken around something that is `off` the mean. */
-static REAL NAME(spread)(const Lines *l, double squares, double off) {
+/* From the sums of the gaps to something near the mean and of their squares. */
+static REAL NAME(spread)(const Lines *l, double gaps, double squares) {
     if (l->around_zero) {
         return (REAL)sqrt(squares);
     }
     double freedom = (double)l->n - l->correction;
-    double centred = squares - (double)l->n * off * off;
+    double centred = squares - gaps * (gaps / (double)l->n);
     double variance = (centred < 0 ? 0 : centred) / (freedom > 0 ? freedom : 0);
     return (REAL)(l->root ? sqrt(variance) : variance);
 }
@@ -74,19 +74,42 @@ static void NAME(widen)(const Lines *l, int64_t at, npy_intp count, REAL *own) {
     l->widen(pair, &count, steps, NULL);
 }
 
-/* The sum of `count` elements from `at` on, or of their squares around a mean. */
-static double NAME(total)(const Lines *l, int64_t at, int64_t count, const double *mean) {
+/* The sum of elements, or those of their gaps to a mean and of the squares of these. */
+GW_INLINE void NAME(take)(const REAL *x, int64_t n, const double *mean, double sums[2]) {
+    double more[2] = {0, 0};
+    if (mean == NULL) {
+        more[0] = NAME(sum_line)(x, n, NULL);
+    } else {
+        NAME(gap_sums)(x, n, (REAL)*mean, more);
+    }
+    sums[0] += more[0];
+    sums[1] += more[1];
+}
+
+/* The same of `count` elements from `at` on. */
+static void NAME(total)(const Lines *l, int64_t at, int64_t count, const double *mean,
+                        double sums[2]) {
+    sums[0] = sums[1] = 0;
     if (l->widen == NULL) {
-        return NAME(sum_line)((const REAL *)l->in + at, count, mean);
+        NAME(take)((const REAL *)l->in + at, count, mean, sums);
+        return;
     }
     REAL own[WIDENED];
-    double total = 0;
     for (int64_t done = 0; done < count; done += WIDENED) {
         int64_t n = count - done < WIDENED ? count - done : WIDENED;
         NAME(widen)(l, at + done, n, own);
-        total += NAME(sum_line)(own, n, mean);
+        NAME(take)(own, n, mean, sums);
     }
-    return total;
+}
+
+static REAL NAME(spread_of_row)(const Lines *l, const REAL *x) {
+    double mean = 0, sums[2] = {0, 0};
+    if (l->around_zero) {
+        return NAME(spread)(l, 0, NAME(sum_line)(x, l->n, &mean));
+    }
+    mean = NAME(sum_line)(x, l->n, NULL) / (double)l->n;
+    NAME(take)(x, l->n, &mean, sums);
+    return NAME(spread)(l, sums[0], sums[1]);
 }
 
 /* Lines of half precision, several of which are converted at a time. */
@@ -97,10 +120,7 @@ static void NAME(widened_rows)(const Lines *l, int64_t begin, int64_t end) {
         int64_t rows = end - first < together ? end - first : together;
         NAME(widen)(l, first * l->n, rows * l->n, own);
         for (int64_t row = 0; row < rows; row++) {
-            const REAL *x = own + row * l->n;
-            double mean = l->around_zero ? 0 : NAME(sum_line)(x, l->n, NULL) / (double)l->n;
-            double squares = NAME(sum_line)(x, l->n, &mean);
-            ((REAL *)l->out)[first + row] = NAME(spread)(l, squares, mean - (double)(REAL)mean);
+            ((REAL *)l->out)[first + row] = NAME(spread_of_row)(l, own + row * l->n);
         }
     }
 }
@@ -116,7 +136,7 @@ static void NAME(variance_rows)(void *closure, int64_t begin, int64_t end) {
     if (l->around_zero && l->dtype != GW_FLOAT16) {
         for (int64_t row = begin; row < end; row++) {
             double squares = NAME(squares)(l, row * l->n, l->n);
-            ((REAL *)l->out)[row] = NAME(spread)(l, squares, 0);
+            ((REAL *)l->out)[row] = NAME(spread)(l, 0, squares);
         }
         return;
     }
@@ -125,9 +145,17 @@ static void NAME(variance_rows)(void *closure, int64_t begin, int64_t end) {
         return;
     }
     for (int64_t row = begin; row < end; row++) {
-        double mean = l->around_zero ? 0 : NAME(total)(l, row * l->n, l->n, NULL) / (double)l->n;
-        double squares = NAME(total)(l, row * l->n, l->n, &mean);
-        ((REAL *)l->out)[row] = NAME(spread)(l, squares, mean - (double)(REAL)mean);
+        if (l->widen == NULL) {
+            ((REAL *)l->out)[row] = NAME(spread_of_row)(l, (const REAL *)l->in + row * l->n);
+            continue;
+        }
+        double sums[2] = {0, 0}, mean;
+        if (!l->around_zero) {
+            NAME(total)(l, row * l->n, l->n, NULL, sums);
+        }
+        mean = sums[0] / (double)l->n;
+        NAME(total)(l, row * l->n, l->n, &mean, sums);
+        ((REAL *)l->out)[row] = NAME(spread)(l, sums[0], sums[1]);
     }
 }
 
@@ -137,8 +165,8 @@ static void NAME(variance_blocks)(void *closure, int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; task++) {
         int64_t row = task / l->blocks, from = task % l->blocks * BLOCK;
         int64_t count = l->n - from < BLOCK ? l->n - from : BLOCK;
-        l->partial[task] = NAME(total)(l, row * l->n + from, count,
-                                       l->means == NULL ? NULL : l->means + row);
+        NAME(total)(l, row * l->n + from, count, l->means == NULL ? NULL : l->means + row,
+                    l->partial + 2 * task);
     }
 }
 
@@ -173,26 +201,37 @@ static void NAME(variance_columns)(void *closure, int64_t begin, int64_t end) {
         NAME(variance_tile)((const REAL *)l->in + t.at, l->n, l->inner, t.columns, l->around_zero,
                             squares);
         for (int64_t c = 0; c < t.columns; c++) {
-            ((REAL *)l->out)[t.result + c] = NAME(spread)(l, squares[c], 0);
+            ((REAL *)l->out)[t.result + c] = NAME(spread)(l, 0, squares[c]);
         }
     }
 }
 
 static void NAME(finish_blocks)(const Lines *l) {
     for (int64_t row = 0; row < l->outer; row++) {
-        double mean = l->means[row], off = mean - (double)(REAL)mean;
-        ((REAL *)l->out)[row] = NAME(spread)(l, block_sum(l, row), off);
+        ((REAL *)l->out)[row] = NAME(spread)(l, block_sum(l, row, 0), block_sum(l, row, 1));
     }
 }
 
 /* ---- softmax of columns ---- */
 
+/* After row i of n, now and then and at the end: the sums go into the totals. */
+GW_INLINE void NAME(add_to_totals)(REAL *sums, int64_t columns, int64_t i, int64_t n,
+                                   double *totals) {
+    if ((i + 1) % ROWS == 0 || i + 1 == n) {
+        for (int64_t c = 0; c < columns; c++) {
+            totals[c] += (double)sums[c];
+            sums[c] = 0;
+        }
+    }
+}
+
 GW_VECTOR_MATH static void NAME(softmax_tile)(const REAL *x, REAL *y, int64_t n, int64_t step,
                                               int64_t columns, bool logarithm) {
     REAL most[COLUMNS], sums[COLUMNS];
+    double totals[COLUMNS];
     for (int64_t c = 0; c < columns; c++) {
         most[c] = x[c];
-        sums[c] = 0;
+        totals[c] = sums[c] = 0;
     }
     for (int64_t i = 1; i < n; i++) {
         for (int64_t c = 0; c < columns; c++) {
@@ -207,9 +246,11 @@ GW_VECTOR_MATH static void NAME(softmax_tile)(const REAL *x, REAL *y, int64_t n,
             sums[c] += e;
             y[i * step + c] = e;
         }
+        NAME(add_to_totals)(sums, columns, i, n, totals);
     }
     for (int64_t c = 0; c < columns; c++) {
-        sums[c] = logarithm ? LOG(sums[c]) : 1 / sums[c];
+        REAL sum = (REAL)totals[c];
+        sums[c] = logarithm ? LOG(sum) : 1 / sum;
     }
     for (int64_t i = 0; i < n && logarithm; i++) {
         GW_TOGETHER
@@ -238,14 +279,19 @@ static void NAME(softmax_columns)(void *closure, int64_t begin, int64_t end) {
 GW_VECTOR_MATH static void NAME(slope_tile)(const REAL *g, const REAL *y, REAL *out, int64_t n,
                                             int64_t step, int64_t columns, bool logarithm) {
     REAL sums[COLUMNS];
+    double totals[COLUMNS];
     for (int64_t c = 0; c < columns; c++) {
-        sums[c] = 0;
+        totals[c] = sums[c] = 0;
     }
     for (int64_t i = 0; i < n; i++) {
         for (int64_t c = 0; c < columns; c++) {
             REAL grad = g[i * step + c], weighted = grad * y[i * step + c];
             sums[c] += logarithm ? grad : weighted;
         }
+        NAME(add_to_totals)(sums, columns, i, n, totals);
+    }
+    for (int64_t c = 0; c < columns; c++) {
+        sums[c] = (REAL)totals[c];
     }
     for (int64_t i = 0; i < n && logarithm; i++) {
         GW_TOGETHER

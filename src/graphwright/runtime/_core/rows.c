@@ -12,6 +12,7 @@ enum {
     RELEASE_GIL = 128 << 10,
     INPUTS = 3,
     PIECE = 4096,           /* elements that are summed in their own precision */
+    ROW_PIECE = 1024,       /* the same, in fewer lanes */
     FEWEST = 16,            /* rows of a block, whose gradients of a weight are summed so too */
     MOST = 128,
     BLOCKS = 64, COLUMNS = 256,

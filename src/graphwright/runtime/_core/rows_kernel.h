@@ -25,78 +25,52 @@ GW_INLINE REAL NAME(largest)(const REAL *x, int64_t n) {
     return most;
 }
 
-GW_INLINE REAL NAME(folded)(const REAL *parts) {
-    REAL sum = 0;
-    for (int l = 0; l < (int)NAME(LANES); l++) {
-        sum += parts[l];
-    }
-    return sum;
-}
-
-GW_INLINE REAL NAME(sum)(const REAL *x, int64_t n) {
-    REAL parts[NAME(LANES)] = {0};
-    int64_t i = 0;
-    for (; i + (int)NAME(LANES) <= n; i += NAME(LANES)) {
-        for (int l = 0; l < (int)NAME(LANES); l++) {
-            parts[l] += x[i + l];
+GW_INLINE double NAME(folded)(REAL *parts) {
+    for (int half = NAME(LANES) / 2; half > 0; half /= 2) {
+        for (int l = 0; l < half; l++) {
+            parts[l] += parts[l + half];
         }
     }
-    REAL sum = NAME(folded)(parts);
-    for (; i < n; i++) {
-        sum += x[i];
-    }
-    return sum;
+    return (double)parts[0];
 }
 
-GW_INLINE REAL NAME(product)(const REAL *x, const REAL *y, int64_t n) {
-    REAL parts[NAME(LANES)] = {0};
-    int64_t i = 0;
-    for (; i + (int)NAME(LANES) <= n; i += NAME(LANES)) {
-        for (int l = 0; l < (int)NAME(LANES); l++) {
-            parts[l] += x[i + l] * y[i + l];
-        }
+/* A function whose `parts` take TERM(i) for all i < n, and which returns their sum: that of pieces,
+ * in double. */
+#define SUM_OF(name, parameters, TERM)                                                  \
+    GW_INLINE REAL NAME(name) parameters {                                              \
+        double total = 0;                                                               \
+        for (int64_t begin = 0; begin < n; begin += ROW_PIECE) {                        \
+            REAL parts[NAME(LANES)] = {0};                                              \
+            int64_t left = n - begin, count = left < ROW_PIECE ? left : ROW_PIECE;      \
+            int64_t end = begin + count, whole = end - count % (int)NAME(LANES);        \
+            for (int64_t i = begin; i < whole; i += NAME(LANES)) {                      \
+                for (int l = 0; l < (int)NAME(LANES); l++) {                            \
+                    parts[l] += TERM(i + l);                                            \
+                }                                                                       \
+            }                                                                           \
+            REAL rest = 0;                                                              \
+            for (int64_t i = whole; i < end; i++) {                                     \
+                rest += TERM(i);                                                        \
+            }                                                                           \
+            total += NAME(folded)(parts) + (double)rest;                                \
+        }                                                                               \
+        return (REAL)total;                                                             \
     }
-    REAL sum = NAME(folded)(parts);
-    for (; i < n; i++) {
-        sum += x[i] * y[i];
-    }
-    return sum;
-}
+#define ELEMENT(i) x[i]
+#define PRODUCT(i) x[i] * y[i]
+#define EXPONENTIAL(i) EXP(x[i] - shift)
+#define KEPT_EXPONENTIAL(i) (y[i] = EXP(x[i] - shift))
 
-/* y = exp(x - shift); returns the sum. */
-GW_INLINE REAL NAME(exponentials)(const REAL *x, REAL shift, REAL *y, int64_t n) {
-    REAL parts[NAME(LANES)] = {0};
-    int64_t i = 0;
-    for (; i + (int)NAME(LANES) <= n; i += NAME(LANES)) {
-        for (int l = 0; l < (int)NAME(LANES); l++) {
-            REAL e = EXP(x[i + l] - shift);
-            y[i + l] = e;
-            parts[l] += e;
-        }
-    }
-    REAL sum = NAME(folded)(parts);
-    for (; i < n; i++) {
-        y[i] = EXP(x[i] - shift);
-        sum += y[i];
-    }
-    return sum;
-}
+SUM_OF(sum, (const REAL *x, int64_t n), ELEMENT)
+SUM_OF(product, (const REAL *x, const REAL *y, int64_t n), PRODUCT)
+SUM_OF(exponentials, (const REAL *x, REAL shift, REAL *y, int64_t n), KEPT_EXPONENTIAL)
+SUM_OF(sum_of_exponentials, (const REAL *x, REAL shift, int64_t n), EXPONENTIAL)
 
-/* The sum of exp(x - shift). */
-GW_INLINE REAL NAME(sum_of_exponentials)(const REAL *x, REAL shift, int64_t n) {
-    REAL parts[NAME(LANES)] = {0};
-    int64_t i = 0;
-    for (; i + (int)NAME(LANES) <= n; i += NAME(LANES)) {
-        for (int l = 0; l < (int)NAME(LANES); l++) {
-            parts[l] += EXP(x[i + l] - shift);
-        }
-    }
-    REAL sum = NAME(folded)(parts);
-    for (; i < n; i++) {
-        sum += EXP(x[i] - shift);
-    }
-    return sum;
-}
+#undef SUM_OF
+#undef ELEMENT
+#undef PRODUCT
+#undef EXPONENTIAL
+#undef KEPT_EXPONENTIAL
 
 GW_VECTOR_MATH static void NAME(softmax)(void *closure, int64_t begin, int64_t end) {
     const Rows *r = closure;
@@ -158,28 +132,28 @@ GW_VECTOR_MATH static void NAME(layer_norm)(void *closure, int64_t begin, int64_
     for (int64_t row = begin; row < end; row++) {
         const REAL *x = (const REAL *)r->inputs[0] + row * n;
         REAL *y = (REAL *)r->out + row * n;
-        double centre = NAME(sum_line)(x, n, NULL) / (double)n;
-        REAL mean = (REAL)centre, variance = (REAL)(NAME(sum_line)(x, n, &centre) / (double)n);
-        REAL rstd = 1 / SQRT(variance + (REAL)r->eps);
+        double lacks, variance;
+        REAL mean = NAME(line_moments)(x, n, &lacks, &variance);
+        REAL rstd = 1 / SQRT((REAL)variance + (REAL)r->eps), low = (REAL)lacks * rstd;
         if (r->mean != NULL) {
             ((REAL *)r->mean)[row] = mean;
             ((REAL *)r->rstd)[row] = rstd;
         }
         if (w != NULL && b != NULL) {
             for (int64_t i = 0; i < n; i++) {
-                y[i] = (x[i] - mean) * rstd * w[i] + b[i];
+                y[i] = ((x[i] - mean) * rstd - low) * w[i] + b[i];
             }
             continue;
         }
         if (w == NULL && b == NULL) {
             for (int64_t i = 0; i < n; i++) {
-                y[i] = (x[i] - mean) * rstd + 0;
+                y[i] = (x[i] - mean) * rstd - low + 0;
             }
             continue;
         }
         for (int64_t i = 0; i < n; i++) {
-            REAL scale = w != NULL ? rstd * w[i] : rstd;
-            y[i] = (x[i] - mean) * scale + (b != NULL ? b[i] : 0);
+            REAL scale = w != NULL ? w[i] : 1;
+            y[i] = ((x[i] - mean) * rstd - low) * scale + (b != NULL ? b[i] : 0);
         }
     }
 }
@@ -207,12 +181,13 @@ GW_VECTOR_MATH static void NAME(group_norm)(void *closure, int64_t begin, int64_
     for (int64_t row = begin; row < end; row++) {
         const REAL *x = (const REAL *)r->inputs[0] + row * r->n;
         REAL *y = (REAL *)r->out + row * r->n;
-        double centre = NAME(sum_line)(x, r->n, NULL) / (double)r->n;
-        REAL mean = (REAL)centre, variance = (REAL)(NAME(sum_line)(x, r->n, &centre) / (double)r->n);
-        REAL rstd = 1 / SQRT(variance + (REAL)r->eps);
+        double lacks, variance;
+        REAL mean = NAME(line_moments)(x, r->n, &lacks, &variance);
+        REAL rstd = 1 / SQRT((REAL)variance + (REAL)r->eps);
         int64_t channel = row % r->groups * r->channels;
         for (int64_t c = 0; c < r->channels; c++, channel++, x += r->inner, y += r->inner) {
-            REAL scale = w != NULL ? rstd * w[channel] : rstd, shift = b != NULL ? b[channel] : 0;
+            REAL scale = w != NULL ? rstd * w[channel] : rstd;
+            REAL shift = (b != NULL ? b[channel] : 0) - (REAL)lacks * scale;
             for (int64_t i = 0; i < r->inner; i++) {
                 y[i] = (x[i] - mean) * scale + shift;
             }

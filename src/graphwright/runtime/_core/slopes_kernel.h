@@ -12,16 +12,18 @@ GW_INLINE void NAME(slope_row)(const REAL *g, const REAL *x, const REAL *w, REAL
     }
 }
 
-/* What slope_row needs for a row of a layer norm. */
-GW_INLINE void NAME(settle_row)(const Rows *r, int64_t row, const REAL *g, const REAL *x,
+/* What slope_row needs for a row of a layer norm; what the mean lacks. */
+GW_INLINE REAL NAME(settle_row)(const Rows *r, int64_t row, const REAL *g, const REAL *x,
                                 REAL by[4]) {
     REAL mean = ((const REAL *)r->mean)[row], rstd = ((const REAL *)r->rstd)[row];
-    double sums[2];
+    double sums[3];
     NAME(slope_sums)(g, x, r->inputs[2], r->n, mean, sums);
+    double shift = sums[0] / (double)r->n, lacks = sums[2] / (double)r->n;
     by[0] = mean;
-    by[1] = (REAL)(sums[0] / (double)r->n);
-    by[2] = (REAL)(sums[1] / (double)r->n) * rstd * rstd;
+    by[2] = (REAL)(sums[1] / (double)r->n - lacks * shift) * rstd * rstd;
+    by[1] = (REAL)(shift - lacks * (double)by[2]);
     by[3] = rstd;
+    return (REAL)lacks;
 }
 
 /* inputs: gradient, x, weight or NULL; mean and rstd are read. */
@@ -48,11 +50,10 @@ GW_VECTOR_MATH static void NAME(layer_norm_block)(void *closure, int64_t begin, 
             const REAL *g = (const REAL *)r->inputs[0] + row * n;
             const REAL *x = (const REAL *)r->inputs[1] + row * n;
             REAL by[4];
-            NAME(settle_row)(r, row, g, x, by);
-            REAL mean = by[0], rstd = by[3];
+            REAL lacks = NAME(settle_row)(r, row, g, x, by), mean = by[0], rstd = by[3];
             GW_TOGETHER
             for (int64_t i = 0; i < n; i++) {
-                to_weight[i] += g[i] * (x[i] - mean) * rstd;
+                to_weight[i] += g[i] * (x[i] - mean - lacks) * rstd;
                 to_bias[i] += g[i];
             }
             NAME(slope_row)(g, x, r->inputs[2], (REAL *)r->out + row * n, n, by);
@@ -72,12 +73,12 @@ GW_VECTOR_MATH static void NAME(group_norm_backward)(void *closure, int64_t begi
         int64_t first = row % r->groups * r->channels;
         REAL *to_weight = (REAL *)r->parts + row / r->groups * 2 * affine + first;
         const REAL *w = r->inputs[2] != NULL ? (const REAL *)r->inputs[2] + first : NULL;
-        double centre = NAME(sum_line)(x, r->n, NULL) / (double)r->n;
-        REAL mean = (REAL)centre, variance = (REAL)(NAME(sum_line)(x, r->n, &centre) / (double)r->n);
-        REAL rstd = 1 / SQRT(variance + (REAL)r->eps);
-        double shift = 0, slope = 0, sums[2];
+        double lacks, variance, shift = 0, slope = 0, sums[3];
+        REAL mean = NAME(line_moments)(x, r->n, &lacks, &variance);
+        REAL rstd = 1 / SQRT((REAL)variance + (REAL)r->eps);
         for (int64_t c = 0; c < r->channels; c++) {
             NAME(slope_sums)(g + c * r->inner, x + c * r->inner, NULL, r->inner, mean, sums);
+            sums[1] -= lacks * sums[0];
             to_weight[c] = (REAL)sums[1] * rstd;
             to_weight[c + affine] = (REAL)sums[0];
             shift += (w != NULL ? (double)w[c] : 1) * sums[0];
@@ -85,6 +86,7 @@ GW_VECTOR_MATH static void NAME(group_norm_backward)(void *closure, int64_t begi
         }
         shift /= (double)r->n;
         slope *= (double)rstd * (double)rstd / (double)r->n;
+        shift -= lacks * slope;
         for (int64_t c = 0; c < r->channels; c++, g += r->inner, x += r->inner, out += r->inner) {
             REAL weight = w != NULL ? w[c] : 1;
             GW_TOGETHER

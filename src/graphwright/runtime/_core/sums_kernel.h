@@ -64,28 +64,68 @@ static double NAME(sum_line)(const REAL *x, int64_t n, const double *mean) {
     return total;
 }
 
-/* The sums of g and of g (x - mean), with g times w where that is not NULL. */
-GW_INLINE void NAME(slope_sums)(const REAL *g, const REAL *x, const REAL *w, int64_t n, REAL mean,
-                                double sums[2]) {
+/* The sums of x - mean, which is what rounding took from the mean, and of its square. */
+GW_VECTOR_MATH static void NAME(gap_sums)(const REAL *x, int64_t n, REAL mean, double sums[2]) {
     sums[0] = sums[1] = 0;
     for (int64_t begin = 0; begin < n; begin += PIECE) {
-        REAL grads[NAME(SUM_LANES)], dots[NAME(SUM_LANES)];
-        NAME(clear_lanes)(grads);
-        NAME(clear_lanes)(dots);
+        REAL gaps[NAME(SUM_LANES)], squares[NAME(SUM_LANES)];
+        NAME(clear_lanes)(gaps);
+        NAME(clear_lanes)(squares);
         int64_t end = n - begin < PIECE ? n : begin + PIECE, i = begin;
         for (; i + NAME(SUM_LANES) <= end; i += NAME(SUM_LANES)) {
             for (int j = 0; j < NAME(SUM_LANES); j++) {
-                REAL grad = w != NULL ? g[i + j] * w[i + j] : g[i + j];
-                grads[j] += grad;
-                dots[j] += grad * (x[i + j] - mean);
+                REAL d = x[i + j] - mean;
+                gaps[j] += d;
+                squares[j] += d * d;
             }
         }
         for (int j = 0; i + j < end; j++) {
-            REAL grad = w != NULL ? g[i + j] * w[i + j] : g[i + j];
+            REAL d = x[i + j] - mean;
+            gaps[j] += d;
+            squares[j] += d * d;
+        }
+        sums[0] += NAME(lane_sum)(gaps);
+        sums[1] += NAME(lane_sum)(squares);
+    }
+}
+
+/* The mean of a line, what it lacks, and the variance. */
+GW_INLINE REAL NAME(line_moments)(const REAL *x, int64_t n, double *lacks, double *variance) {
+    REAL mean = (REAL)(NAME(sum_line)(x, n, NULL) / (double)n);
+    double sums[2];
+    NAME(gap_sums)(x, n, mean, sums);
+    *lacks = sums[0] / (double)n;
+    double exact = sums[1] / (double)n - *lacks * *lacks;
+    *variance = exact < 0 ? 0 : exact;
+    return mean;
+}
+
+/* The sums of g, with g times w where that is not NULL, of g (x - mean) and of x - mean. */
+GW_INLINE void NAME(slope_sums)(const REAL *g, const REAL *x, const REAL *w, int64_t n, REAL mean,
+                                double sums[3]) {
+    sums[0] = sums[1] = sums[2] = 0;
+    for (int64_t begin = 0; begin < n; begin += PIECE) {
+        REAL grads[NAME(SUM_LANES)], dots[NAME(SUM_LANES)], gaps[NAME(SUM_LANES)];
+        NAME(clear_lanes)(grads);
+        NAME(clear_lanes)(dots);
+        NAME(clear_lanes)(gaps);
+        int64_t end = n - begin < PIECE ? n : begin + PIECE, i = begin;
+        for (; i + NAME(SUM_LANES) <= end; i += NAME(SUM_LANES)) {
+            for (int j = 0; j < NAME(SUM_LANES); j++) {
+                REAL grad = w != NULL ? g[i + j] * w[i + j] : g[i + j], gap = x[i + j] - mean;
+                grads[j] += grad;
+                dots[j] += grad * gap;
+                gaps[j] += gap;
+            }
+        }
+        for (int j = 0; i + j < end; j++) {
+            REAL grad = w != NULL ? g[i + j] * w[i + j] : g[i + j], gap = x[i + j] - mean;
             grads[j] += grad;
-            dots[j] += grad * (x[i + j] - mean);
+            dots[j] += grad * gap;
+            gaps[j] += gap;
         }
         sums[0] += NAME(lane_sum)(grads);
         sums[1] += NAME(lane_sum)(dots);
+        sums[2] += NAME(lane_sum)(gaps);
     }
 }

@@ -10,15 +10,11 @@ from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float32
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import wrap
+from graphwright.runtime.ops.moments import gaps, squared_gaps
 from graphwright.runtime.ops.nn_support import (
-    Array,
     cast,
-    compute,
-    finish,
     internal,
     is_half,
-    output,
     require_alike,
     require_floating,
     same,
@@ -58,11 +54,6 @@ def _per_channel(tensor: Any, input: Any) -> Any:
 def _count(input: Any) -> Any:
     """How many values a channel has."""
     return input.shape[0] * product(input.shape[2:])
-
-
-def _three(array: Array) -> Array:
-    """[N, C, *] as [N, C, rest]."""
-    return np.ascontiguousarray(array).reshape(*array.shape[:2], -1 if array.size else 0)
 
 
 # Channels that lie together, as channels_last has them: each place is a row
@@ -118,21 +109,8 @@ def _train_eager(
     if _lies_by_places(input):
         rows, *statistics = ops.batch_norm_train(_by_places(input), weight, bias, eps)
         return _from_places(rows, input), *statistics
-    x = _three(compute(input))
-    result, out = output(input.shape, input.dtype)
-    y = out.reshape(x.shape)
-    count = x.shape[0] * x.shape[2]
-    mean = x.sum((0, 2)) / count
-    np.subtract(x, mean[:, None], out=y)
-    variance = np.einsum("ncl,ncl->c", y, y) / count
-    scale = 1 / np.sqrt(variance + eps)
-    if weight is not None:
-        scale = scale * compute(weight)
-    y *= scale[:, None]
-    if bias is not None:
-        y += compute(bias)[:, None]
-    kind = float32 if is_half(input.dtype) else input.dtype
-    return finish(result, out), wrap(mean, kind), wrap(variance, kind)
+    out, mean, variance = _train_decompose(input, weight, bias, eps)
+    return ops.contiguous(out), mean, variance
 
 
 def _train_decompose(input: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -140,13 +118,23 @@ def _train_decompose(input: Any, weight: Any, bias: Any, eps: float) -> Any:
     x = widened(input)
     dims = _reduced_dims(input)
     mean = ops.mean(x, dims)
-    variance = ops.variance(x, dims, correction=0)
+    squares = squared_gaps(*_gaps(x, mean), dims)
+    variance = ops.reshape(ops.div(squares, _count(x)), mean.shape)
     rstd = ops.rsqrt(ops.add(variance, eps))
-    scale = rstd if weight is None else ops.mul(rstd, widened(weight))
-    out = ops.mul(ops.sub(x, _per_channel(mean, x)), _per_channel(scale, x))
+    out = _normal(x, mean, rstd)
+    if weight is not None:
+        out = ops.mul(out, _per_channel(widened(weight), x))
     if bias is not None:
         out = ops.add(out, _per_channel(widened(bias), x))
     return cast(out, input.dtype), mean, variance
+
+
+def _gaps(x: Any, mean: Any) -> tuple[Any, Any]:
+    return gaps(x, _per_channel(mean, x), _reduced_dims(x))
+
+
+def _normal(x: Any, mean: Any, rstd: Any) -> Any:
+    return ops.mul(ops.sub(*_gaps(x, mean)), _per_channel(rstd, x))
 
 
 def _train_vjp(ctx: Any, grad: Any, grad_mean: Any, grad_variance: Any) -> Any:
@@ -199,26 +187,14 @@ def _backward_eager(
 ) -> tuple[Tensor, Tensor, Tensor]:
     if _lies_by_places(input):
         return _backward_by_places(grad, input, weight, mean, rstd)
-    g, x = _three(compute(grad)), _three(compute(input))
-    result, out = output(input.shape, input.dtype)
-    y = out.reshape(x.shape)
-    count = x.shape[0] * x.shape[2]
-    inverse = compute(rstd)
-    np.subtract(x, compute(mean)[:, None], out=y)
-    y *= inverse[:, None]
-    to_bias = g.sum((0, 2))
-    to_weight = np.einsum("ncl,ncl->c", g, y)
-    y *= (-to_weight / count)[:, None]
-    y += g
-    y -= (to_bias / count)[:, None]
-    y *= (inverse if weight is None else inverse * compute(weight))[:, None]
-    return finish(result, out), wrap(to_weight, mean.dtype), wrap(to_bias, mean.dtype)
+    to_input, *others = _backward_decompose(grad, input, weight, mean, rstd)
+    return ops.contiguous(to_input), *others
 
 
 def _backward_decompose(grad: Any, input: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     g, x = widened(grad), widened(input)
     dims = _reduced_dims(input)
-    normal = ops.mul(ops.sub(x, _per_channel(mean, x)), _per_channel(rstd, x))
+    normal = _normal(x, mean, rstd)
     to_bias = ops.sum(g, dims)
     to_weight = ops.sum(ops.mul(g, normal), dims)
     count = _count(input)

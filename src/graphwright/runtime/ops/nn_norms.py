@@ -11,6 +11,7 @@ from graphwright.runtime.dtypes import float32
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import as_contiguous, wrap
+from graphwright.runtime.ops.moments import gaps
 from graphwright.runtime.ops.nn_support import (
     Array,
     cast,
@@ -121,11 +122,15 @@ def _native_layer_norm_decompose(
     x = widened(input)
     mean = ops.mean(x, dims, True)
     rstd = ops.rsqrt(ops.add(ops.variance(x, dims, correction=0, keepdim=True), eps))
-    out = ops.mul(ops.sub(x, mean), rstd)
+    out = _normal(input, dims, mean, rstd)
     if weight is not None:
         out = ops.mul(out, widened(weight))
     out = ops.add(out, 0.0 if bias is None else widened(bias))
     return cast(out, input.dtype), mean, rstd
+
+
+def _normal(input: Any, dims: tuple[int, ...], mean: Any, rstd: Any) -> Any:
+    return ops.mul(ops.sub(*gaps(widened(input), mean, dims)), rstd)
 
 
 def _native_layer_norm_vjp(ctx: Any, grad: Any, grad_mean: Any, grad_rstd: Any) -> Any:
@@ -192,7 +197,7 @@ def _layer_norm_backward_decompose(
     grad: Any, input: Any, normalized_shape: Any, weight: Any, mean: Any, rstd: Any
 ) -> Any:
     dims = _trailing(input, normalized_shape)
-    normal = ops.mul(ops.sub(widened(input), mean), rstd)
+    normal = _normal(input, dims, mean, rstd)
     g = widened(grad)
     if weight is not None:
         g = ops.mul(g, widened(weight))
@@ -233,7 +238,7 @@ def _layer_norm_gradients_decompose(
 ) -> Any:
     lead = tuple(range(len(input.shape) - len(normalized_shape)))
     g = widened(grad)
-    normal = ops.mul(ops.sub(widened(input), mean), rstd)
+    normal = _normal(input, _trailing(input, normalized_shape), mean, rstd)
     to_input = _layer_norm_backward_decompose(grad, input, normalized_shape, weight, mean, rstd)
     return to_input, _sum_over(ops.mul(g, normal), lead), _sum_over(g, lead)
 

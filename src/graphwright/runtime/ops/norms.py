@@ -24,7 +24,6 @@ from graphwright.runtime.tensor import Tensor
 
 _INF = float("inf")
 _LARGEST = float(np.finfo(np.float32).max)
-_TOTAL: Any = np.add.reduce
 
 
 # -- vector norms
@@ -64,13 +63,18 @@ def _powers(
     if ord == -_INF:
         return np.amin(size, dim, keepdims=keepdim)
     if ord == 0:
-        return np.sum(size != 0, axis=dim, keepdims=keepdim)
+        return _total((size != 0).astype(size.dtype), dim, keepdim)
     if ord == 1:
-        return np.sum(size, axis=dim, keepdims=keepdim)
+        return _total(size, dim, keepdim)
     if ord == 2:
-        return np.sqrt(np.sum(np.square(size), axis=dim, keepdims=keepdim))
+        return np.sqrt(_total(np.square(size), dim, keepdim))
     power = _rounded(ord, single)
-    return np.sum(size**power, axis=dim, keepdims=keepdim) ** (1 / power)
+    return _total(size**power, dim, keepdim) ** (1 / power)
+
+
+def _total(terms: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    """Their sum, whose error does not grow with their number as NumPy's does along outer dims."""
+    return ops.sum(Tensor(terms), dim, keepdim)._nd
 
 
 @quietly
@@ -91,8 +95,7 @@ def _vector_norm_eager(input: Any, ord: float, dim: Any, keepdim: bool, dtype: A
     if work is not input.dtype and work not in HALVES:
         array = array.astype(work.numpy)
     if ord == 2 and array.dtype.kind == "f":
-        squares = _TOTAL(np.square(array), dim, keepdims=keepdim)
-        return wrap(np.sqrt(squares), work)
+        return wrap(np.sqrt(_total(np.square(array), dim, keepdim)), work)
     result = real_dtype(work)
     single = result is not dtypes.float64
     return wrap(_powers(np.abs(array), ord, dim, keepdim, single), result)
@@ -369,6 +372,9 @@ define(
 def _logsumexp(input: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     if not is_inexact(input.dtype):
         input = ops.to_dtype(input, dtypes.get_default_dtype())
+    if input.dtype in HALVES:           # which do not hold the sum of many exponentials
+        wide = ops.to_dtype(input, dtypes.float32)
+        return ops.to_dtype(_logsumexp(wide, dim, keepdim), input.dtype)
     if 0 in [input.shape[d] for d in dim]:
         return ops.log(ops.sum(ops.exp(input), dim, keepdim))
     real = ops.real(input) if input.dtype.is_complex else input

@@ -22,6 +22,7 @@ from graphwright.runtime.ops.dtype_rules import (
     wide_array,
 )
 from graphwright.runtime.ops.kernels import HALVES, Array, as_contiguous, compute_type, wrap
+from graphwright.runtime.ops.moments import gaps, scaled_gaps, squared_gaps
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, product
@@ -451,47 +452,50 @@ def _quick_variance(
 
 
 def var_kernel(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Tensor:
-    """The eager kernel of `variance`: two passes, halves in float32."""
+    """The eager kernel of `variance`."""
+    return _moment_kernel(input, dim, correction, keepdim, False)
+
+
+def _moment_kernel(
+    input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool, root: bool
+) -> Any:
     check_moments(input)
-    quick = _quick_variance(input, dim, correction, keepdim, False)
-    if quick is not None:
-        return quick
-    return wrap(_variances(wide_array(input), dim, correction, keepdim), real_dtype(input.dtype))
-
-
-_TOTAL: Any = np.add.reduce
-
-
-def _variances(array: Array, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Array:
-    count = reduced_count(array.shape, dim)
-    centred = array - _TOTAL(array, dim, keepdims=True) / count
-    if array.dtype.kind == "c":
-        squares = np.square(centred.real) + np.square(centred.imag)
-    else:
-        squares = np.square(centred)
-    total = np.asarray(_TOTAL(squares, dim, keepdims=keepdim))
-    return np.asarray(np.divide(total, _freedom(count, correction), dtype=total.dtype))
+    quick = _quick_variance(input, dim, correction, keepdim, root)
+    return _variance(input, dim, correction, keepdim, root) if quick is None else quick
 
 
 def deviation_kernel(
     input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool
 ) -> Tensor:
     """The square root of `var_kernel`."""
-    check_moments(input)
-    quick = _quick_variance(input, dim, correction, keepdim, True)
-    if quick is not None:
-        return quick
-    variances = _variances(wide_array(input), dim, correction, keepdim)
-    return wrap(np.sqrt(variances), real_dtype(input.dtype))
+    return _moment_kernel(input, dim, correction, keepdim, True)
+
+
+def _variance(
+    input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool, root: bool = False
+) -> Any:
+    """Two passes. Deviations are in float64: distances from the mean, and their squares, may lie
+    beyond float32."""
+    if input.dtype.is_complex:
+        parts = (ops.variance(part, dim, correction, keepdim)
+                 for part in (ops.real(input), ops.imag(input)))
+        result = ops.add(*parts)
+        return ops.sqrt(result) if root else result
+    x = ops.to_dtype(input, dtypes.float32) if input.dtype in HALVES else input
+    mean = ops.mean(x, dim, True)
+    if root:
+        x, mean = (ops.to_dtype(t, dtypes.float64) for t in (x, mean))
+    squares = squared_gaps(*gaps(x, mean, dim), dim)
+    result = ops.div(squares, _freedom(reduced_count(input.shape, dim), correction))
+    result = ops.to_dtype(ops.sqrt(result) if root else result, input.dtype)
+    return result if keepdim else ops.reshape(result, reduced_shape(input.shape, dim, False))
 
 
 def _var_vjp(ctx: Any, grad: Any) -> Any:
-    shape = ctx.input.shape
-    grad = restore_dims(grad, shape, ctx.dim, ctx.keepdim)
-    centred = ops.sub(ctx.input, ops.mean(ctx.input, ctx.dim, True))
-    freedom = _freedom(reduced_count(shape, ctx.dim), ctx.correction)
+    freedom = _freedom(reduced_count(ctx.input.shape, ctx.dim), ctx.correction)
     factor = 2.0 / freedom if freedom != 0 else float("nan")
-    return ops.mul(ops.mul(grad, factor), centred)      # the factor to the smaller of them
+    grad = restore_dims(grad, ctx.input.shape, ctx.dim, ctx.keepdim)
+    return scaled_gaps(ctx.input, ctx.dim, ops.mul(grad, factor))
 
 
 define(
@@ -500,6 +504,7 @@ define(
     meta=_var_meta,
     vjp=_var_vjp,
     saves=("input",),
+    decompose=_variance,
     eager=var_kernel,
     method=False,
     public=False,
@@ -507,17 +512,7 @@ define(
 
 
 def _deviation(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Any:
-    """In float64: distances from the mean, and their squares, may lie beyond float32."""
-    dtype = input.dtype
-    if dtype.is_complex or not dtype.is_floating_point:
-        return ops.sqrt(ops.variance(input, dim, correction, keepdim))
-    if dtype in HALVES:
-        input = ops.to_dtype(input, dtypes.float32)
-    mean = ops.to_dtype(ops.mean(input, dim, True), dtypes.float64)
-    centred = ops.sub(ops.to_dtype(input, dtypes.float64), mean)
-    freedom = _freedom(reduced_count(input.shape, dim), correction)
-    squares = ops.sum(ops.mul(centred, centred), dim, keepdim)
-    return ops.to_dtype(ops.sqrt(ops.div(squares, freedom)), dtype)
+    return _variance(input, dim, correction, keepdim, root=True)
 
 
 def _deviation_vjp(ctx: Any, grad: Any) -> Any:

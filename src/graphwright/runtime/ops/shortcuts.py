@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.moments import scaled_gaps
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.rerun import differentiated
 from graphwright.runtime.ops.shortcuts_products import PRODUCTS
@@ -241,9 +242,8 @@ def _of_moments(ctx: Any, to_variance: Any, to_mean: Any) -> Any:
     correction = ctx.correction
     if correction is None:
         correction = 0 if ctx.unbiased is False else 1
-    deviation = ops.sub(x, ops.mean(x, dims, True))
-    scaled = ops.mul(_kept(ctx, to_variance), 2 / (n - correction) if n > correction else math.nan)
-    part = ops.mul(deviation, scaled)
+    scale = ops.mul(_kept(ctx, to_variance), 2 / (n - correction) if n > correction else math.nan)
+    part = scaled_gaps(x, dims, scale)
     return part if total is None else ops.add(part, total)
 
 
