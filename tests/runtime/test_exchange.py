@@ -266,7 +266,7 @@ def _fields(**changed: Any) -> _Fields:
     {"device_type": 2}, {"byte_offset": 1}, {"byte_offset": 2**64 - 4}, {"data": 2**64 - 4},
     {"shape": ctypes.addressof(LONG)}, {"shape": ctypes.addressof(NEGATIVE)},
     {"strides": ctypes.addressof(WIDE)}, {"strides": ctypes.addressof(NEGATIVE)},
-], ids=str)
+], ids=lambda changed: "-".join(changed))
 def test_hostile_fields_are_refused(changed: dict[str, Any]) -> None:
     fields = _fields(**changed)
     with pytest.raises((BufferError, RuntimeError)):
