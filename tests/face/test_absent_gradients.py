@@ -182,6 +182,24 @@ def test_inputs_that_are_not_reached_have_no_gradient() -> None:
     assert y.grad is None
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+def test_of_all_examples_of_a_batch(recorded: bool) -> None:
+    def program(x: Any) -> Any:
+        return x.mean(), (x * 0).sqrt(), gw.nn.functional.dropout(x.exp(), 0.5) * x
+
+    x = gw.tensor([1.0, 2.0, 3.0], dtype=gw.float64, requires_grad=True)
+    found = []
+    for function in (program, gw.compile(program, fullgraph=True)):
+        gw.manual_seed(1)
+        results = function(x)
+        (rows,) = gw.autograd.grad(results[2], x, gw.eye(3, dtype=gw.float64),
+                                   is_grads_batched=True, create_graph=recorded)
+        again = gw.autograd.grad(rows.sum(), x) if recorded else ()
+        found.append([rows, *again])
+    for plain, other in zip(*found, strict=True):
+        assert gw.allclose(plain, other) and not other.isnan().any()
+
+
 def test_what_the_whole_backward_saved_is_read_and_nothing_else(lowered: list[Lowered]) -> None:
     def two(x: Any, w: Any) -> Any:
         h = gw.tanh(x @ w)

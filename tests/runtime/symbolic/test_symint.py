@@ -97,7 +97,7 @@ def test_int_and_hash_specialise() -> None:
 def test_a_closed_environment_assumes_only_what_is_guarded() -> None:
     env = ShapeEnv()
     n, m = env.create_symbol(5), env.create_symbol(7)
-    assert n < 6
+    assert n < 6 and m > n
     guards = [str(g) for g in env.guards]
     with env.closed():
         assert n < 6 and n != 1 and not n >= 6
@@ -105,3 +105,11 @@ def test_a_closed_environment_assumes_only_what_is_guarded() -> None:
             _ = m < 9
     assert [str(g) for g in env.guards] == guards
     assert m < 9 and len(env.guards) == len(guards) + 1
+
+
+def test_what_follows_from_guards_by_what_is_known_is_no_assumption() -> None:
+    env = ShapeEnv()
+    n, m = env.create_symbol(5), env.create_symbol(7)
+    assert n < m and m == 7
+    with env.closed():
+        assert n < 7

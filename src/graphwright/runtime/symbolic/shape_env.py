@@ -130,18 +130,23 @@ class ShapeEnv:
         return decided
 
     def _decide(self, relation: Relation) -> bool:
-        relation = Relation(relation.op, self.simplify(relation.lhs), self.simplify(relation.rhs))
+        relation = self._simplified(relation)
         known = relation.known()
         if known is not None:
             return known
         truth = relation.holds(self.values)
         fact = relation if truth else relation.negated()
-        if self._closed and fact not in self._guards:
-            raise Unguarded(f"{fact} is not guarded")
+        if self._closed:
+            if fact not in map(self._simplified, self._guards):
+                raise Unguarded(f"{fact} is not guarded")
+            return truth
         self._guards[fact] = None
         if fact.op == "==":
             self._learn(fact)
         return truth
+
+    def _simplified(self, relation: Relation) -> Relation:
+        return Relation(relation.op, self.simplify(relation.lhs), self.simplify(relation.rhs))
 
     def specialise(self, expr: ExprLike) -> int:
         """The hint of `expr`, assumed to be its value from now on."""
