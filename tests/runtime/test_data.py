@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import collections
+import gc
+import itertools
+import subprocess
+import sys
 import threading
 from collections import namedtuple
 from collections.abc import Iterator
@@ -342,3 +346,71 @@ def test_seeds_of_workers_differ_from_round_to_round() -> None:
 def test_batches_of_no_order_are_all_there() -> None:
     loader = DataLoader(list(range(7)), batch_size=2, num_workers=2, in_order=False)
     assert sorted(int(x) for batch in loader for x in batch) == list(range(7))
+
+
+@pytest.mark.parametrize("sampler", [
+    lambda: data.RandomSampler(range(5), replacement=True, num_samples=10**10),
+    lambda: data.RandomSampler(range(5), num_samples=10**10),
+    lambda: data.WeightedRandomSampler([0.1, 0.2, 0.3, 0.2, 0.2], 10**10),
+])  # fmt: skip
+def test_samples_are_drawn_as_they_are_taken(sampler: Any) -> None:
+    taken = list(itertools.islice(sampler(), 100))
+    assert set(taken) == set(range(5)) and len(sampler()) == 10**10
+
+
+def test_few_samples_are_drawn_at_once() -> None:
+    gw.manual_seed(5)
+    drawn = list(data.RandomSampler(range(50), replacement=True, num_samples=1000))
+    gw.manual_seed(5)
+    assert drawn == gw.randint(0, 50, (1000,)).tolist()
+    assert len(list(data.RandomSampler(range(5), replacement=True, num_samples=40_000))) == 40_000
+
+
+HANGING = """
+import threading, time
+from graphwright.runtime.utils.data import workers
+from graphwright.utils.data import DataLoader
+workers._PATIENCE = 0.1
+
+class Examples:
+    def __len__(self):
+        return 4
+    def __getitem__(self, i):
+        {wait}
+
+loader = DataLoader(Examples(), num_workers=2, timeout=0.1, persistent_workers={keep})
+try:
+    list(loader)
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(("wait", "keep"), [
+    ("time.sleep(1000)", True), ("threading.Event().wait()", False), ("while True: pass", False)
+])  # fmt: skip
+def test_the_program_ends_while_a_worker_hangs(wait: str, keep: bool) -> None:
+    code = HANGING.format(wait=wait, keep=keep)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          timeout=100, check=True)
+    assert done.stdout == "DataLoader timed out after 0.1 seconds\n" and not done.stderr
+
+
+def test_workers_end_with_their_loader() -> None:
+    loader = DataLoader(range(8), num_workers=2, persistent_workers=True)
+    assert len(list(loader)) == 8
+    threads = [t for t in threading.enumerate() if t.name.startswith("graphwright-data")]
+    assert len(threads) >= 2
+    del loader
+    gc.collect()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_the_end_waits_for_a_worker_that_is_at_work() -> None:
+    code = HANGING.format(wait="time.sleep(0.5); print('done', i)", keep=True).replace(
+        "workers._PATIENCE = 0.1", "").replace("timeout=0.1", "timeout=0.01")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          timeout=100, check=True)
+    assert "done 0" in done.stdout

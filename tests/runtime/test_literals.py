@@ -129,3 +129,74 @@ def test_tensors_among_numbers_count_with_their_dtypes(name: str, beside: Any) -
         return str(nested).rpartition(".")[2]
 
     assert dtype_of(gw) == dtype_of(torch)
+
+
+def _in_itself(copies: int, *others: Any) -> list[Any]:
+    data: list[Any] = [*others]
+    data.extend([data] * copies)
+    return data
+
+
+def _mutual() -> list[Any]:
+    first: list[Any] = []
+    second = (first, first)
+    first.extend([second, second])
+    return first
+
+
+def _deep(depth: int, copies: int = 1) -> Any:
+    data: Any = 1.0
+    for _ in range(depth):
+        data = [data] * copies
+    return data
+
+
+ENDLESS = {
+    "in itself": lambda: _in_itself(1),
+    "twice in itself": lambda: _in_itself(2),
+    "behind a number": lambda: _in_itself(2, 1.0),
+    "behind a list": lambda: _in_itself(2, [1.0, 2.0, 3.0]),
+    "beside a tensor": lambda: _in_itself(2, gw.tensor(1.0)),
+    "beside an array": lambda: _in_itself(2, np.ones(3)),
+    "of each other": _mutual,
+    "deeper than tensors": lambda: _deep(33),
+    "very deep": lambda: _deep(100_000),
+    "of few lists in many places": lambda: _deep(60, 2),
+}
+READERS: dict[str, Any] = {
+    "tensor": gw.tensor,
+    "tensor of a dtype": lambda data: gw.tensor(data, dtype=gw.int32),
+    "as_tensor": gw.as_tensor,
+    "asarray": gw.asarray,
+    "Tensor": gw.Tensor,
+    "LongTensor": gw.LongTensor,
+    "new_tensor": gw.ones(1).new_tensor,
+    "FloatStorage": gw.FloatStorage,
+    "index": lambda data: gw.ones(3, 3)[data, 0],
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+@pytest.mark.parametrize("reader", READERS)
+def test_sequences_nested_without_end_are_refused(reader: str, kind: str) -> None:
+    with pytest.raises(ValueError, match=r"no array|too many dimensions") as raised:
+        READERS[reader](ENDLESS[kind]())
+    assert len(str(raised.value)) < 1000
+
+
+def test_compiled_code_refuses_them_too() -> None:
+    data = _in_itself(1)
+    with pytest.raises(ValueError, match="too many dimensions"):
+        gw.compile(lambda x: x + gw.tensor(data))(gw.ones(3))
+
+
+def test_as_many_dims_as_a_tensor_has() -> None:
+    assert gw.tensor(_deep(32)).shape == (1,) * 32
+    shared = [[1, 2]] * 3
+    assert gw.tensor([shared, shared]).tolist() == [shared, shared]
+
+
+def test_more_elements_than_there_is_memory_for() -> None:
+    data = _deep(5, 1000)
+    with pytest.raises(gw.OutOfMemoryError, match="8000000000000000 bytes"):
+        gw.tensor(data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import reprlib
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +77,7 @@ def _index_tensor(tensor: Any, item: Any) -> Any:
     try:
         array = np.asarray(regular(item))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"an index is no array: {reprlib.repr(item)} ({error})") from error
+        raise ValueError(f"a sequence as an index is no array: {error}") from error
     if array.size == 0 and not isinstance(item, np.ndarray):
         array = array.astype(np.int64)
     if array.dtype.kind == "f":

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pickle
+import tracemalloc
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -137,6 +138,83 @@ def test_hostile_files_are_refused(tmp_path: Path, name: str) -> None:
     for read in (load_file, lambda p: load_file(p, mmap=True), gw.load):
         with pytest.raises(InvalidFile):
             read(path)
+
+
+LONG = 500_000
+EMPTY = b'{"dtype":"F32","shape":[0],"data_offsets":[0,0]}'
+LONG_HEADERS = {
+    "a list of maps": b"[" + b"{}," * (LONG // 3) + b"{}]",
+    "maps in an entry": b'{"a":[' + b"{}," * (LONG // 3) + b"{}]}",
+    "empty entries": b"{" + b'"a":{},' * (LONG // 7) + b'"b":{}}',
+    "one key again and again": b"{" + (b'"a":' + EMPTY + b",") * (LONG // 53) + b'"b":' + EMPTY,
+    "lists in a shape": b'{"a":{"dtype":"F32","shape":[' + b"[]," * (LONG // 3) + b"0]}}",
+    "many sizes": b'{"a":{"dtype":"F32","shape":[' + b"1," * (LONG // 2)
+                  + b'0],"data_offsets":[0,0]}}',
+    "one field again and again": b'{"a":{' + b'"dtype":"F32",' * (LONG // 14) + b'"dtype":""}}',
+    "nested lists": b'{"a":' + b"[" * LONG,
+    "nested maps": b'{"a":' * (LONG // 5),
+    "a long name": b'{"' + b"a" * LONG + b'":{}}',
+    "a long dtype": b'{"a":{"dtype":"' + b"F" * LONG + b'","shape":[0],"data_offsets":[0,0]}}',
+    "a name without end": b'{"' + b"\\\\" * (LONG // 2),
+    "a long number": b'{"a":{"dtype":"F32","shape":[' + b"1" * LONG + b'],"data_offsets":[0,0]}}',
+    "text behind it": b"{}" + b" " * LONG + b"x",
+    "zeros": bytes(LONG),
+    "UTF-16": "{}".encode("utf-16").ljust(LONG),
+    "maps in the structure": json.dumps(
+        {"__metadata__": {"graphwright": "[" + "{}," * (LONG // 3) + "{}]"}}).encode(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LONG_HEADERS)
+def test_long_hostile_headers_cost_little_more_than_they_are_long(
+    tmp_path: Path, name: str
+) -> None:
+    header, path = LONG_HEADERS[name], tmp_path / "x.safetensors"
+    path.write_bytes(_file(header))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidFile) as raised:
+            gw.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 8 * len(header)
+    finally:
+        tracemalloc.stop()
+    assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_headers_of_other_encodings_are_refused(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(_file('{"__metadata__":{"a":"b"}}'.encode(encoding)))
+    for load in (load_file, load_metadata, gw.load):
+        with pytest.raises(InvalidFile, match="not a safetensors file"):
+            load(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        " {}", "{} ,", '{"a":}', '{,}', '{"a" ' + EMPTY.decode() + "}", '{"a":' + EMPTY.decode(),
+        '{"a":' + EMPTY.decode() + ",}", '{"\x00":' + EMPTY.decode() + "}",
+        '{"a":' + EMPTY.decode().replace("[0]", "[00]") + "}",
+        '{"a":' + EMPTY.decode().replace("[0]", "[0.0]") + "}",
+        '{"a":' + EMPTY.decode().replace("[0]", "[\u0660]") + "}",
+    ],
+)  # fmt: skip
+def test_headers_that_are_not_quite_json_are_refused(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(_file(header.encode()))
+    with pytest.raises(InvalidFile):
+        load_file(path)
+
+
+def test_white_space_escapes_and_any_order_are_read(tmp_path: Path) -> None:
+    header = (
+        '{ "__metadata__" : { } ,\n\t"\\u00e9\\n\\"" : { "data_offsets" : [ 0 , 8 ] , '
+        '"shape" : [ 2 ] , "d\\u0074ype" : "F32" } , "b":' + EMPTY.decode() + "}   "
+    )
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(_file(header.encode(), EIGHT))
+    assert {name: t.shape for name, t in load_file(path).items()} == {'\u00e9\n"': (2,), "b": (0,)}
 
 
 @pytest.mark.parametrize("protocol", [2, 4, 5])
