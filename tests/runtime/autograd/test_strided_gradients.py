@@ -98,10 +98,17 @@ def test_gradient_by_places_of_random_layouts(seed: int) -> None:
     np.testing.assert_allclose(found.numpy(), _expected(view, *geometry), rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["contiguous", "expanded", "empty at the end"])
+def test_compiled_gradient_by_places(name: str) -> None:
+    for geometry in GEOMETRIES[1:3]:
+        _check(name, geometry, gw.compile(_run))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["llvm", "c"])
-@pytest.mark.parametrize("name", ["contiguous", "expanded", "windows", "empty at the end"])
-def test_compiled_gradient_by_places(name: str, backend: str) -> None:
-    for geometry in GEOMETRIES[:3]:
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_compiled_gradient_by_places_of_all_layouts(name: str, backend: str) -> None:
+    for geometry in GEOMETRIES:
         _check(name, geometry, gw.compile(_run, backend=backend))
 
 
