@@ -21,7 +21,7 @@ from ..runtime.samples import ALL, Sample
 
 SAMPLES: dict[str, list[Sample]] = {
     name: list(entry.samples) for name, entry in ALL.items()
-    if not (name in ARBITRARY or name in WITHOUT_DERIVATIVE or TABLE[name].is_inplace
+    if not (name in ARBITRARY | WITHOUT_DERIVATIVE | {"unique"} or TABLE[name].is_inplace
             or name.endswith("_"))}
 OPS_IN_A_SAMPLE = 8
 
