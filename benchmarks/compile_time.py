@@ -47,6 +47,21 @@ gw.testing.assert_close(loss, expected, rtol=1e-3, atol=1e-4)
 print(elapsed)
 '''
 
+WAVES = '''
+import time
+import graphwright as gw
+from benchmarks.compile_time import waves
+gw.manual_seed(0)
+function, x = waves({rounds}), gw.randn(64, 16)
+with gw.no_grad():
+    expected = function(x)
+    start = time.process_time()
+    y = gw.compile(function, backend="llvm")(x)
+    elapsed = time.process_time() - start
+gw.testing.assert_close(y, expected, rtol=1e-3, atol=1e-4)
+print(elapsed)
+'''
+
 
 class Block(nn.Module):
     """A pre-norm transformer block with `heads` heads of attention, written out."""
@@ -138,6 +153,17 @@ def dense(layers: int) -> tuple[nn.Module, gw.Tensor]:
     return Dense(layers, 16), gw.randn(2, 16, 4, 4)
 
 
+def waves(rounds: int) -> Callable[[gw.Tensor], gw.Tensor]:
+    """A plain loop of so many rounds, four operations each, which capture unrolls."""
+
+    def run(x: gw.Tensor) -> gw.Tensor:
+        for _ in range(rounds):
+            x = gw.sin(x) + gw.cos(x) * 0.5
+        return x
+
+    return run
+
+
 def training_step(model: nn.Module) -> Callable[[gw.Tensor], gw.Tensor]:
     """Loss, gradients and a step of plain gradient descent, as one function."""
     optimizer = gw.optim.SGD(model.parameters(), lr=1e-3)
@@ -217,10 +243,22 @@ def first_call(model: str, size: int, name: str, code: str = MODELS) -> list[Res
     ]
 
 
+def unrolled_loops() -> list[Result]:
+    """CPU seconds of the first call, cache cold, of 300 rounds; of 3,000 over those of 300."""
+    seconds = {rounds: first_calls(WAVES.format(rounds=rounds), rounds=3)[0]
+               for rounds in (300, 3000)}
+    return [
+        Result("compile time", "first call of a loop of 300 rounds", "s", 1.0, seconds[300]),
+        Result("compile time", "first call of 3,000 rounds, over 300", "x", 12.0,
+               seconds[3000] / seconds[300]),
+    ]
+
+
 def run() -> list[Result]:
     """All cases of this group."""
     return [
         *translation(),
+        *unrolled_loops(),
         *first_call("transformer", 12, "a 12-layer transformer"),
         *first_call("lstm", 50, "an LSTM of 50 steps, unrolled"),
         *first_call("transformer", 12, "a training step of 12 transformer layers", STEPS),

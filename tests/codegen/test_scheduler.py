@@ -9,7 +9,8 @@ import pytest
 
 from graphwright.codegen.build import build_program
 from graphwright.codegen.compile import compile_graph
-from graphwright.codegen.loops import For, Kernel, LoopKind
+from graphwright.codegen.emit.lanes import all_values
+from graphwright.codegen.loops import Apply, For, Kernel, LoopKind
 from graphwright.codegen.lowering.graph import lower_graph as to_loops
 from graphwright.ir.pipeline import lower_graph
 from graphwright.ir.trace import trace
@@ -333,3 +334,20 @@ def test_tiles_cover_any_size(shape: tuple[int, ...], dynamic: bool) -> None:
 def test_folded_axes_follow_memory() -> None:
     assert printed(lambda x: ops.sum(ops.transpose(x, 0, 1)), normal(1024, 1024)) == printed(
         lambda x: ops.sum(x), normal(1024, 1024))
+
+
+def test_later_passes_of_a_row_do_not_repeat_long_chains() -> None:
+    def norms(count: int) -> Any:
+        def run(x: Any) -> Any:
+            for _ in range(count):
+                y = ops.sub(x, ops.mean(x, 1, True))
+                x = ops.add(ops.mul(ops.mul(y, 0.9), 1.1), 0.3)
+            return x
+        return run
+
+    def operations(count: int) -> int:
+        program, _ = program_of(norms(count), [tensor(normal(8, 40))])
+        return sum(isinstance(v, Apply) for step in program.steps for v in all_values(step.body))
+
+    assert operations(12) < 2.3 * operations(6)
+    check(norms(12), normal(8, 40))
