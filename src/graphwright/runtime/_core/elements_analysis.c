@@ -80,9 +80,9 @@ GW_ROW_OF_1(tanh_float64, double, double, gw_tanh_double(x))
 
 /* ---- logarithms ---- */
 
-/* What 1 + x loses is put back to first order. */
+/* What 1 + x loses of a small float32 is put back to first order. */
 GW_INLINE double single_log1p(double x) {
-    double u = 1 + x, lost = x - (u - 1);
+    double u = 1 + x, lost = x < 1 ? x - (u - 1) : 0;
     return single_log(u, LN2, 1) + lost;
 }
 

@@ -8,8 +8,20 @@
 #define ROW_4(name, expression) GW_ROW_OF_4(NAME(name), REAL, REAL, expression)
 #define C(number) ((REAL)(number))
 
-/* 1 / (1 + e^-x), without overflow. */
-GW_INLINE REAL NAME(logistic)(REAL x) { return 1 / (1 + F(exp)(-x)); }
+/* 1 / (1 + e^-x), without overflow: e^80 is all that 1 + e^x is. */
+GW_INLINE REAL NAME(logistic)(REAL x) {
+    REAL e = F(exp)(x > 80 ? 80 : x);
+    return e / (1 + e);
+}
+
+/* Below this x e^x is 0, and exp_parts gives the factors of a greater exponential. */
+#define UNDERFLOW (sizeof(REAL) == sizeof(float) ? C(-126) : C(-770))
+
+/* x / (1 + e^-x), rounded once where e^x is subnormal. */
+GW_INLINE REAL NAME(gated_by_itself)(REAL x) {
+    REAL scale, part = F(exp_parts)(x > 80 ? 80 : x, &scale);
+    return x < UNDERFLOW ? x * 0 : x * (part / (1 + part * scale)) * scale;
+}
 
 /* log(1 + e^x) */
 GW_INLINE REAL NAME(soft)(REAL x) {
@@ -17,7 +29,7 @@ GW_INLINE REAL NAME(soft)(REAL x) {
 }
 
 ROW_1(sigmoid, NAME(logistic)(x))
-ROW_1(silu, x / (1 + F(exp)(-x)))
+ROW_1(silu, NAME(gated_by_itself)(x))
 ROW_2(gated, x * NAME(logistic)(y))
 ROW_1(erf, F(erf)(x))
 ROW_1(normal_cdf, F(normal)(x))
@@ -35,7 +47,12 @@ GW_INLINE REAL NAME(soft_tanh)(REAL x) {
     REAL e = F(exp)(x < 20 ? x : x != x ? x : 20), z = e * (e + 2);
     return z / (z + 2);
 }
-ROW_1(mish, x * NAME(soft_tanh)(x))
+GW_INLINE REAL NAME(gated_by_soft)(REAL x) {
+    REAL scale, part = F(exp_parts)(x < 20 ? x : x != x ? x : 20, &scale);
+    REAL e = part * scale, z = e * (e + 2);
+    return x < UNDERFLOW ? x * 0 : x * (part * (e + 2) / (z + 2)) * scale;
+}
+ROW_1(mish, NAME(gated_by_soft)(x))
 ROW_1(softsign, x / (1 + GW_ABS(x)))
 ROW_1(tanhshrink, x - F(tanh)(x))
 
@@ -94,3 +111,4 @@ ROW_2(selu_backward, x * C(1.0507009873554804934193349852946)
 #undef ROW_4
 #undef C
 #undef CUBIC
+#undef UNDERFLOW

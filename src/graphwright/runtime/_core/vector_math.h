@@ -59,9 +59,10 @@ GW_INLINE int64_t gw_bits_double(double d) {
     return bits;
 }
 
-/* e^x; about 1 ulp. */
-GW_INLINE float gw_exp_float(float x) {
-    x = x < -105.0f ? -105.0f : x;
+/* e^x as two factors of which none is subnormal, the second a power of two: for products that are
+ * rounded once. */
+GW_INLINE float gw_exp_parts_float(float x, float *scale) {
+    x = x < -130.0f ? -130.0f : x;
     x = x > 89.0f ? 89.0f : x;
     float shifted = x * 1.44269504f + 12582912.0f;
     float n = shifted - 12582912.0f;
@@ -74,7 +75,14 @@ GW_INLINE float gw_exp_float(float x) {
     p = p * r + 1.0f;
     p = p * r + 1.0f;
     int32_t i = gw_bits_float(shifted) - 0x4b400000, half = i >> 1;
-    return p * gw_float_bits((half + 127) << 23) * gw_float_bits((i - half + 127) << 23);
+    *scale = gw_float_bits((i - half + 127) << 23);
+    return p * gw_float_bits((half + 127) << 23);
+}
+
+/* e^x; about 1 ulp. */
+GW_INLINE float gw_exp_float(float x) {
+    float scale, part = gw_exp_parts_float(x, &scale);
+    return part * scale;
 }
 
 /* e^r of |r| <= log(2) / 2. */
@@ -92,20 +100,25 @@ GW_INLINE double gw_exp_rest_double(double r) {
     return p;
 }
 
-/* e^r 2^n, with n in the last bits of `shifted`. */
-GW_INLINE double gw_exp_scaled_double(double r, double shifted) {
+/* e^r 2^n as two factors, with n in the last bits of `shifted`. */
+GW_INLINE double gw_exp_scaled_double(double r, double shifted, double *scale) {
     int64_t n = gw_bits_double(shifted) - 0x4338000000000000, half = n >> 1;
-    double p = gw_exp_rest_double(r);
-    return p * gw_double_bits((half + 1023) << 52) * gw_double_bits((n - half + 1023) << 52);
+    *scale = gw_double_bits((n - half + 1023) << 52);
+    return gw_exp_rest_double(r) * gw_double_bits((half + 1023) << 52);
 }
 
-GW_INLINE double gw_exp_double(double x) {
-    x = x < -746.0 ? -746.0 : x;
+GW_INLINE double gw_exp_parts_double(double x, double *scale) {
+    x = x < -780.0 ? -780.0 : x;
     x = x > 710.0 ? 710.0 : x;
     double shifted = x * 1.4426950408889634 + 6755399441055744.0;
     double n = shifted - 6755399441055744.0;
     double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
-    return gw_exp_scaled_double(r, shifted);
+    return gw_exp_scaled_double(r, shifted, scale);
+}
+
+GW_INLINE double gw_exp_double(double x) {
+    double scale, part = gw_exp_parts_double(x, &scale);
+    return part * scale;
 }
 
 /* 2^x; about 1 ulp. */
@@ -113,8 +126,9 @@ GW_INLINE double gw_exp2_double(double x) {
     x = x < -1080.0 ? -1080.0 : x;
     x = x > 1030.0 ? 1030.0 : x;
     double shifted = x + 6755399441055744.0;
-    double r = (x - (shifted - 6755399441055744.0)) * 0.6931471805599453;
-    return gw_exp_scaled_double(r, shifted);
+    double r = (x - (shifted - 6755399441055744.0)) * 0.6931471805599453, scale;
+    double part = gw_exp_scaled_double(r, shifted, &scale);
+    return part * scale;
 }
 
 /* e^x - 1; about 2 ulp. */
