@@ -8,10 +8,10 @@
 #define ROW_4(name, expression) GW_ROW_OF_4(NAME(name), REAL, REAL, expression)
 #define C(number) ((REAL)(number))
 
-/* 1 / (1 + e^-x), without overflow: e^80 is all that 1 + e^x is. */
+/* 1 / (1 + e^-x), without overflow. */
 GW_INLINE REAL NAME(logistic)(REAL x) {
-    REAL e = F(exp)(x > 80 ? 80 : x);
-    return e / (1 + e);
+    REAL scale, inverse, part = F(exp_parts)(x, &scale, &inverse);
+    return part / (inverse + part);
 }
 
 /* Below this x e^x is 0, and exp_parts gives the factors of a greater exponential. */
@@ -19,8 +19,9 @@ GW_INLINE REAL NAME(logistic)(REAL x) {
 
 /* x / (1 + e^-x), rounded once where e^x is subnormal. */
 GW_INLINE REAL NAME(gated_by_itself)(REAL x) {
-    REAL scale, part = F(exp_parts)(x > 80 ? 80 : x, &scale);
-    return x < UNDERFLOW ? x * 0 : x * (part / (1 + part * scale)) * scale;
+    REAL scale, inverse, part = F(exp_parts)(x, &scale, &inverse);
+    REAL low = x < UNDERFLOW ? x * 0 : x * part * scale;
+    return x < -80 ? low : x * (part / (inverse + part));
 }
 
 /* log(1 + e^x) */
@@ -48,7 +49,8 @@ GW_INLINE REAL NAME(soft_tanh)(REAL x) {
     return z / (z + 2);
 }
 GW_INLINE REAL NAME(gated_by_soft)(REAL x) {
-    REAL scale, part = F(exp_parts)(x < 20 ? x : x != x ? x : 20, &scale);
+    REAL scale, inverse;
+    REAL part = F(exp_parts)(x < 20 ? x : x != x ? x : 20, &scale, &inverse);
     REAL e = part * scale, z = e * (e + 2);
     return x < UNDERFLOW ? x * 0 : x * (part * (e + 2) / (z + 2)) * scale;
 }

@@ -59,9 +59,9 @@ GW_INLINE int64_t gw_bits_double(double d) {
     return bits;
 }
 
-/* e^x as two factors of which none is subnormal, the second a power of two: for products that are
- * rounded once. */
-GW_INLINE float gw_exp_parts_float(float x, float *scale) {
+/* e^x as two factors of which none is subnormal, the second a power of two, and its inverse: for
+ * products and quotients that are rounded once and do not overflow. */
+GW_INLINE float gw_exp_parts_float(float x, float *scale, float *inverse) {
     x = x < -130.0f ? -130.0f : x;
     x = x > 89.0f ? 89.0f : x;
     float shifted = x * 1.44269504f + 12582912.0f;
@@ -76,12 +76,13 @@ GW_INLINE float gw_exp_parts_float(float x, float *scale) {
     p = p * r + 1.0f;
     int32_t i = gw_bits_float(shifted) - 0x4b400000, half = i >> 1;
     *scale = gw_float_bits((i - half + 127) << 23);
+    *inverse = gw_float_bits((half - i + 127) << 23);
     return p * gw_float_bits((half + 127) << 23);
 }
 
 /* e^x; about 1 ulp. */
 GW_INLINE float gw_exp_float(float x) {
-    float scale, part = gw_exp_parts_float(x, &scale);
+    float scale, inverse, part = gw_exp_parts_float(x, &scale, &inverse);
     return part * scale;
 }
 
@@ -101,23 +102,24 @@ GW_INLINE double gw_exp_rest_double(double r) {
 }
 
 /* e^r 2^n as two factors, with n in the last bits of `shifted`. */
-GW_INLINE double gw_exp_scaled_double(double r, double shifted, double *scale) {
+GW_INLINE double gw_exp_scaled_double(double r, double shifted, double *scale, double *inverse) {
     int64_t n = gw_bits_double(shifted) - 0x4338000000000000, half = n >> 1;
     *scale = gw_double_bits((n - half + 1023) << 52);
+    *inverse = gw_double_bits((half - n + 1023) << 52);
     return gw_exp_rest_double(r) * gw_double_bits((half + 1023) << 52);
 }
 
-GW_INLINE double gw_exp_parts_double(double x, double *scale) {
+GW_INLINE double gw_exp_parts_double(double x, double *scale, double *inverse) {
     x = x < -780.0 ? -780.0 : x;
     x = x > 710.0 ? 710.0 : x;
     double shifted = x * 1.4426950408889634 + 6755399441055744.0;
     double n = shifted - 6755399441055744.0;
     double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
-    return gw_exp_scaled_double(r, shifted, scale);
+    return gw_exp_scaled_double(r, shifted, scale, inverse);
 }
 
 GW_INLINE double gw_exp_double(double x) {
-    double scale, part = gw_exp_parts_double(x, &scale);
+    double scale, inverse, part = gw_exp_parts_double(x, &scale, &inverse);
     return part * scale;
 }
 
@@ -126,8 +128,8 @@ GW_INLINE double gw_exp2_double(double x) {
     x = x < -1080.0 ? -1080.0 : x;
     x = x > 1030.0 ? 1030.0 : x;
     double shifted = x + 6755399441055744.0;
-    double r = (x - (shifted - 6755399441055744.0)) * 0.6931471805599453, scale;
-    double part = gw_exp_scaled_double(r, shifted, &scale);
+    double r = (x - (shifted - 6755399441055744.0)) * 0.6931471805599453;
+    double scale, inverse, part = gw_exp_scaled_double(r, shifted, &scale, &inverse);
     return part * scale;
 }
 
