@@ -202,7 +202,7 @@ def streamed_stmts(writing: Writing) -> tuple[Stmt, ...]:
     place = _kept_position(tuple(d for r in outer for d in r.dims))
     column = _kept_position(vector.dims)
     size = product([d.extent for d in group.kept]) * chunks.count
-    most = product([chunks.step, *others]).range()[1]
+    most = (chunks.step * product(others)).range()[1]
     partial = [_partials(writing, results, folds, size)]
     if most is None or most > STREAM_ROWS * STREAM_BLOCKS:
         partial.append(_partials(writing, results, folds, size, wide=True))
@@ -228,7 +228,7 @@ def _stream(
     bound |= vector.bound_to(column.symbol)
     blocks = ceildiv(chunks.length, STREAM_ROWS)
     rounds = loop_axis("b0", ceildiv(blocks, STREAM_BLOCKS))
-    block, number = loop_axis("b", blocks), Int(0)
+    block, number = loop_axis("b", blocks), blocks * 0
     if len(partial) > 1:
         number = rounds.symbol * STREAM_BLOCKS
         block = Axis(Sym("b1", 0, STREAM_BLOCKS - 1), minimum(STREAM_BLOCKS, blocks - number))
