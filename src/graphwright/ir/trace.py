@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
@@ -288,7 +288,7 @@ class Replay(Interpreter):
         self.tracer.stack = node.meta.get("stack")
         self.tracer.recomputed = RECOMPUTED in node.meta
         args = map_nodes(node.args, self.copies.__getitem__)
-        return self.tracer.add(node.target, args, node.meta["val"])
+        return self.tracer.add(cast(Op, node.target), args, node.meta["val"])
 
     @contextmanager
     def provenance(self, node: Node) -> Iterator[None]:
