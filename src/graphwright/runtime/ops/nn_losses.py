@@ -374,16 +374,17 @@ def _nll_backward_decompose(
     grad: Any, size: Any, target: Any, weight: Any, ignore_index: int, reduction: str
 ) -> Any:
     dim = 0 if len(size) == 1 else 1
-    target = ops.to_dtype(target, int64)
-    weights, safe = _nll_parts(grad, target, weight, ignore_index)
-    g = ops.mul(grad, weights)
+    target, g = ops.to_dtype(target, int64), widened(grad)
+    weight = None if weight is None else widened(weight)
+    weights, safe = _nll_parts(g, target, weight, ignore_index)
+    g = ops.mul(g, weights)
     if reduction == "mean":
         g = ops.div(g, ops.sum(weights))
     classes = ops.arange(0, size[dim], 1, dtype=int64)
     classes = ops.view(classes, (size[dim],) + (1,) * (len(size) - 1 - dim))
     counted = ops.unsqueeze(ops.ne(target, ignore_index), dim)
     chosen = ops.logical_and(ops.eq(classes, ops.unsqueeze(safe, dim)), counted)
-    return ops.where(chosen, ops.neg(ops.unsqueeze(g, dim)), 0.0)
+    return cast(ops.where(chosen, ops.neg(ops.unsqueeze(g, dim)), 0.0), grad.dtype)
 
 
 def _nll_backward_eager(
