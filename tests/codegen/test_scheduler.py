@@ -71,19 +71,27 @@ def test_layer_norm_is_one_kernel() -> None:
     weight = np.ones(1024, np.float32)
     found = printed(lambda x, w, b: ops.layer_norm(x, (1024,), w, b), x, weight, weight)
     assert found == """\
-kernel k0_sum_var_add:
+kernel k0_sum_rsqrt_add:
     for p in parallel(4096):
         sum = reduce sum over j0 in vector(1024): arg0[j0 + 1024*p]
-        mean = (sum * 0.0009765625)
-        reduce over j0 in vector(1024):
-            deviation = (arg0[j0 + 1024*p] - mean)
-            var = sum (deviation * deviation)
         div = (sum * 0.0009765625)
-        var_1 = (var * 0.0009765625)
-        add = (var_1 + 1e-05)
+        reduce over j0 in vector(1024):
+            sub = (arg0[j0 + 1024*p] - div)
+            sum_2 = sum sub
+            sum_4 = sum (sub * sub)
+        lt = (sum_4 < inf)
+        div_1 = (sum_2 * 0.0009765625)
+        mul_1 = (div_1 * div_1)
+        mul_2 = (mul_1 * 1024.0)
+        sub_1 = (sum_4 - mul_2)
+        clamp = max(0.0, sub_1)
+        where = where(lt, clamp, sum_4)
+        div_2 = (where * 0.0009765625)
+        add = (div_2 + 1e-05)
         rsqrt = rsqrt(add)
         for j0 in vector(1024):
-            out0[j0 + 1024*p] = ((((arg0[j0 + 1024*p] - div) * rsqrt) * arg1[j0]) + arg2[j0])
+            sub_2 = (arg0[j0 + 1024*p] - div)
+            out0[j0 + 1024*p] = ((((sub_2 - div_1) * rsqrt) * arg1[j0]) + arg2[j0])
 """
 
 
@@ -117,7 +125,25 @@ kernel k0_sum:
     for i0 in vector(1024):
         sum = reduce sum over j0 in serial(16): sum_partial[i0 + 1024*j0]
         out0[i0] = sum
-"""
+"""  # noqa: E501
+
+
+def test_taller_columns_go_to_float64_once_in_256_rows() -> None:
+    assert printed(lambda x: ops.sum(x, (0,)), np.zeros((16384, 1024), np.float32)) == """\
+kernel k0_sum:
+    for p in parallel(16):
+        for b0 in serial(4):
+            for b1 in serial(32):
+                for v in vector(1024):
+                    sum = reduce sum over r in serial(8): arg0[262144*b0 + 8192*b1 + 1048576*p + 1024*r + v]
+                    sum_partial[1024*p + v] = where((index(b1) == 0), sum, (sum_partial[1024*p + v] + sum))
+            for v in vector(1024):
+                sum_partial_1[1024*p + v] = where((index(b0) == 0), float64(sum_partial[1024*p + v]), (sum_partial_1[1024*p + v] + float64(sum_partial[1024*p + v])))
+    for i0 in vector(1024):
+        sum_total = reduce sum over j0 in serial(16): sum_partial_1[i0 + 1024*j0]
+        sum = float32(sum_total)
+        out0[i0] = sum
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize(("shape", "loops"), [

@@ -11,7 +11,7 @@ from graphwright.runtime.dtypes import float32
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import as_contiguous, wrap
-from graphwright.runtime.ops.moments import gaps
+from graphwright.runtime.ops.moments import gaps, squared_gaps
 from graphwright.runtime.ops.nn_support import (
     Array,
     cast,
@@ -121,8 +121,10 @@ def _native_layer_norm_decompose(
     dims = _trailing(input, normalized_shape)
     x = widened(input)
     mean = ops.mean(x, dims, True)
-    rstd = ops.rsqrt(ops.add(ops.variance(x, dims, correction=0, keepdim=True), eps))
-    out = _normal(input, dims, mean, rstd)
+    gap, rest = gaps(x, mean, dims)
+    variance = ops.div(squared_gaps(gap, rest, dims), product(normalized_shape))
+    rstd = ops.rsqrt(ops.add(variance, eps))
+    out = ops.mul(ops.sub(gap, rest), rstd)
     if weight is not None:
         out = ops.mul(out, widened(weight))
     out = ops.add(out, 0.0 if bias is None else widened(bias))
