@@ -202,7 +202,7 @@ def streamed_stmts(writing: Writing) -> tuple[Stmt, ...]:
     place = _kept_position(tuple(d for r in outer for d in r.dims))
     column = _kept_position(vector.dims)
     size = product([d.extent for d in group.kept]) * chunks.count
-    most = (chunks.step * product(others)).range()[1]
+    most = (chunks.step * product(tuple(others))).range()[1]
     partial = [_partials(writing, results, folds, size)]
     if most is None or most > STREAM_ROWS * STREAM_BLOCKS:
         partial.append(_partials(writing, results, folds, size, wide=True))
@@ -211,7 +211,7 @@ def streamed_stmts(writing: Writing) -> tuple[Stmt, ...]:
     chunk_run = Run((Dim(chunks.dim.symbol, chunks.count),))
     share = writing.row_work() * estimate(vector.extent) // max(1, estimate(chunks.count))
     stage = Nest((*outer, chunk_run), (), None, (), body, share).stmts()
-    filled = ceildiv(runs[longest].extent, chunks.step) * minimum(1, product(others))
+    filled = ceildiv(runs[longest].extent, chunks.step) * minimum(1, product(tuple(others)))
     total = _column_totals(
         writing, results, folds, partial[-1], chunks, filled, place, vector, column)
     final = Nest(tuple(outer), (), vector, (), total, estimate(chunks.count), 64).stmts()
