@@ -158,7 +158,8 @@ def compile(
         that its class has now.
 
     Raises:
-        TypeError: `model` is not callable, or a class with no `__call__` in Python.
+        TypeError: `model` is not callable, or a class with no `__call__` in Python, or `options`
+            are no mapping.
         ValueError: an unknown backend, mode or option, or one with a value that it cannot have.
     """
     if mode is not None and mode not in MODES:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from graphwright.halves import BackwardHalf, Compile
+from graphwright.ir.absent import given_op_by_op
 from graphwright.ir.lowered import Lowered
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.autograd.engine import endings
@@ -19,6 +20,8 @@ from graphwright.unfolding import Foldable, ResultView, replaying
 from graphwright.watched import Passages, Watch, Watched
 
 T = TypeVar("T")
+MOST_HALVES = 8
+"""How many sets of results get a compiled backward of their own."""
 
 
 class Training:
@@ -66,16 +69,22 @@ class Training:
         self.tangents: Tangents | None = None
 
     def half(self, numbers: tuple[int, ...]) -> BackwardHalf:
-        """The backward for gradients of some results, positions in `Lowered.tangents`; lowered
-        when they first come."""
+        """The backward for gradients of some results, positions in `Lowered.tangents`.
+
+        Lowered when they first come; beyond `MOST_HALVES` sets of results it runs op by op.
+        """
         found = self._halves.get(numbers)
-        if found is None:
-            with replaying(_core.rng_state()), dtypes.default_dtype(self.default):
-                lowered = self._lower_given(self.lowered, numbers)
-            name = f"backward by {', '.join([str(place) for place in lowered.tangents])}"
-            found = self._halves.setdefault(numbers, BackwardHalf(
-                name, lowered, numbers, self.saved_outputs, self._compile))
-        return found
+        if found is not None:
+            return found
+        if len(self._halves) >= MOST_HALVES:
+            return self._half(numbers, given_op_by_op(self.lowered, numbers))
+        with replaying(_core.rng_state()), dtypes.default_dtype(self.default):
+            lowered = self._lower_given(self.lowered, numbers)
+        return self._halves.setdefault(numbers, self._half(numbers, lowered))
+
+    def _half(self, numbers: tuple[int, ...], lowered: Lowered) -> BackwardHalf:
+        name = f"backward by {', '.join([str(place) for place in lowered.tangents])}"
+        return BackwardHalf(name, lowered, numbers, self.saved_outputs, self._compile)
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
         lowered = self.lowered

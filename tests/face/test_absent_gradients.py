@@ -16,6 +16,7 @@ import graphwright as gw
 import graphwright.native_backends as backends
 from graphwright.ir import absent
 from graphwright.ir.lowered import CannotLower, Lowered
+from graphwright.training import MOST_HALVES
 
 START = [[1000.0, 1.0, 0.0, 2.0], [0.5, 3.0, 0.0, 1.0]]
 
@@ -45,6 +46,17 @@ def test_of_a_result_that_the_loss_does_not_use(lowered: list[Lowered]) -> None:
     mean, exp = compiled(x)
     gw.autograd.grad(mean + exp.sum(), x)
     assert len(lowered) == 1
+
+
+def test_many_sets_of_results_are_not_all_compiled(lowered: list[Lowered]) -> None:
+    compiled = gw.compile(lambda x: tuple((x * k).sin() for k in range(1, 6)), fullgraph=True)
+    for chosen in range(1, 1 << 5):
+        x = gw.tensor(START, dtype=gw.float64, requires_grad=True)
+        results = [y for k, y in enumerate(compiled(x)) if chosen >> k & 1]
+        (got,) = gw.autograd.grad([y.sum() for y in results], x)
+        wanted = sum(k * np.cos(k * np.array(START)) for k in range(1, 6) if chosen >> k - 1 & 1)
+        assert np.allclose(got.numpy(), wanted)
+    assert len(lowered) == MOST_HALVES
 
 
 class Shifted(gw.autograd.Function):

@@ -57,9 +57,12 @@ def difference(a: Any, b: Any) -> str | None:
     if isinstance(a, gw.Tensor | np.ndarray):
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"{a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)}"
+        if isinstance(a, np.ndarray) and a.dtype.kind not in "biufc":
+            return None if np.array_equal(a, b) else f"{a!r:.60} and {b!r:.60}"
         return values_differ(gw.as_tensor(a).detach(), gw.as_tensor(b).detach())
-    if isinstance(a, float | complex):
-        return values_differ(gw.tensor(a), gw.tensor(b))
+    if isinstance(a, float | complex | np.inexact):
+        wide = gw.complex128 if np.iscomplexobj(a) else gw.float64
+        return values_differ(gw.tensor(a, dtype=wide), gw.tensor(b, dtype=wide))
     if is_comparable(a, b) and a is not b and a != b:
         return f"{a!r:.60} and {b!r:.60}"
     return None

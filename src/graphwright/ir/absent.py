@@ -37,13 +37,9 @@ def lower_given(lowered: Lowered, given: Collection[int]) -> Lowered:
         saved values are too few, or tracing would assume more of symbolic sizes than is guarded:
         the gradients are computed by `joint` then.
     """
+    result = given_op_by_op(lowered, given)
     origin = lowered.origin
     assert origin is not None
-    result = copy.copy(lowered)
-    result.tangents = [lowered.tangents[number] for number in given]
-    result.joint_tangents = [lowered.joint_tangents[number] for number in given]
-    result.joint = Retaped(origin.functional, result.joint_tangents, lowered.grad_inputs)
-    result.backward, result.saved = None, []
     env: ShapeEnv | None = origin.functional.meta.get("shape_env")
     with suppress(CannotLower, Unguarded), nullcontext() if env is None else env.closed():
         joint = trace_joint(
@@ -52,6 +48,17 @@ def lower_given(lowered: Lowered, given: Collection[int]) -> Lowered:
         _split(lowered, origin, joint, result)
         if not needs_tape(origin.functional):
             result.joint = joint.module
+    return result
+
+
+def given_op_by_op(lowered: Lowered, given: Collection[int]) -> Lowered:
+    """The same, without a `backward`: nothing is traced or compiled."""
+    assert lowered.origin is not None
+    result = copy.copy(lowered)
+    result.tangents = [lowered.tangents[number] for number in given]
+    result.joint_tangents = [lowered.joint_tangents[number] for number in given]
+    result.joint = Retaped(lowered.origin.functional, result.joint_tangents, lowered.grad_inputs)
+    result.backward, result.saved = None, []
     return result
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import get_ident
 
 from graphwright.runtime.symbolic.expr import Add, Expr, ExprLike, Int, Mul, Sym, as_expr
 from graphwright.runtime.symbolic.relation import Relation
@@ -46,17 +47,21 @@ class ShapeEnv:
         self._literals: dict[Expr, Int] = {}
         self._decided: dict[Relation, bool] = {}
         self.fixed = 0
-        self._closed = False
+        self._closed_for: set[int] = set()
 
     @contextmanager
     def closed(self) -> Iterator[None]:
-        """Within it nothing is assumed that is not guarded. Raises: Unguarded where it would be.
-        """
-        before, self._closed = self._closed, True
+        """Within it this thread assumes nothing that is not guarded. Raises: Unguarded where it
+        would."""
+        thread = get_ident()
+        if thread in self._closed_for:
+            yield
+            return
+        self._closed_for.add(thread)
         try:
             yield
         finally:
-            self._closed = before
+            self._closed_for.discard(thread)
 
     @property
     def guards(self) -> list[Relation]:
@@ -136,7 +141,7 @@ class ShapeEnv:
             return known
         truth = relation.holds(self.values)
         fact = relation if truth else relation.negated()
-        if self._closed:
+        if get_ident() in self._closed_for:
             if fact not in map(self._simplified, self._guards):
                 raise Unguarded(f"{fact} is not guarded")
             return truth
