@@ -20,7 +20,6 @@ import pytest
 
 import graphwright as gw
 from graphwright import native_backends
-from graphwright.codegen import private_files
 from graphwright.codegen.cache import (
     _CACHES,
     CacheWarning,
@@ -33,6 +32,7 @@ from graphwright.codegen.emit import c_object, llvm_object
 from graphwright.codegen.emit.native import compile_program
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import CompilerMissing, find_compiler
+from graphwright.runtime import temporary
 from graphwright.runtime.dtypes import float32, float64
 from graphwright.runtime.saving.files import write_atomically
 
@@ -400,7 +400,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(
     (left,) = [path for path in searched.iterdir() if re.match(r"\.new-|graphwright-", path.name)]
     writing = {
         "cache": lambda: KernelCache(folder).put("other", b"payload"),
-        "compiler": lambda: private_files._SWEPT.clear() or compile_program(example(), "c"),
+        "compiler": lambda: compile_program(example(), "c"),
         "save": lambda: write_atomically(place / "model.st", [b"whole"]),
     }[where]
     lock = os.open(left, os.O_RDONLY)
@@ -408,6 +408,17 @@ def test_what_a_killed_process_left_is_removed_by_the_next(
     writing()
     assert left.exists(), "another process is at it"
     os.close(lock)
+    temporary._SWEPT.clear()    # as in a new process
     writing()
     assert not left.exists()
     assert not [path for path in searched.iterdir() if path.name.startswith(".new-")]
+
+
+def test_a_compiler_that_cannot_be_started_once_is_tried_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", lambda *a, **k: exec("raise BlockingIOError(11)"))
+        with pytest.raises(CompilerMissing, match="cannot be run"):
+            compile_program(example(), "c")
+    check("c")

@@ -414,3 +414,18 @@ def test_the_end_waits_for_a_worker_that_is_at_work() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           timeout=100, check=True)
     assert "done 0" in done.stdout
+
+
+IDLE = """
+import tempfile, time, atexit
+left = tempfile.TemporaryDirectory()    # its finalizer is older than those of the workers
+import graphwright as gw
+batches = iter(gw.utils.data.DataLoader(list(range(20)), batch_size=2, num_workers=2))
+next(batches)
+from graphwright.runtime.utils.data import workers
+workers._PATIENCE = 1e9
+"""
+
+
+def test_the_program_ends_at_once_where_workers_are_idle() -> None:
+    subprocess.run([sys.executable, "-c", IDLE], timeout=100, check=True)

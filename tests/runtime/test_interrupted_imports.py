@@ -168,3 +168,29 @@ def test_an_op_that_a_handler_uses_while_its_family_is_imported_says_so() -> Non
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                           env=dict(os.environ))
     assert "are used while 'random' is being imported" in done.stdout
+
+
+REENTERED = """
+import sys
+import graphwright as gw
+from graphwright.runtime.ops import families
+
+class UsesAnOp:
+    busy = False
+
+    def find_spec(self, name, path=None, target=None):
+        if name.endswith("ops.rearrange") and not UsesAnOp.busy:
+            UsesAnOp.busy = True
+            gw.ones(2).flip(0)      # an op of the family whose import has just begun
+
+sys.meta_path.insert(0, UsesAnOp())
+print(gw.tensor([1, 2, 3]).roll(1).tolist())
+families.load_all()
+print(gw.tensor([1, 2, 3]).flip(0).tolist())
+"""
+
+
+def test_a_family_that_is_used_while_its_import_begins_runs_twice() -> None:
+    done = subprocess.run([sys.executable, "-c", REENTERED], capture_output=True, text=True,
+                          check=True)
+    assert done.stdout == "[3, 1, 2]\n[3, 2, 1]\n"

@@ -106,3 +106,11 @@ def test_the_same_compiled(x: gw.Tensor, mask: gw.Tensor) -> None:
 
     expected = f(x, mask)
     gw.testing.assert_close(gw.compile(f, fullgraph=True)(x, mask), expected)
+
+
+def test_variances_far_from_zero() -> None:
+    values = np.random.default_rng(0).random(10_000, np.float32) + np.float32(1e4)
+    mask = np.arange(values.size) % 3 > 0
+    got = masked.var(gw.from_numpy(values), mask=gw.from_numpy(mask)).item()
+    wanted = values[mask].astype(np.float64).var(ddof=1)
+    assert abs(got / wanted - 1) < 4 * np.log2(values.size) * 2.0**-23

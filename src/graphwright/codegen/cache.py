@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from graphwright.runtime.records import Record
 from graphwright.runtime.standard_error import warn
-from graphwright.runtime.temporary import new_file, remove_stale
+from graphwright.runtime.temporary import new_file, remove_stale, remove_stale_once
 
 _DIGEST = hashlib.sha256().digest_size
 _LARGEST = 1 << 28
@@ -50,7 +50,7 @@ class KernelCache:
         self.folder = None if folder is None else os.fspath(folder)
         self.counts = CacheCounts()
         self._memory: dict[str, bytes] = {}
-        self._warned = self._swept = False
+        self._warned = False
 
     def get(self, key: str) -> bytes | None:
         """The object stored under `key`, or None."""
@@ -71,17 +71,11 @@ class KernelCache:
         folder = self._usable_folder(create=True)
         if folder is None:
             return
-        self._sweep(folder)
+        remove_stale_once(folder, _NEW)
         try:
             _publish(folder, key, payload)
         except OSError as error:
             self._warn(f"cannot write to {folder}: {error.strerror}")
-
-    def _sweep(self, folder: str) -> None:
-        """Remove, once, what killed processes were writing."""
-        if not self._swept:
-            self._swept = True
-            remove_stale(folder, _NEW)
 
     def entries(self) -> Iterator[tuple[str, int]]:
         """(key, bytes) of each entry on disk."""

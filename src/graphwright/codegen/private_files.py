@@ -11,11 +11,9 @@ import os
 from collections.abc import Iterator
 
 from graphwright.codegen.target import CompilerMissing
-from graphwright.runtime.temporary import new_folder, remove_stale
+from graphwright.runtime.temporary import new_folder, remove_stale_once
 
 _PLACES = ("/tmp", "/var/tmp", os.curdir)
-_SWEPT: set[str] = set()
-"""Places from which this process has removed what others left."""
 
 
 @contextlib.contextmanager
@@ -49,9 +47,7 @@ def _new_folder() -> tuple[int, str]:
         except OSError as error:
             refused = refused or error
         else:
-            if place not in _SWEPT:
-                _SWEPT.add(place)
-                remove_stale(place, "graphwright-[0-9]+-")
+            remove_stale_once(place, "graphwright-[0-9]+-")
             return made
     assert refused is not None
     raise refused

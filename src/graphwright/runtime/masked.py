@@ -282,7 +282,9 @@ def var(
         dtype = dtypes.float32
     count = _count(input, mask, dims, True)
     kept = _kept(input, mask, 0, dtype)
-    centred = _kept(kept - ops.div(ops.sum(kept, dims, True), count), mask, 0)
+    centred = kept
+    for _ in range(2):      # the second takes away what rounding took from the mean
+        centred = _kept(centred - ops.div(ops.sum(centred, dims, True), count), mask, 0)
     squares = centred * centred.conj()
     if not keepdim:
         count = count.reshape(ops.sum(squares, dims).shape)

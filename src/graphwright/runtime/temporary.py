@@ -53,6 +53,17 @@ def _hold(handle: int, path: str) -> bool:
         return False
 
 
+_SWEPT: set[tuple[str, str]] = set()
+
+
+def remove_stale_once(folder: str, prefix: str) -> None:
+    """`remove_stale`, in the first call of this process for a folder: it lists all that is there.
+    """
+    if (folder, prefix) not in _SWEPT:
+        _SWEPT.add((folder, prefix))
+        remove_stale(folder, prefix)
+
+
 def remove_stale(folder: str, prefix: str) -> None:
     """Remove what ended processes of this user left: the prefix, and 16 hexadecimal digits."""
     ours = re.compile(prefix + "[0-9a-f]{16}")

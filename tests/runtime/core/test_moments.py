@@ -126,3 +126,15 @@ def test_counts_between_edges() -> None:
     args = (x, gw.tensor([0.0, 1.0, 3.0]), None, False)
     assert kernel(*args).tolist() == [2.0, 3.0]
     np.testing.assert_array_equal(kernel(*args).numpy(), kernel.fallback(*args).numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_variances_that_overflow_are_inf_and_those_of_inf_are_nan(dtype: str) -> None:
+    kind = getattr(gw, dtype)
+    most = gw.finfo(kind).max
+    large = gw.tensor([most, -most, -most], dtype=kind)
+    for rows in (large.expand(1, 3), large.expand(5000, 3)):
+        for x, dim in ((rows.contiguous(), 1), (rows.t().contiguous(), 0), (large.repeat(2), 0)):
+            assert x.var(dim).flatten()[0].item() == math.inf
+            endless = x.where(x < 0, math.inf)
+            assert math.isnan(endless.var(dim).flatten()[0].item())

@@ -181,7 +181,7 @@ def test_packing_and_padding() -> None:
     assert padded.tolist() == [[0, 1, -1, -1], [0, 1, 2, 3], [0, 1, 2, -1]]
     left = sequences.pad_sequence(parts, batch_first=True, padding_side="left")
     assert left.tolist() == [[0, 0, 0, 1], [0, 1, 2, 3], [0, 0, 1, 2]]
-    packed = sequences.pack_sequence(parts, enforce_sorted=False)
+    packed = sequences.pack_sequence(iter(parts), enforce_sorted=False)
     assert packed.data.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 3]
     assert packed.batch_sizes.tolist() == [3, 3, 2, 1]
     assert [t.tolist() for t in sequences.unpack_sequence(packed)] == [p.tolist() for p in parts]

@@ -49,7 +49,7 @@ def shared_library(text: str, machine: Machine, compiler: Compiler) -> bytes:
         try:
             status, said = _run(command, limit)
         except OSError as error:
-            raise mark_broken(compiler, f"cannot be run: {error}") from error
+            raise CompilerMissing(f"{compiler.command[0]} cannot be run: {error}") from error
         except subprocess.TimeoutExpired:
             reason = f"has not compiled {len(text)} bytes in {limit:.0f} seconds"
             raise mark_broken(compiler, reason) from None

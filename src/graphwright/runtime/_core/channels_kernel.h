@@ -53,7 +53,8 @@ static void NAME(forward_lines)(void *closure, int64_t begin, int64_t end) {
             squares += sums[1];
         }
         double lacks = gaps / b->count;
-        REAL scale = NAME(settle)(b, c, (double)mean, squares / b->count - lacks * lacks);
+        double variance = NAME(centred)(squares, gaps, b->count) / b->count;
+        REAL scale = NAME(settle)(b, c, (double)mean, variance);
         REAL bias = b->bias == NULL ? 0 : ((const REAL *)b->bias)[c];
         bias -= (REAL)lacks * scale;
         for (int64_t i = 0; i < b->batch; i++) {

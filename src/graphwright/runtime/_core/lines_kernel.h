@@ -10,8 +10,7 @@ static REAL NAME(spread)(const Lines *l, double gaps, double squares) {
         return (REAL)sqrt(squares);
     }
     double freedom = (double)l->n - l->correction;
-    double centred = squares - gaps * (gaps / (double)l->n);
-    double variance = (centred < 0 ? 0 : centred) / (freedom > 0 ? freedom : 0);
+    double variance = NAME(centred)(squares, gaps, (double)l->n) / (freedom > 0 ? freedom : 0);
     return (REAL)(l->root ? sqrt(variance) : variance);
 }
 

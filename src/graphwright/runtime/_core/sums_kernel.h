@@ -89,14 +89,20 @@ GW_VECTOR_MATH static void NAME(gap_sums)(const REAL *x, int64_t n, REAL mean, d
     }
 }
 
+/* The sum of squares around the mean, from that around something near it and the sum of the gaps
+ * to it; inf where a square overflows. */
+GW_INLINE double NAME(centred)(double squares, double gaps, double n) {
+    double centred = squares - gaps * (gaps / n);
+    return squares == (double)INFINITY ? squares : centred < 0 ? 0 : centred;
+}
+
 /* The mean of a line, what it lacks, and the variance. */
 GW_INLINE REAL NAME(line_moments)(const REAL *x, int64_t n, double *lacks, double *variance) {
     REAL mean = (REAL)(NAME(sum_line)(x, n, NULL) / (double)n);
     double sums[2];
     NAME(gap_sums)(x, n, mean, sums);
     *lacks = sums[0] / (double)n;
-    double exact = sums[1] / (double)n - *lacks * *lacks;
-    *variance = exact < 0 ? 0 : exact;
+    *variance = NAME(centred)(sums[1], sums[0], (double)n) / (double)n;
     return mean;
 }
 

@@ -207,7 +207,7 @@ def define(
     module = _defining_module()
     package, _, family = module["__name__"].rpartition(".")
 
-    if is_defined(entry):
+    if is_defined(entry) and (package != _PACKAGE or entry.family != family):
         _refuse_second(entry, family)
 
     def fill() -> None:

@@ -11,7 +11,6 @@ import math
 import mmap
 import os
 import re
-import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, BinaryIO
@@ -20,7 +19,7 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.saving.header import InvalidFile, entries, quoted
-from graphwright.runtime.temporary import new_file, remove_stale
+from graphwright.runtime.temporary import new_file, remove_stale_once
 from graphwright.runtime.tensor import Tensor
 
 NAMES = {
@@ -41,6 +40,7 @@ NAMES = {
 }
 _DTYPES = {name: kind for kind, name in NAMES.items()}
 _MAX_HEADER = 100_000_000
+_NEW = ".new-"
 _MAX_DIMS = 32
 
 Array = np.ndarray[Any, Any]
@@ -96,9 +96,8 @@ def write_atomically(path: Path, parts: Iterable[Any]) -> None:
             device.writelines(parts)
         return
     folder, name = os.path.split(os.path.realpath(path))
-    prefix = f".new-{zlib.crc32(os.fsencode(name)):08x}-"   # which later saves of this file know
-    remove_stale(folder, re.escape(prefix))
-    handle, temporary = new_file(folder, prefix, 0o666)
+    remove_stale_once(folder, re.escape(_NEW))
+    handle, temporary = new_file(folder, _NEW, 0o666)
     try:
         with open(handle, "wb") as file:
             for part in parts:

@@ -299,8 +299,9 @@ def unpad_sequence(
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Pack a list of sequences [length_i, *], longest first unless not `enforce_sorted`."""
-    lengths = [s.shape[0] for s in _sequences("pack_sequence", sequences)]
-    return pack_padded_sequence(pad_sequence(sequences), lengths, False, enforce_sorted)
+    listed = _sequences("pack_sequence", sequences)
+    lengths = [s.shape[0] for s in listed]
+    return pack_padded_sequence(pad_sequence(listed), lengths, False, enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:

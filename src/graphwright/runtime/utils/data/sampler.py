@@ -16,9 +16,9 @@ _PART = 1 << 14
 """How many indices are drawn at once with replacement: the next when these have been taken."""
 
 
-def _in_parts(count: int) -> Iterator[int]:
-    for start in range(0, count, _PART):
-        yield min(_PART, count - start)
+def _in_parts(count: int, part: int = _PART) -> Iterator[int]:
+    for start in range(0, count, part):
+        yield min(part, count - start)
 
 
 class Sampler(Generic[T_co]):
@@ -130,7 +130,9 @@ class WeightedRandomSampler(Sampler[int]):
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        for few in _in_parts(self.num_samples) if self.replacement else (self.num_samples,):
+        # each draw goes through all weights: parts are at least as many
+        part = max(_PART, len(self.weights)) if self.replacement else self.num_samples
+        for few in _in_parts(self.num_samples, part):
             chosen = ops.multinomial(
                 self.weights, few, self.replacement, generator=self.generator
             )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures import TimeoutError as _TimeoutError
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -83,31 +84,33 @@ class _Thread:
     """
 
     def __init__(self, name: str) -> None:
-        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._tasks: _Tasks = SimpleQueue()
         self._thread = threading.Thread(target=_serve, args=(self._tasks,), name=name, daemon=True)
         self.stop = weakref.finalize(self, self._tasks.put, None)
         self._thread.start()
-        _RUNNING.add(self._thread)
+        _RUNNING[self._thread] = self._tasks
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """A future of what the function returns or raises there."""
         future: Future[Any] = Future()
-
-        def task() -> None:
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(function(*args))
-                except BaseException as error:
-                    future.set_exception(error)
-
-        self._tasks.put(task)
+        self._tasks.put(partial(_settle, future, function, args))
         return future
 
 
-_RUNNING: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+_Tasks = SimpleQueue[Callable[[], None] | None]
+_RUNNING: weakref.WeakKeyDictionary[threading.Thread, _Tasks] = weakref.WeakKeyDictionary()
 
 
-def _serve(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
+def _settle(future: Future[Any], function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    if future.set_running_or_notify_cancel():
+        try:
+            future.set_result(function(*args))
+        except BaseException as error:
+            future.set_exception(error)
+            del future      # it holds the error, whose traceback holds this frame
+
+
+def _serve(tasks: _Tasks) -> None:
     while (task := tasks.get()) is not None:
         task()
         del task    # what it was given ends with it
@@ -115,7 +118,10 @@ def _serve(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
 
 def _wait_at_exit() -> None:
     end = time.monotonic() + _PATIENCE
-    for thread in list(_RUNNING):
+    running = list(_RUNNING.items())
+    for _, tasks in running:
+        tasks.put(None)
+    for thread, _ in running:
         thread.join(max(0.0, end - time.monotonic()))
 
 
