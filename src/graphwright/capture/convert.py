@@ -162,7 +162,7 @@ class Frontend:
             return _eval_frame.RUN_NATIVELY
         state = self._state(code)
         places = None
-        if is_root and not self.tensorless:
+        if is_root and not self.tensorless and not self.fullgraph:
             places = places_without_tensors(function, slots)
             if places is not None and state.tensorless:
                 return places
