@@ -25,10 +25,20 @@ first break of each function is told in one line on standard error; `GRAPHWRIGHT
 A function in which no tensor operation is found runs as plain Python, at its speed:
 
 - Without tensors it is looked at in its first call only. It is looked at again once an argument,
-  or a global that the function or one that it calls names, is or holds a value of a type that no
-  call had before; or, of functions and generators, one with other code. Other numbers and texts,
-  longer lists and the like are not looked at. A call is without tensors where neither these values
-  nor the functions and classes that are named use a tensor, a module or anything of graphwright.
+  or a variable that the function or one that it calls reads (a global, one of an enclosing
+  function, an attribute of a class of the program), is or holds a value of a type that no call had
+  before; or, of functions and generators, one with other code. Other numbers and texts are not
+  looked at, nor what is beyond 8 levels, 64 members of one container (16 of them no numbers or
+  texts) or 128 values in all.
+- A call is without tensors where neither these values, however deep, nor the functions and classes
+  that are named use a tensor, a module or anything of graphwright. With more than 1,000 values
+  that are no numbers or texts it counts as one with tensors.
+- At most 64 types are known at a time: with one more they are forgotten and learned anew, and when
+  that has happened 64 times the function is left to Python for good.
+- Tensors that come only from a call that capture does not know (`pickle.loads`, `queue.get`),
+  before any operation, are not found: compile a function that is given them.
+- None of this holds for `fullgraph=True`: there guards decide, as where there are tensors, so that
+  a later call reports its graph breaks.
 - With tensors, or where graphwright is named, it is looked at again when a guard fails: when what
   the absence of operations depended on is another.
 - The search ends 10,000 instructions after the last tensor operation (GB0018).

@@ -133,7 +133,8 @@ def compile(
 
     Nothing happens until the first call. Each call checks guards on all that the compiled code
     relies on; where one fails, the function is captured again for what it now sees. A function
-    that works on no tensors is left to Python; docs/graph_breaks.md says when it is captured yet.
+    that works on no tensors is left to Python; docs/graph_breaks.md says when it is captured
+    after all.
 
     Args:
         model: what to compile. None: return a decorator with the options given.

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+import os
+import pickle
 import random
 import time
+from collections import OrderedDict, UserDict, defaultdict, deque, namedtuple
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -282,6 +289,243 @@ def test_tensors_without_operations_are_guarded():
     assert not captured.record.recompiles
 
 
+# tensors inside of what a call gets
+
+Pair = namedtuple("Pair", "first second")
+
+
+class Items(list):
+    def __iter__(self):
+        raise AssertionError("the search runs no code of the program's")
+
+
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Hashed(dict):
+    def values(self):
+        raise AssertionError("the search runs no code of the program's")
+
+
+# how a container is made of a value, and how the value is read from it
+CONTAINERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "list": (lambda v: [1, v], lambda held: held[1]),
+    "tuple": (lambda v: (v, 1), lambda held: held[0]),
+    "dict": (lambda v: {"v": v}, lambda held: held["v"]),
+    "set": (lambda v: {v}, lambda held: next(iter(held))),
+    "frozenset": (lambda v: frozenset([v]), lambda held: next(iter(held))),
+    "deque": (lambda v: deque([v]), lambda held: held[0]),
+    "OrderedDict": (lambda v: OrderedDict(v=v), lambda held: held["v"]),
+    "defaultdict": (lambda v: defaultdict(int, v=v), lambda held: held["v"]),
+    "UserDict": (lambda v: UserDict(v=v), lambda held: held["v"]),
+    "namedtuple": (lambda v: Pair(1, v), lambda held: held.second),
+    "list subclass": (lambda v: Items([v]), lambda held: held[0]),
+    "dict subclass": (lambda v: Hashed(v=v), lambda held: held["v"]),
+    "slots": (Slotted, lambda held: held.value),
+    "instance": (lambda v: Point(v, 1), lambda held: held.x),
+    "namespace": (lambda v: SimpleNamespace(v=v), lambda held: held.v),
+    "dict view": (lambda v: {"v": v}.values(), lambda held: next(iter(held))),
+    "partial": (lambda v: functools.partial(max, v), lambda held: held.args[0]),
+    "method": (lambda v: Point(v, 1).size, lambda held: held.__self__.x),
+    "closure": (lambda v: lambda: v, lambda held: held()),
+    "default": (lambda v: lambda kept=v: kept, lambda held: held()),
+    "101st of a list": (lambda v: [*range(100), v], lambda held: held[100]),
+    "101st of a dict": (lambda v: {**dict.fromkeys(range(100)), "v": v}, lambda held: held["v"]),
+}
+LONG = {"101st of a dict"}      # later calls are looked into less far
+UNHASHABLE = {name for name, (make, _) in CONTAINERS.items() if make(1).__hash__ is None}
+SEARCHED = [
+    (outer, inner, depth)
+    for outer in CONTAINERS for inner in CONTAINERS for depth in (1, 2, 3)
+    if (depth > 1 or outer == inner)
+    and not (depth > 1 and "set" in outer and inner in UNHASHABLE)
+    and not (depth == 3 and "set" in inner and inner in UNHASHABLE)
+]
+
+
+def _nested(outer: str, inner: str, depth: int, value: Any) -> Any:
+    for name in ((outer, inner, inner)[:depth])[::-1]:
+        value = CONTAINERS[name][0](value)
+    return value
+
+
+def _check_search(outer: str, inner: str, depth: int) -> None:
+    """A graph of all three operations, before a break or behind it, also after plain calls."""
+    reads = [CONTAINERS[name][1] for name in (outer, inner, inner)[:depth]]
+
+    def read(held):
+        for one in reads:
+            held = one(held)
+        return held
+
+    def broken(held):
+        os.getpid()
+        return (read(held) * 2 + 1) / 3
+
+    def whole(held):
+        return (read(held) * 2 + 1) / 3
+
+    for function in (broken, whole):
+        for earlier in (False, True)[: 1 if LONG & {outer, inner} else 2]:
+            captured = Captured(function)
+            if earlier:
+                captured(_nested(outer, inner, depth, 3))
+                captured(_nested(outer, inner, depth, 4))
+                assert captured.graphs == 0
+            held = _nested(outer, inner, depth, X)
+            for _ in range(2):
+                assert same(captured(held), function(held))
+            assert captured.ops == [3], (function.__name__, earlier)
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_tensors_in_containers_are_captured(name):
+    _check_search(name, name, 1)
+
+
+def test_tensors_in_nested_containers_are_captured():
+    seed = random.randrange(10**6)
+    print("seed", seed)
+    for outer, inner, depth in random.Random(seed).sample(SEARCHED, 25):
+        _check_search(outer, inner, depth)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("outer", "inner", "depth"), SEARCHED)
+def test_tensors_in_all_nested_containers_are_captured(outer, inner, depth):
+    _check_search(outer, inner, depth)
+
+
+def test_a_search_that_is_cut_short_counts_as_one_that_finds_tensors():
+    chain: Any = X
+    for _ in range(1_100):
+        chain = [chain]
+
+    def last(held):
+        os.getpid()
+        for _ in range(1_100):
+            held = held[0]
+        return held * 2
+
+    captured = Captured(last)
+    assert captured.agrees(chain)
+    assert captured.graphs == 1
+
+
+# variables that get tensors later
+
+
+class Model:
+    weight: Any = None
+
+    def scaled(self, n: Any) -> Any:
+        return n if self.weight is None else self.weight * n
+
+
+def of_class(n):
+    return n if Model.weight is None else Model.weight * n
+
+
+def of_method(n):
+    return Model().scaled(n)
+
+
+@pytest.mark.parametrize("function", [of_class, of_method])
+def test_class_attributes_that_get_tensors_later(function, monkeypatch):
+    captured = Captured(function)
+    for n in range(5):
+        assert captured.agrees(n)
+    assert captured.compiled.misses == 1
+    monkeypatch.setattr(Model, "weight", X)
+    assert captured.agrees(1)
+    assert captured.graphs == 1
+
+
+def test_closures_that_get_tensors_later():
+    weight = None
+
+    def scaled_by_weight(n):
+        return n if weight is None else weight * n
+
+    captured = Captured(scaled_by_weight)
+    for n in range(5):
+        assert captured.agrees(n)
+    assert captured.compiled.misses == 1
+    weight = X
+    assert captured.agrees(1)
+    assert captured.graphs == 1
+
+
+def replaced(n):
+    return helper(n)
+
+
+def helper(n):
+    return n
+
+
+def test_functions_in_globals_that_are_replaced_later(monkeypatch):
+    captured = Captured(replaced)
+    assert captured.agrees(1)
+    monkeypatch.setitem(globals(), "helper", lambda n: _tensor(n))
+    assert captured.agrees(1)
+    assert captured.graphs == 1
+
+
+def test_tensors_are_captured_after_any_number_of_types():
+    captured = Captured(double)
+    for i in range(200):
+        value = type(f"Kind{i}", (Point,), {"__mul__": lambda self, n: n})(1, 2)
+        assert captured.agrees(value)
+    assert captured.agrees(X)
+    assert captured.graphs == 1
+
+
+def test_keys_of_other_classes_in_globals_are_not_compared():
+    class Key(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            raise AssertionError("the search runs no code of the program's")
+
+    names: dict[Any, Any] = {"__builtins__": __builtins__, Key("other"): 1}
+    exec("def read(n): return data + n", names)
+    names["data"] = 1
+    captured = Captured(names["read"])
+    for n in range(3):
+        assert captured.agrees(n)
+    names["data"] = X
+    assert captured.agrees(1)
+    assert captured.graphs == 1
+
+
+def test_places_that_end_with_a_reset_are_survived():
+    captured = Captured(applied)
+    ended = []
+
+    class Ends:
+        def __del__(self):
+            captured.compiled.reset()
+            ended.append(self.__class__)
+
+    def function(i, **held):
+        names = {"__builtins__": __builtins__, **held}
+        exec(f"def read(n): return data + n + {i}", names)
+        return names.pop("read")
+
+    assert captured(function(1, data=1, ends=Ends())) == 5
+    gc.collect()
+    assert not ended
+    assert captured(function(2, data=2)) == 7
+    gc.collect()
+    assert ended
+    assert captured(function(3, data=3)) == 9
+
+
 # long loops beside tensors
 
 
@@ -339,9 +583,20 @@ def test_one_graph_is_made_of_long_loops_where_it_has_to_be():
     assert captured.agrees(X, 3_000)
     assert captured.ops == [3]
     plain = Captured(masked_sum, fullgraph=True)
-    assert plain.agrees(100_000)
+    assert plain.agrees(20_000)
     with pytest.raises(GraphBreakError, match="GB0003"):
         Captured(lambda n: print(end="") or n, fullgraph=True)(1)
+
+
+def test_full_graphs_are_checked_in_every_call():
+    def seldom(n, data):
+        return pickle.loads(data) if n > 3 else n
+
+    captured = Captured(seldom, fullgraph=True)
+    for _ in range(3):
+        assert captured.agrees(1, b"")
+    with pytest.raises(GraphBreakError, match="GB0004"):
+        captured(5, pickle.dumps(2))
 
 
 def test_explain_says_why():

@@ -39,6 +39,11 @@ static void adopt_code(EfCompiledFunction *f) {
     ef_list_clear(&f->list);
 }
 
+PyFunctionObject *ef_compiled_from(PyObject *value) {
+    return Py_IS_TYPE(value, &EfCompiledFunction_Type)
+        ? ((EfCompiledFunction *)value)->function : NULL;
+}
+
 static PyObject *call_original(EfCompiledFunction *f, PyObject *const *args, size_t nargsf,
                                PyObject *kwnames) {
     return PyObject_Vectorcall((PyObject *)f->function, args, nargsf, kwnames);

@@ -161,7 +161,7 @@ extern PyTypeObject EfEntry_Type;
 typedef struct EfTensorless EfTensorless;
 /* Whether a call with these arguments meets only kinds of values that were noted. */
 bool ef_tensorless_call(EfTensorless *seen, PyObject *const *args, Py_ssize_t n);
-/* Note the kinds that a call meets. 0: there are too many; -1 with an exception. */
+/* Note the kinds that a call meets. 0: there have been too many; -1 with an exception. */
 int ef_tensorless_note(EfTensorless **seen, PyObject *places, PyObject *const *args, Py_ssize_t n);
 int ef_tensorless_traverse(EfTensorless *seen, visitproc visit, void *arg);
 void ef_tensorless_free(EfTensorless *seen);
@@ -264,6 +264,8 @@ void ef_bound_release(EfBound *bound);
 
 /* ---- dispatcher.c ---- */
 extern PyTypeObject EfCompiledFunction_Type;
+/* The function that a compiled one was made from, borrowed; NULL for other objects. */
+PyFunctionObject *ef_compiled_from(PyObject *value);
 void ef_reset_functions(void);
 
 /* ---- stack.c ---- */

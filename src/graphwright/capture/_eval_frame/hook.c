@@ -119,9 +119,10 @@ static EfOutcome find_entry(EfEntryList *list, EfFrame *frame, EfEntry **entry,
     }
     if (made == NULL) {
         if (list->tensorless != NULL) {     /* holds dicts, which no collector finds here */
+            EfTensorless *tensorless = list->tensorless;
             list->skip = true;
-            ef_tensorless_free(list->tensorless);
             list->tensorless = NULL;
+            ef_tensorless_free(tensorless);
         }
         return EF_MISS;
     }

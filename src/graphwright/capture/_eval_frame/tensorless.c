@@ -1,18 +1,33 @@
 /* Calls of code in which capture found nothing: as long as nothing of another kind is met in what
- * they are given and in the globals that the code names, they run natively and nobody is asked.
+ * they are given and in the places that the code reads, they run natively and nobody is asked.
  *
  * A kind is a type; of functions and generators their code, and each class and module is one.
  * Kinds are compared by address and not held: one made later at the address of one that ended is
- * taken for it, which leaves a call to Python. */
+ * taken for it, which leaves a call to Python. What a value holds is what its type shows to the
+ * collector: no code of a program's runs, and nothing can change meanwhile. */
 #include "fields.h"
 
-enum { MOST_KINDS = 32, MOST_MEMBERS = 16, DEPTH = 2 };
+enum { MOST_KINDS = 64, MOST_EMPTIED = 64, DEPTH = 8 };
+enum { MOST_VALUES = 128, MOST_MEMBERS = 64, MOST_OTHERS = 16 };
 
 struct EfTensorless {
-    PyObject *places;           /* tuple of dict, key, dict, key, ... */
-    int n_kinds;
+    PyObject *places;           /* tuple of dict, cell or class, name, dict, name, ... */
+    int n_kinds, emptied;
     const void *kinds[MOST_KINDS];
 };
+
+/* left: how many more values are looked at. */
+typedef struct {
+    EfTensorless *seen;
+    int left;
+    bool learn, known;
+} Look;
+
+/* The members of one value: how many more of them, and of those that are no scalars. */
+typedef struct {
+    Look *look;
+    int depth, members, others;
+} Members;
 
 static bool is_scalar(const PyTypeObject *tp) {
     return tp == &PyLong_Type || tp == &PyUnicode_Type || tp == &PyFloat_Type
@@ -53,74 +68,90 @@ static bool is_known(EfTensorless *seen, const void *kind, bool learn) {
     return true;
 }
 
-static bool knows_value(EfTensorless *seen, PyObject *value, int depth, bool learn);
+static void look_at(Look *look, PyObject *value, int depth);
 
-static bool knows_all(EfTensorless *seen, PyObject *const *items, Py_ssize_t n, int stride,
-                      int depth, bool learn) {
-    for (Py_ssize_t i = 0; i < n && i < MOST_MEMBERS; i++) {
-        PyObject *item = items[i * stride];
-        if (item != NULL && !knows_value(seen, item, depth, learn)) {
-            return false;
-        }
+static int look_at_member(PyObject *member, void *arg) {
+    Members *of = arg;
+    if (--of->members < 0) {
+        return 1;
     }
-    return true;
+    if (is_scalar(Py_TYPE(member))) {
+        return 0;
+    }
+    if (--of->others < 0) {
+        return 1;
+    }
+    look_at(of->look, member, of->depth);
+    return !of->look->known;
 }
 
-static bool knows_values(EfTensorless *seen, PyObject *dict, int depth, bool learn) {
-    Py_ssize_t position = 0;
-    PyObject *value;
-    for (int i = 0; i < MOST_MEMBERS && PyDict_Next(dict, &position, NULL, &value); i++) {
-        if (!knows_value(seen, value, depth, learn)) {
-            return false;
-        }
+/* A value, and what it holds: some members of containers, and the attributes of instances. */
+static void look_at(Look *look, PyObject *value, int depth) {
+    if (value == NULL || is_scalar(Py_TYPE(value)) || --look->left < 0) {
+        return;
     }
-    return true;
+    PyFunctionObject *wrapped = ef_compiled_from(value);
+    value = wrapped == NULL ? value : (PyObject *)wrapped;
+    look->known = is_known(look->seen, kind_of(value), look->learn);
+    traverseproc traverse = PyType_IS_GC(Py_TYPE(value)) ? Py_TYPE(value)->tp_traverse : NULL;
+    if (!look->known || depth == 0 || traverse == NULL || PyType_Check(value)
+        || PyModule_Check(value)) {
+        return;
+    }
+    if (!PyFunction_Check(value)) {
+        Members members = {look, depth - 1, MOST_MEMBERS, MOST_OTHERS};
+        traverse(value, look_at_member, &members);
+        return;
+    }
+    PyObject *held[] = {PyFunction_GET_CLOSURE(value), PyFunction_GET_DEFAULTS(value),
+                        PyFunction_GET_KW_DEFAULTS(value)};
+    for (int i = 0; i < 3 && look->known; i++) {
+        look_at(look, held[i], depth - 1);
+    }
 }
 
-/* A value, and what it holds: the first members of containers and the attributes of instances. */
-static bool knows_value(EfTensorless *seen, PyObject *value, int depth, bool learn) {
-    if (is_scalar(Py_TYPE(value))) {
-        return true;
-    }
-    const void *kind = kind_of(value);
-    if (!is_known(seen, kind, learn)) {
-        return false;
-    }
-    if (depth == 0 || kind != Py_TYPE(value)) {
-        return true;
-    }
-    if (PyList_CheckExact(value)) {
-        return knows_all(seen, ((PyListObject *)value)->ob_item, PyList_GET_SIZE(value), 1,
-                         depth - 1, learn);
-    }
-    if (PyTuple_Check(value)) {
-        return knows_all(seen, ((PyTupleObject *)value)->ob_item, PyTuple_GET_SIZE(value), 1,
-                         depth - 1, learn);
-    }
-    if (PyDict_CheckExact(value)) {
-        return knows_values(seen, value, depth - 1, learn);
-    }
+static bool knows_value(EfTensorless *seen, PyObject *value, bool learn) {
+    Look look = {seen, MOST_VALUES, learn, true};
+    look_at(&look, value, DEPTH);
+    return look.known;
+}
+
+/* What a dict holds under a name; found without comparing keys of a program's own classes. */
+static PyObject *item_of(PyObject *dict, PyObject *name) {
     EfTable table;
-    if (!ef_instance_table(value, &table)) {
-        return true;
+    PyObject *key, *value;
+    if (ef_dict_table(dict, &table)) {
+        value = PyDict_GetItemWithError(dict, name);
+        if (value == NULL) {
+            PyErr_Clear();
+        }
+        return value;
     }
-    return table.values != NULL
-        ? knows_all(seen, table.values, table.n, 1, depth - 1, learn)
-        : knows_all(seen, table.entries + 1, table.n, 2, depth - 1, learn);
+    for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value);) {
+        if (PyUnicode_CheckExact(key) && PyUnicode_Compare(key, name) == 0) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+static PyObject *value_at(PyObject *holder, PyObject *name) {
+    if (PyCell_Check(holder)) {
+        return PyCell_GET(holder);
+    }
+    return item_of(PyType_Check(holder) ? ((PyTypeObject *)holder)->tp_dict : holder, name);
 }
 
 static bool knows_call(EfTensorless *seen, PyObject *const *args, Py_ssize_t n, bool learn) {
     for (Py_ssize_t i = 0; i < n; i++) {
-        if (!knows_value(seen, args[i], DEPTH, learn)) {
+        if (!knows_value(seen, args[i], learn)) {
             return false;
         }
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(seen->places); i += 2) {
-        PyObject *value = PyDict_GetItemWithError(PyTuple_GET_ITEM(seen->places, i),
-                                                  PyTuple_GET_ITEM(seen->places, i + 1));
-        if (value == NULL) {
-            PyErr_Clear();
-        } else if (!knows_value(seen, value, DEPTH, learn)) {
+        PyObject *value = value_at(PyTuple_GET_ITEM(seen->places, i),
+                                   PyTuple_GET_ITEM(seen->places, i + 1));
+        if (!knows_value(seen, value, learn)) {
             return false;
         }
     }
@@ -134,7 +165,9 @@ bool ef_tensorless_call(EfTensorless *seen, PyObject *const *args, Py_ssize_t n)
 static bool are_places(PyObject *places) {
     Py_ssize_t n = PyTuple_GET_SIZE(places);
     for (Py_ssize_t i = 0; i + 1 < n; i += 2) {
-        if (!PyDict_Check(PyTuple_GET_ITEM(places, i))
+        PyObject *holder = PyTuple_GET_ITEM(places, i);
+        if (!(PyDict_Check(holder) || PyCell_Check(holder)
+              || (PyType_Check(holder) && ((PyTypeObject *)holder)->tp_dict != NULL))
             || !PyUnicode_CheckExact(PyTuple_GET_ITEM(places, i + 1))) {
             return false;
         }
@@ -145,14 +178,24 @@ static bool are_places(PyObject *places) {
 int ef_tensorless_note(EfTensorless **seen, PyObject *places, PyObject *const *args,
                        Py_ssize_t n) {
     if (!are_places(places)) {
-        PyErr_SetString(PyExc_TypeError, "places are dicts, each with a name behind it");
+        PyErr_SetString(PyExc_TypeError,
+                        "places are dicts, cells and classes, each with a name behind it");
         return -1;
     }
     if (*seen == NULL && (*seen = PyMem_Calloc(1, sizeof **seen)) == NULL) {
         return PyErr_NoMemory(), -1;
     }
-    Py_XSETREF((*seen)->places, Py_NewRef(places));
-    return knows_call(*seen, args, n, true);
+    EfTensorless *noted = *seen;
+    PyObject *before = noted->places;
+    noted->places = Py_NewRef(places);
+    if (!knows_call(noted, args, n, true)) {
+        noted->n_kinds = 0;
+        noted->emptied++;
+        knows_call(noted, args, n, true);
+    }
+    int goes_on = noted->emptied <= MOST_EMPTIED;
+    Py_XDECREF(before);         /* may run code that resets the list, and frees `noted` */
+    return goes_on;
 }
 
 int ef_tensorless_traverse(EfTensorless *seen, visitproc visit, void *arg) {
