@@ -66,7 +66,7 @@ def saved(program: Callable[[Any], Any]) -> int:
     compiled = gw.compile(program, backend="llvm", fullgraph=True)
     result = compiled(gw.randn(64, 4, requires_grad=True))
     node = result.grad_fn
-    places = node.training.saved
+    places = node.training.whole.saved
     kept = [*node.inputs.unpack(node, places.inputs), *node.made.unpack(node, places.made)]
     return sum(value.numel() for value in kept if isinstance(value, gw.Tensor))
 
