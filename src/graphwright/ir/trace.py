@@ -277,12 +277,15 @@ class Replay(Interpreter):
 
     def _is_as_before(self, node: Node) -> bool:
         """Whether running a node again would add a copy of it, with a value like the one it has.
+
+        A value with a history is of a trace on the tape, which this trace is not on.
         """
         op = node.target
         if not self.traced or type(op) is not Op or op.is_view or "no_grad" in node.meta:
             return False
-        return self.tracer.records(op) and type(node.meta["val"]) is FakeTensor and all(
-            operand in self.copies for operand in node.all_input_nodes)
+        value = node.meta["val"]
+        return (self.tracer.records(op) and type(value) is FakeTensor and not value.requires_grad
+                and all(operand in self.copies for operand in node.all_input_nodes))
 
     def _copied(self, node: Node) -> Any:
         self.tracer.stack = node.meta.get("stack")
