@@ -13,6 +13,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.capture import _eval_frame
+from graphwright.capture.budget import Budget
 from graphwright.capture.bytecode import exception_handlers
 from graphwright.capture.convert import Frontend
 from graphwright.capture.output_graph import OutputGraph
@@ -87,16 +88,16 @@ def test_interrupted_at_a_step_of_capture(
     moment: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = 0
-    count = OutputGraph.count_step
+    count = Budget.count
 
-    def interrupt(self: OutputGraph) -> None:
+    def interrupt(self: Budget) -> None:
         nonlocal steps
         steps += 1
         if steps == moment + 1:
             raise KeyboardInterrupt
         count(self)
 
-    monkeypatch.setattr(OutputGraph, "count_step", interrupt)
+    monkeypatch.setattr(Budget, "count", interrupt)
     captured = Captured(broken)
     expected: list[Any] = []
     broken(X, expected)
@@ -219,9 +220,9 @@ def test_a_handler_in_a_capture_computes_as_outside_of_it() -> None:
         return run_graph(module, examples)
 
     captured = Captured(broken)
-    count = OutputGraph.count_step
+    count = Budget.count
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(OutputGraph, "count_step",
+        patch.setattr(Budget, "count",
                       lambda self: (signal.raise_signal(signal.SIGALRM), count(self)))
         captured(X, [])
     Frontend(backend).compile(stepping)(gw.ones(3, requires_grad=True))
@@ -269,10 +270,10 @@ def test_what_a_handler_raises_in_a_capture_goes_out_of_the_call(
             signal.raise_signal(signal.SIGALRM)
         return run_graph(module, examples)
 
-    count = OutputGraph.count_step
+    count = Budget.count
     if where == "translation":
         monkeypatch.setattr(
-            OutputGraph, "count_step",
+            Budget, "count",
             lambda self: (signal.raise_signal(signal.SIGALRM), count(self)))
     signal.signal(signal.SIGALRM, handler)
     with pytest.raises(TimeoutError):
