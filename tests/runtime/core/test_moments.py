@@ -71,6 +71,22 @@ def test_norms(order: float, dtype: str) -> None:
     _agree("dist", dtype, gw.from_numpy(VALUES[0, 0].astype(dtype))[:1], order)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("shape", [(), (60, 40)])
+@pytest.mark.parametrize("order", [0, 1, 2, 3.0, 0.5, -1])
+def test_norms_that_numpy_takes_are_in_their_dtype(
+    order: float, shape: tuple[int, ...], dtype: str
+) -> None:
+    """Also of 0-d tensors and of complex numbers: eager sums of float64 stay float64."""
+    size = np.random.default_rng(0).uniform(1, 2, shape)
+    x = np.asarray(size * (0.6 + 0.8j if dtype == "complex128" else 1), dtype)
+    want = np.linalg.norm(size.reshape(-1), order)
+    for found in (gw.linalg.vector_norm(gw.from_numpy(x), order),
+                  gw.linalg.vector_norm(gw.from_numpy(x).T.contiguous().T, order)):
+        assert found.dtype is gw.float64 and found.shape == ()
+        np.testing.assert_allclose(found.numpy(), want, rtol=1e-13)
+
+
 @pytest.mark.parametrize("order", [1e300, -1e300])
 def test_orders_beyond_the_range_of_float32_are_rounded(order: float) -> None:
     """To an infinite power, whose root is the power 0; not to the largest element."""

@@ -74,7 +74,7 @@ def _powers(
 
 def _total(terms: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """Their sum, whose error does not grow with their number as NumPy's does along outer dims."""
-    return ops.sum(Tensor(terms), dim, keepdim)._nd
+    return ops.sum(wrap(terms, dtypes.from_numpy_dtype(terms.dtype)), dim, keepdim)._nd
 
 
 @quietly
