@@ -124,7 +124,7 @@ def test_versions_are_compared() -> None:
         if sys.version_info >= (3, 11) and sys.version_info.major == 3:
             x = x * 2
         major, minor, *_ = sys.version_info
-        return x, major, minor, sys.version_info, sys.float_info.epsilon
+        return x, major, minor, sys.version_info, sys.float_info.epsilon, sys.flags.optimize
 
     check(f, X, graphs=1)
 

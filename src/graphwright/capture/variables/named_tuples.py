@@ -149,6 +149,9 @@ class NamedTupleVariable(TupleVariable):
         """The item that a class attribute reads, whatever its name."""
         if type(reader) is _FIELD:
             place = reader.__reduce__()[1][0]
+        elif has_hidden_fields(self.kind) and "__new__" not in namespace_of(self.kind):
+            # made by C alone, like `sys.version_info`; such classes cannot be changed
+            place = self.kind.__match_args__.index(reader.__name__)  # type: ignore[attr-defined]
         elif type(lookup(self.kind, "__new__")) is types.BuiltinMethodType:
             place = reader.__get__(self.kind(range(len(self.items))))
         else:
