@@ -28,10 +28,11 @@ def equal(got: Any, expected: Any) -> None:
 
 
 def agree(
-    program: Callable[..., Any], backend: str, dynamic: bool | None, make: Callable[[], list[Any]]
+    program: Callable[..., Any], backend: str, dynamic: bool | None,
+    make: Callable[[], list[Any]], fullgraph: bool = True,
 ) -> None:
     """Values, versions, and memory around the arguments, which `make` draws anew."""
-    compiled = gw.compile(program, backend=backend, dynamic=dynamic, fullgraph=True)
+    compiled = gw.compile(program, backend=backend, dynamic=dynamic, fullgraph=fullgraph)
     for _ in range(2):
         gw.manual_seed(1)
         given = make()
