@@ -28,8 +28,8 @@ A function in which no tensor operation is found runs as plain Python, at its sp
   or a variable that the function or one that it calls reads (a global, one of an enclosing
   function, an attribute of a class of the program), is or holds a value of a type that no call had
   before; or, of functions and generators, one with other code. Other numbers and texts are not
-  looked at, nor what is beyond 8 levels, 64 members of one container (16 of them no numbers or
-  texts) or 128 values in all.
+  looked at, nor what is beyond 16 levels (an instance and its dict are two), 64 members of one
+  container (16 of them no numbers or texts) or 128 values in all.
 - A call is without tensors where neither these values, however deep, nor the functions and classes
   that are named use a tensor, a module or anything of graphwright. With more than 1,000 values
   that are no numbers or texts it counts as one with tensors.

@@ -338,12 +338,14 @@ CONTAINERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 LONG = {"101st of a dict"}      # later calls are looked into less far
 UNHASHABLE = {name for name, (make, _) in CONTAINERS.items() if make(1).__hash__ is None}
+CONSTANT = {"partial", "method"}    # to capture a frozenset of them is one value, not looked into
 SEARCHED = [
     (outer, inner, depth)
     for outer in CONTAINERS for inner in CONTAINERS for depth in (1, 2, 3)
     if (depth > 1 or outer == inner)
     and not (depth > 1 and "set" in outer and inner in UNHASHABLE)
-    and not (depth == 3 and "set" in inner and inner in UNHASHABLE)
+    and not (depth == 3 and inner == "set")
+    and not (depth > 1 and outer == "frozenset" and inner in CONSTANT)
 ]
 
 
@@ -401,18 +403,14 @@ def test_tensors_in_all_nested_containers_are_captured(outer, inner, depth):
 
 
 def test_a_search_that_is_cut_short_counts_as_one_that_finds_tensors():
-    chain: Any = X
-    for _ in range(1_100):
-        chain = [chain]
+    many = [[X], *([i] for i in range(1_100))]
 
-    def last(held):
+    def first(held):
         os.getpid()
-        for _ in range(1_100):
-            held = held[0]
-        return held * 2
+        return held[0][0] * 2
 
-    captured = Captured(last)
-    assert captured.agrees(chain)
+    captured = Captured(first)
+    assert captured.agrees(many)
     assert captured.graphs == 1
 
 

@@ -7,7 +7,7 @@
  * collector: no code of a program's runs, and nothing can change meanwhile. */
 #include "fields.h"
 
-enum { MOST_KINDS = 64, MOST_EMPTIED = 64, DEPTH = 8 };
+enum { MOST_KINDS = 64, MOST_EMPTIED = 64, DEPTH = 16 };
 enum { MOST_VALUES = 128, MOST_MEMBERS = 64, MOST_OTHERS = 16 };
 
 struct EfTensorless {
