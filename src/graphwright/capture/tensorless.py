@@ -33,11 +33,13 @@ from graphwright.capture.variables.namespaces import (
 )
 
 _PACKAGE = "graphwright"
-_SCALARS = frozenset([int, float, bool, complex, str, bytes, type(None)])
+# types by address: a metaclass may define how its classes are hashed and compared
+_SCALARS = frozenset(map(id, (int, float, bool, complex, str, bytes, type(None))))
+_SLOTS = frozenset(map(id, (types.MemberDescriptorType, types.GetSetDescriptorType)))
+_METHODS = frozenset(map(id, (types.FunctionType, staticmethod, classmethod, property)))
 _MOST_VALUES = 1_000
 _OF_ITERATORS = ("builtins", "itertools")
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
-_SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 
 class _Found(Exception):
@@ -93,13 +95,13 @@ class _Search:
 
     def values(self, values: Iterable[Any]) -> None:
         """Values to be looked at."""
-        self.pending += [value for value in values if type(value) not in _SCALARS]
+        self.pending += [value for value in values if id(type(value)) not in _SCALARS]
 
     def _value(self, value: Any) -> None:
         kind = type(value)
         if kind is types.ModuleType or not self._is_new(value):
             return
-        visit = _BY_TYPE.get(kind)
+        visit = _BY_TYPE.get(id(kind))
         if visit is not None:
             visit(self, value)
         elif kind is CompiledFunction:
@@ -121,9 +123,9 @@ class _Search:
             if _is_standard(module):
                 continue
             for name, held in list(namespace_of(base).items()):
-                if type(held) in (types.FunctionType, staticmethod, classmethod, property):
+                if id(type(held)) in _METHODS:
                     self.values([held])
-                elif type(name) is str and type(held) not in _SLOTS:
+                elif type(name) is str and id(type(held)) not in _SLOTS:
                     self.attributes.setdefault(name, []).append((base, held))
 
     def _function(self, function: types.FunctionType) -> None:
@@ -200,8 +202,8 @@ def _is_standard(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names
 
 
-_BY_TYPE: dict[type, Any] = {
-    types.FunctionType: _Search._function,
-    types.BuiltinFunctionType: _Search._builtin,
-    types.GeneratorType: _Search._generator,
+_BY_TYPE: dict[int, Any] = {
+    id(types.FunctionType): _Search._function,
+    id(types.BuiltinFunctionType): _Search._builtin,
+    id(types.GeneratorType): _Search._generator,
 }
