@@ -54,11 +54,11 @@ def is_comparable(a: Any, b: Any) -> bool:
 
 def difference(a: Any, b: Any) -> str | None:
     """What differs between two leaves of one type; None if nothing that can be compared."""
+    if isinstance(a, gw.Tensor | np.ndarray) and (a.shape != b.shape or a.dtype != b.dtype):
+        return f"{a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)}"
+    if isinstance(a, np.ndarray) and a.dtype.kind not in "biufc":
+        return None if np.array_equal(a, b) else f"{a!r:.60} and {b!r:.60}"
     if isinstance(a, gw.Tensor | np.ndarray):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return f"{a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)}"
-        if isinstance(a, np.ndarray) and a.dtype.kind not in "biufc":
-            return None if np.array_equal(a, b) else f"{a!r:.60} and {b!r:.60}"
         return values_differ(gw.as_tensor(a).detach(), gw.as_tensor(b).detach())
     if isinstance(a, float | complex | np.inexact):
         wide = gw.complex128 if np.iscomplexobj(a) else gw.float64
