@@ -199,7 +199,8 @@ def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[
             unsupported("GB0008", f"repr() of {value.describe()}")
         labels: list[list[Piece]] = [[f"{name}="] for name in shown_names(value.kind)]
         fields = _listed(tx, value.items, convert, labels)
-        return [f"{value.kind.__name__}(", *fields, ")"]
+        name = ClassVariable(value.kind).getattr(tx, "__name__").as_constant()
+        return [f"{name}(", *fields, ")"]
     if type(value) is DictVariable and value.kind is dict:
         pairs = list(value.entries.values())
         labels = [[*_contents(tx, key, convert), ": "] for key, _ in pairs]
