@@ -173,7 +173,7 @@ def test_explain_tells_where_and_why_the_graph_breaks(
 ) -> None:
     text = run(capsys, "explain", f"{model}:broken")
     assert "2 graphs, 1 graph break" in text
-    assert f"{model}:12" in text and 'print("between")' in text
+    assert f"{model}:13" in text and 'print("between")' in text
     assert "├─ frame, from the start" in text and "└─ resume function, from line" in text
 
 
