@@ -17,8 +17,8 @@ class Result:
         group: the module of the suite.
         name: what was measured.
         unit: of every value: "us", "s", or what it is divided by: "x copy", "x sgemm",
-            "x torch eager", "x eager", "x before", "x plain" (the same code uncompiled), "x" (named
-            in the row).
+            "x torch eager", "x eager", "x before", "x plain" (the same code uncompiled), "x"
+            (named in the row).
         target: the value that is to be undercut; None where there is only a figure.
         value: graphwright's figure; None where the result was wrong.
         peers: the same figure for eager and for peers that are installed.
