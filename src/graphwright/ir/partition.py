@@ -86,9 +86,8 @@ class _Split:
     """One split.
 
     `early` holds the nodes that do not depend on a tangent; `forwards` those of them that results
-    depend on; `free` those that exist after the
-    forward anyway, since they are its arguments or its results; `exposed` those of them that no
-    gradient reads.
+    depend on; `free` those that exist after the forward anyway, since they are its arguments or
+    its results; `exposed` those of them that no gradient reads.
     """
 
     def __init__(
