@@ -34,12 +34,13 @@ def total(b: Builder, fold: Fold, state: list[Reg], wide: bool, across: bool) ->
     """The state as it is added to those of other blocks: sums in float64 if that is `wide`.
     `across`: the lanes are of one result, so that half of them are enough."""
     value = state[-1]
-    if not wide or not loses_bits(fold) or value.kind == "f64":
+    if not loses_bits(fold) or value.kind == "f64":
         return state
-    if not across:
-        return [value.to("f64")]
+    kind = "f64" if wide else value.kind
+    if not across or value.lanes == 1:
+        return [value.to(kind)]
     low, high = b.halves(value)
-    return [low.to("f64") + high.to("f64")]
+    return [low.to(kind) + high.to(kind)]
 
 
 def _least(kind: str) -> float | int:

@@ -3,16 +3,17 @@
 Numbers that are added one after the other lose up to half a unit in the last place with each. An
 accumulator takes at most BLOCK of them, and is then added to a total::
 
-    for block in range(0, n, BLOCK * step):
-        acc = [0, 0, ...]
-        for i in range(block, min(block + BLOCK * step, n), step):
-            acc[0] += x[i : i + lanes]
-            acc[1] += x[i + lanes : i + 2 * lanes]
-            ...
-        total += acc[0] + acc[1] + ...
+    for i in range(0, n, step):
+        acc[0] += x[i : i + lanes]
+        acc[1] += x[i + lanes : i + 2 * lanes]
+        ...
+        if (i + step) % (BLOCK * step) == 0:
+            total += acc[0] + acc[1] + ...
+            acc = [0, 0, ...]
+    total += acc[0] + acc[1] + ...
 
 An accumulator that takes no more than BLOCK numbers anyway is the total. Totals of more than BLOCK
-blocks of float32 are float64.
+blocks of float32 are float64, and unused where n turns out to be at most BLOCK * step.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ BLOCK = 32
 
 class Pass(Record):
     """How a Reduce runs: `lanes` of a vector, `groups` of vectors in flight; `across` if the lanes
-    run along the last axis. The loop over axis `cut`, if any, runs in blocks of `turns`, which are
-    added to totals that are `wide` or not."""
+    run along the last axis. After each `turns` turns of the loop over axis `cut`, if any, the
+    states are added to totals, which are `wide` or not."""
 
     lanes: int
     groups: int
@@ -55,7 +56,8 @@ def _pass(reduce: Reduce, lanes: int, groups: int, across: bool) -> Pass:
     for level in reversed(range(len(reduce.axes))):
         most = ceildiv(reduce.axes[level].extent, step).range()[1]
         if found.cut is None and (most is None or total * most > BLOCK):
-            found = replace(found, cut=level, turns=BLOCK // total)
+            turns = 1 << (BLOCK // total).bit_length() - 1
+            found = replace(found, cut=level, turns=turns)
         if most is None or total * most > BLOCK * BLOCK:
             return replace(found, wide=True)
         total, step = total * max(1, most), 1
@@ -119,14 +121,10 @@ class PassWalker(ABC):
         return _pass(reduce, lanes, groups, True)
 
     def _run(self, reduce: Reduce, run: Pass) -> list[list[Reg]]:
-        if run.cut is None:
-            final = self._level(reduce, run, 0, self._start(reduce, run))
-            return self._merged(reduce, final)
-        totals = [
-            total for fold, state in zip(
-                reduce.folds, _states(reduce, self._identities(reduce, run)), strict=True)
-            for total in folds.total(self.b, fold, state, run.wide, run.across)]
-        return _states(reduce, self._level(reduce, run, 0, totals))
+        start = self._start(reduce, run)
+        if run.cut is not None:
+            start = self._totals(reduce, run, _states(reduce, start[:len(start) // run.groups]))
+        return self._merged(reduce, self._level(reduce, run, 0, start))
 
     def _identities(self, reduce: Reduce, run: Pass) -> list[Reg]:
         where = _position_kind(reduce)
@@ -142,35 +140,55 @@ class PassWalker(ABC):
     # -- loops ------------------------------------------------------------------------------------
 
     def _level(self, reduce: Reduce, run: Pass, level: int, carried: list[Reg]) -> list[Reg]:
-        """The loops from `level` on, one in the other, carrying the states."""
+        """The loops from `level` on, one in the other: carrying totals down to the loop that is
+        cut in blocks, and states from there on."""
         if level == len(reduce.axes):
             return self._turn(reduce, carried)
         if run.across and level == len(reduce.axes) - 1:
             return self._lanes_fold(reduce, run, carried)
         axis = reduce.axes[level]
-        stop, never_empty = self._extent(axis), is_never_empty(axis)
+        name, stop, never_empty = axis.symbol.name, self._extent(axis), is_never_empty(axis)
 
-        def loop(start: Reg, stop: Reg, carried: list[Reg], never_empty: bool) -> list[Reg]:
-            loop = self.b.open_loop(start, stop, 1, carried, axis.symbol.name, never_empty)
-            self.values.env[axis.symbol.name] = loop.index
-            inside = self._level(reduce, run, level + 1, loop.carried)
-            return self.b.close_loop(loop, inside)
+        def turn(index: Reg, carried: list[Reg]) -> list[Reg]:
+            self.values.env[name] = index
+            return self._level(reduce, run, level + 1, carried)
 
         if level == run.cut:
-            return self._blocks(reduce, run, 1, stop, carried, loop, never_empty)
-        return loop(self.b.const(0, "i64"), stop, carried, never_empty)
+            blocks = self._blocks(reduce, run, stop, 1, carried, name, never_empty, turn)
+            return self._closed(reduce, run, stop, 1, *blocks)
+        return self._loop(stop, 1, carried, name, never_empty, turn)
+
+    def _loop(self, stop: Reg, step: int, carried: list[Reg], name: str, never_empty: bool,
+              turn: Callable[[Reg, list[Reg]], list[Reg]]) -> list[Reg]:
+        loop = self.b.open_loop(self.b.const(0, "i64"), stop, step, carried, name, never_empty)
+        return self.b.close_loop(loop, turn(loop.index, loop.carried))
 
     def _blocks(
-        self, reduce: Reduce, run: Pass, step: int, stop: Reg, totals: list[Reg],
-        loop: Callable[[Reg, Reg, list[Reg], bool], list[Reg]], never_empty: bool,
-    ) -> list[Reg]:
-        """`loop` over block after block, each from the identities and added to the totals."""
-        b, length = self.b, run.turns * step
-        blocks = b.open_loop(b.const(0, "i64"), stop, length, totals, "block", never_empty)
-        end = blocks.index + length
-        states = loop(blocks.index, b.select(end < stop, end, stop), self._start(reduce, run),
-                      True)
-        return b.close_loop(blocks, self._added(reduce, run, blocks.carried, states))
+        self, reduce: Reduce, run: Pass, stop: Reg, step: int, totals: list[Reg], name: str,
+        never_empty: bool, turn: Callable[[Reg, list[Reg]], list[Reg]],
+    ) -> tuple[list[Reg], list[Reg]]:
+        """A loop that adds its states to the totals after each block, and begins anew."""
+        b, empty, count = self.b, self._start(reduce, run), len(totals)
+
+        def turn_of_block(index: Reg, carried: list[Reg]) -> list[Reg]:
+            totals, states = carried[:count], turn(index, carried[count:])
+            branch = b.open_branch(((index + step) & (run.turns * step - 1)).eq(0))
+            added = self._added(reduce, run, totals, states)
+            return b.close_branch(branch, added + empty, totals + states)
+
+        carried = self._loop(stop, step, totals + empty, name, never_empty, turn_of_block)
+        return carried[:count], carried[count:]
+
+    def _closed(self, reduce: Reduce, run: Pass, stop: Reg, step: int, totals: list[Reg],
+                states: list[Reg]) -> list[Reg]:
+        """The totals after the last states; these alone, not in float64, if no block was whole."""
+        if stop.value is not None or not run.wide or run.cut != 0:
+            return self._added(reduce, run, totals, states)
+        alone = self._totals(reduce, replace(run, wide=False), self._merged(reduce, states))
+        branch = self.b.open_branch(stop >= run.turns * step)
+        added = self._added(reduce, run, totals, states)
+        narrow = [total.to(state.kind) for total, state in zip(added, alone, strict=True)]
+        return self.b.close_branch(branch, narrow, alone)
 
     def _lanes_fold(self, reduce: Reduce, run: Pass, carried: list[Reg]) -> list[Reg]:
         """The last axis, along which the lanes run."""
@@ -181,27 +199,26 @@ class PassWalker(ABC):
         whole = stop if exact else self._round_down(zero, stop, step)
         in_blocks = run.cut == len(reduce.axes) - 1
 
-        def loop(start: Reg, stop: Reg, carried: list[Reg], never_empty: bool) -> list[Reg]:
-            loop = self.b.open_loop(start, stop, step, carried, name, never_empty)
-            each, following = len(carried) // run.groups, []
-            for group in range(run.groups):
-                state = loop.carried[group * each:(group + 1) * each]
-                following += self._fold_turn(reduce, run, loop.index + group * lanes, state, None)
-            return self.b.close_loop(loop, following)
+        def turn(index: Reg, states: list[Reg]) -> list[Reg]:
+            each = len(states) // run.groups
+            return [part for group in range(run.groups)
+                    for part in self._fold_turn(reduce, run, index + group * lanes,
+                                                states[group * each:(group + 1) * each], None)]
 
-        if known is None or known >= step:
-            carried = self._blocks(
-                reduce, run, step, whole, carried, loop, known is not None,
-            ) if in_blocks else loop(zero, whole, carried, known is not None)
-        if exact:
-            return carried
-        each = len(carried) // (1 if in_blocks else run.groups)
-        first = self._identities(reduce, run) if in_blocks else carried[:each]
-        tail = self.b.open_loop(whole, stop, lanes, first, name + "_tail", known is not None)
-        left = None if even else stop - tail.index
-        last = self.b.close_loop(
-            tail, self._fold_turn(reduce, run, tail.index, tail.carried, left))
-        return self._added(reduce, run, carried, last) if in_blocks else last + carried[each:]
+        totals, states = [], carried
+        if in_blocks:
+            totals, states = self._blocks(
+                reduce, run, whole, step, carried, name, known is not None, turn)
+        elif known is None or known >= step:
+            states = self._loop(whole, step, states, name, known is not None, turn)
+        if not exact:
+            each = len(states) // run.groups
+            tail = self.b.open_loop(
+                whole, stop, lanes, states[:each], name + "_tail", known is not None)
+            left = None if even else stop - tail.index
+            last = self._fold_turn(reduce, run, tail.index, tail.carried, left)
+            states = self.b.close_loop(tail, last) + states[each:]
+        return self._closed(reduce, run, whole, step, totals, states) if in_blocks else states
 
     def _fold_turn(self, reduce: Reduce, run: Pass, base: Reg, state: list[Reg],
                    left: Reg | None) -> list[Reg]:
@@ -261,16 +278,20 @@ class PassWalker(ABC):
             ]
         return parts[0]
 
+    def _totals(self, reduce: Reduce, run: Pass, states: list[list[Reg]]) -> list[Reg]:
+        """States of one group in the form of totals."""
+        return [part for fold, state in zip(reduce.folds, states, strict=True)
+                for part in folds.total(self.b, fold, state, run.wide, run.across)]
+
     def _added(
         self, reduce: Reduce, run: Pass, totals: list[Reg], states: list[Reg]
     ) -> list[Reg]:
         """The totals after the states of a block."""
-        parts = self._merged(reduce, states)
+        block = self._totals(reduce, run, self._merged(reduce, states))
         return [
-            part for fold, total, state in zip(
-                reduce.folds, _states(reduce, totals), parts, strict=True)
-            for part in folds.merge(
-                self.b, fold, total, folds.total(self.b, fold, state, run.wide, run.across))]
+            part for fold, one, two in zip(
+                reduce.folds, _states(reduce, totals), _states(reduce, block), strict=True)
+            for part in folds.merge(self.b, fold, one, two)]
 
 
 def is_never_empty(axis: Axis) -> bool:

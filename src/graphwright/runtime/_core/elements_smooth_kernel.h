@@ -14,14 +14,11 @@ GW_INLINE REAL NAME(logistic)(REAL x) {
     return part / (inverse + part);
 }
 
-/* Below this x e^x is 0, and exp_parts gives the factors of a greater exponential. */
-#define UNDERFLOW (sizeof(REAL) == sizeof(float) ? C(-126) : C(-770))
-
-/* x / (1 + e^-x), rounded once where e^x is subnormal. */
+/* x / (1 + e^-x), scaled where e^-x may overflow and the quotient be subnormal. */
 GW_INLINE REAL NAME(gated_by_itself)(REAL x) {
-    REAL scale, inverse, part = F(exp_parts)(x, &scale, &inverse);
-    REAL low = x < UNDERFLOW ? x * 0 : x * part * scale;
-    return x < -80 ? low : x * (part / (inverse + part));
+    REAL scale, inverse, part = F(exp_parts)(-x, &scale, &inverse);
+    REAL small = x < 0 ? (sizeof(REAL) == sizeof(float) ? C(0x1p-30) : C(0x1p-80)) : 1;
+    return x / (small + part * (scale * small)) * small;
 }
 
 /* log(1 + e^x) */
@@ -48,11 +45,16 @@ GW_INLINE REAL NAME(soft_tanh)(REAL x) {
     REAL e = F(exp)(x < 20 ? x : x != x ? x : 20), z = e * (e + 2);
     return z / (z + 2);
 }
+
+/* Below this x e^x is 0, and exp_parts gives the factors of a greater exponential. */
+#define UNDERFLOW (sizeof(REAL) == sizeof(float) ? C(-126) : C(-770))
+
 GW_INLINE REAL NAME(gated_by_soft)(REAL x) {
     REAL scale, inverse;
     REAL part = F(exp_parts)(x < 20 ? x : x != x ? x : 20, &scale, &inverse);
     REAL e = part * scale, z = e * (e + 2);
-    return x < UNDERFLOW ? x * 0 : x * (part * (e + 2) / (z + 2)) * scale;
+    REAL y = x * (part * (e + 2) / (z + 2)) * scale, none = x * 0;
+    return x < UNDERFLOW ? none : y;
 }
 ROW_1(mish, NAME(gated_by_soft)(x))
 ROW_1(softsign, x / (1 + GW_ABS(x)))

@@ -63,7 +63,7 @@ GW_INLINE int64_t gw_bits_double(double d) {
  * products and quotients that are rounded once and do not overflow. */
 GW_INLINE float gw_exp_parts_float(float x, float *scale, float *inverse) {
     x = x < -130.0f ? -130.0f : x;
-    x = x > 89.0f ? 89.0f : x;
+    x = x > 130.0f ? 130.0f : x;
     float shifted = x * 1.44269504f + 12582912.0f;
     float n = shifted - 12582912.0f;
     float r = (x - n * 0.693145751953125f) - n * 1.42860682030941723212e-06f;
@@ -111,7 +111,7 @@ GW_INLINE double gw_exp_scaled_double(double r, double shifted, double *scale, d
 
 GW_INLINE double gw_exp_parts_double(double x, double *scale, double *inverse) {
     x = x < -780.0 ? -780.0 : x;
-    x = x > 710.0 ? 710.0 : x;
+    x = x > 780.0 ? 780.0 : x;
     double shifted = x * 1.4426950408889634 + 6755399441055744.0;
     double n = shifted - 6755399441055744.0;
     double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
