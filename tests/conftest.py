@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from collections import Counter
@@ -51,3 +52,11 @@ def kernel_cache() -> Iterator[None]:
             del os.environ["GRAPHWRIGHT_CACHE_DIR"]
         else:
             os.environ["GRAPHWRIGHT_CACHE_DIR"] = before
+
+
+@pytest.fixture
+def frozen_heap() -> Iterator[None]:
+    """Collections during the test look only at objects that the test makes."""
+    gc.freeze()
+    yield
+    gc.unfreeze()

@@ -478,6 +478,7 @@ def test_capture_may_reset_the_function():
     assert run(1) == 1 and len(run.entries) == 1
 
 
+@pytest.mark.usefixtures("frozen_heap")
 def test_running_code_may_reset_the_function():
     def f(n):
         run.reset()

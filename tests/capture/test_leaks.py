@@ -19,6 +19,7 @@ from .matrix import tensor
 ROUNDS = 1000
 WARM_UP = 50
 X = tensor(3, 4)
+pytestmark = pytest.mark.usefixtures("frozen_heap")
 
 
 def growth(round_: Callable[[], Any], rounds: int = ROUNDS) -> tuple[int, int]:

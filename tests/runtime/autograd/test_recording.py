@@ -281,6 +281,7 @@ def test_what_hooks_of_saved_tensors_must_not_do() -> None:
         pass
 
 
+@pytest.mark.usefixtures("frozen_heap")
 @pytest.mark.parametrize("name", ["mul", "matmul", "exp", "softmax", "std_mean", "sort"])
 def test_a_backward_leaves_no_memory_behind(name: str) -> None:
     times = 100
