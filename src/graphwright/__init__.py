@@ -123,6 +123,7 @@ from graphwright.runtime.legacy import (
     set_default_tensor_type,
 )
 from graphwright.runtime.limits import finfo, iinfo
+from graphwright.runtime.naming import missing as _missing
 from graphwright.runtime.ops._face import *
 from graphwright.runtime.printing import set_printoptions
 from graphwright.runtime.promotion import promote_types, result_type
@@ -189,7 +190,7 @@ _install_aliases(
 _MODULES = (
     *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
     *("functional", "jit", "library", "masked", "mps", "overrides", "profiler", "return_types"),
-    *("signal", "storage", "testing", "types", "version", "xpu"),
+    *("signal", "storage", "testing", "torch_version", "types", "version", "xpu", "_C"),
 )
 
 _FUNCTIONS = (
@@ -259,10 +260,8 @@ def __getattr__(name: str) -> _typing.Any:
         face = _import_module("graphwright.runtime.ops._face")
         globals()[name] = getattr(face if hasattr(face, name) else Tensor, name)
         return globals()[name]
-    if name == "_C":
-        return _import_module("graphwright._C")
     if name not in ("compile", "compiler", "explain"):
-        raise AttributeError(f"module 'graphwright' has no attribute '{name}'")
+        raise _missing(__name__, name)
     api, compiler = _load("graphwright.api", "graphwright.compiler")
     globals().update(compile=api.compile, explain=api.explain, compiler=compiler)
     return globals()[name]

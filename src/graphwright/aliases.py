@@ -1,18 +1,23 @@
 """Public names of modules that live below `graphwright.runtime`.
 
 `import graphwright.optim.lr_scheduler` gives `graphwright.runtime.optim.lr_scheduler` itself, not
-a second copy of it, also where that is not imported before someone asks for it.
+a second copy of it, also where that is not imported before someone asks for it. Where
+`graphwright.as_torch` has asked for it, `import torch.optim.lr_scheduler` gives the same.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
-_PUBLIC, _REAL = "graphwright.", "graphwright.runtime."
+_OWN, _REAL = "graphwright", "graphwright.runtime."
+
+FACE = ("_C", "compiler", "torch_version")
+"""Public modules that lie where their names say."""
 
 _DISTRIBUTIONS = (
     *("bernoulli", "beta", "binomial", "categorical", "cauchy", "chi2", "continuous_bernoulli"),
@@ -50,55 +55,90 @@ _ELSEWHERE = {
 """PyTorch's names of modules whose contents stand in others here."""
 
 
-def _real_name(name: str) -> str:
-    rest = name.removeprefix(_PUBLIC)
+def _real_name(rest: str) -> str:
+    """The full name of the module that `rest`, a public name below the root, means."""
+    if rest.partition(".")[0] in FACE:
+        return f"{_OWN}.{rest}"
     return _REAL + _ELSEWHERE.get(rest, rest)
 
 
 class _Loader:
     """Gives the module of the real name, and leaves it as it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, real: str, found: Callable[[Any], None]) -> None:
+        self._real, self._found = real, found
         self._spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = import_module(_real_name(spec.name))
-        self._spec = module.__spec__
+        module = import_module(self._real)
+        self._spec = getattr(module, "__spec__", None)
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec
+        if self._spec is not None:  # switches, which stand for modules, have none
+            module.__spec__ = self._spec
+        self._found(module)
 
 
 class Aliases:
-    """Finds the modules of the given folders by their public names."""
+    """Finds the modules of the given folders by their public names.
+
+    Attributes:
+        stand_in: the root, besides "graphwright", of names that mean graphwright's; None of none.
+        found: called with the public name ("graphwright.x") and each module that was found.
+        lacking: called with each name below `stand_in` that means no module.
+        find_distributions: what `importlib.metadata` asks for; None where nothing stands in.
+    """
 
     def __init__(self, folders: Sequence[str]) -> None:
-        self._folders = frozenset(folders)
+        self._folders = frozenset((*folders, *FACE))
+        self.stand_in: str | None = None
+        self.found: Callable[[str, Any], None] = lambda name, module: None
+        self.lacking: Callable[[str], None] = lambda name: None
+        self.find_distributions: Callable[[Any], Iterable[Any]] | None = None
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """None for names of other modules, and for what does not exist."""
-        parts = name.split(".")
-        if len(parts) < 2 or parts[0] != "graphwright" or parts[1] not in self._folders:
+        root, _, rest = name.partition(".")
+        if root == self.stand_in:
+            real = self._real(rest) if rest else _OWN
+            if real is None:
+                self.lacking(name)
+        elif root == _OWN and rest and rest.partition(".")[0] not in FACE:
+            real = self._real(rest)
+        else:
             return None
-        real = _real_name(name)
-        parent, _, last = real.rpartition(".")
-        finder = import_module(parent)
+        if real is None:
+            return None
+        public = f"{_OWN}.{rest}" if rest else _OWN
+        loader: Any = _Loader(real, lambda module: self.found(public, module))
+        return ModuleSpec(name, loader)
+
+    def is_public(self, name: str) -> bool:
+        """Whether a full name below "graphwright" is one of those that others may import."""
+        return name.split(".")[1] in self._folders
+
+    def _real(self, rest: str) -> str | None:
+        """The full name of the module that a public name means, None where there is none."""
+        if rest.partition(".")[0] not in self._folders:
+            return None
+        real = _real_name(rest)
         if real in sys.modules:
-            return ModuleSpec(name, _Loader())  # type: ignore[arg-type]
-        for place in getattr(finder, "__path__", ()):
-            for entry in sys.meta_path:
-                if entry is not self and entry.find_spec(f"{parent}.{last}", [place]):
-                    return ModuleSpec(name, _Loader())  # type: ignore[arg-type]
-        return None
+            return real
+        places = getattr(import_module(real.rpartition(".")[0]), "__path__", ())
+        finders = [entry for entry in sys.meta_path if entry is not self]
+        there = any(entry.find_spec(real, [place]) for place in places for entry in finders)
+        return real if there else None
 
 
-def install(folders: Sequence[str]) -> None:
+def install(folders: Sequence[str]) -> Aliases:
     """Share the modules that are imported, and find the others when they are asked for."""
     for name, module in tuple(sys.modules.items()):
         rest = name.removeprefix(_REAL)
         if name.startswith(_REAL) and rest.partition(".")[0] in folders:
-            sys.modules[_PUBLIC + rest] = module
-    sys.meta_path.insert(0, Aliases(folders))
+            sys.modules[f"{_OWN}.{rest}"] = module
+    finder = Aliases(folders)
+    sys.meta_path.insert(0, finder)
+    return finder

@@ -146,6 +146,27 @@ def test_a_class_is_compiled_by_the_calls_of_its_instances() -> None:
     assert compiled and y.tolist() == (X * 2).tolist()
 
 
+def test_calls_of_a_compiled_class_are_part_of_a_graph_that_makes_them() -> None:
+    @gw.compile
+    class Doubled(Scale):
+        @gw.compile
+        def shifted(self, x: gw.Tensor) -> gw.Tensor:
+            return self(x) + 1
+
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Doubled()
+
+        def forward(self, x: gw.Tensor) -> gw.Tensor:
+            return self.inner(x) + self.inner.shifted(x)
+
+    compiled = gw.compile(Outer(), fullgraph=True, backend="eager")
+    assert gw.equal(compiled(X), 4 * X + 1)
+    assert gw.compiler.stats(compiled).graphs == 1
+    assert gw.compiler.stats(Doubled.__call__).graphs == 0
+
+
 def test_a_class_may_be_compiled_again() -> None:
     class Doubler:
         def __call__(self, x: gw.Tensor) -> tuple[gw.Tensor, bool]:

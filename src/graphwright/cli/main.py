@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from graphwright.cli import bench, doctor, dump, explain
+from graphwright.cli import bench, doctor, dump, explain, run
 from graphwright.cli.errors import UserError
 from graphwright.cli.output import finished
 from graphwright.runtime.standard_error import tell
 
 DESCRIPTION = """\
-See what graphwright makes of a Python function: every stage from bytecode to machine code, why
-the graph breaks where it does, and what it costs.
+Run a PyTorch program on graphwright, or see what graphwright makes of a Python function: every
+stage from bytecode to machine code, why the graph breaks where it does, and what it costs.
 """
 
 EXAMPLES = """\
 examples:
+  graphwright run --compile train.py --epochs 3
   graphwright dump model.py:forward --input 'float32[128,784]' --stage loops
   graphwright explain train.py:step
   graphwright bench model.py:Net --input 'float32[1,3,32,32]'
@@ -35,17 +36,20 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (dump, explain, bench, doctor):
+    for module in (run, dump, explain, bench, doctor):
         module.add_parser(commands)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; exit status 2 after a user's mistake."""
+    """Run the command line; after a user's mistake the exit status is 2."""
     try:
         with finished():
             parsed = parser().parse_args(arguments)
-            parsed.run(parsed)
+            if not hasattr(parsed, "is_program"):
+                parsed.run(parsed)
+                return
+        parsed.run(parsed)  # its output and exit status are its own
     except UserError as error:
         tell(f"graphwright: {error}")
-        raise SystemExit(2) from None
+        raise SystemExit(error.status) from None

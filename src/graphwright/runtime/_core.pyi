@@ -28,6 +28,9 @@ class Size(tuple[int, ...]):
     """The sizes of a tensor; slices, sums and multiples are Sizes too."""
 
     def numel(self) -> int: ...
+    @classmethod
+    def _set_root(cls, name: str, /) -> None:
+        """What reprs call the package."""
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> int: ...
     @overload

@@ -142,6 +142,6 @@ openmp = Switches(False)
 opt_einsum = Switches(False, enabled=True, strategy="auto")
 
 # `import graphwright.backends.cudnn as cudnn`, as scripts have it, finds the switches themselves.
+__path__: list[str] = []
 for _name in ("cudnn", "cuda", "mps", "mkl", "mkldnn", "openmp", "opt_einsum"):
-    for _package in ("graphwright.backends", __name__):
-        sys.modules[f"{_package}.{_name}"] = globals()[_name]
+    sys.modules[f"{__name__}.{_name}"] = globals()[_name]

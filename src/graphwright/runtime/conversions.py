@@ -13,6 +13,7 @@ from graphwright.runtime.dispatch import PYTHON_TYPES
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe, require_kind, require_tensor
 from graphwright.runtime.formats import contiguous_format, in_format, is_in_format
+from graphwright.runtime.naming import NAMING
 from graphwright.runtime.ops import _face as ops
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Conversions:
         if isinstance(dtype, TensorBase | int | float | complex):
             raise TypeError(f"type(): argument 'dtype' must be a dtype, not {describe(dtype)}")
         if dtype is None:
-            return f"graphwright.{_TENSOR_TYPES[self.dtype]}Tensor"
+            return f"{NAMING.root}.{_TENSOR_TYPES[self.dtype]}Tensor"
         if isinstance(dtype, str):
             return self.to(_named_type(dtype))
         return self.to(getattr(dtype, "dtype", dtype))

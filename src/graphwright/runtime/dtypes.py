@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from graphwright.runtime import _core
+from graphwright.runtime.naming import NAMING
 
 
 class dtype:
@@ -51,7 +52,7 @@ class dtype:
         self.is_signed = kind in "fci"
 
     def __repr__(self) -> str:
-        return f"graphwright.{self.name}"
+        return f"{NAMING.root}.{self.name}"
 
     def to_complex(self) -> dtype:
         """The complex dtype of this precision. Raises RuntimeError for integers and bool."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.runtime.naming import NAMING
 from graphwright.runtime.ops.strides import contiguous_strides
 
 
@@ -25,7 +26,7 @@ class memory_format:
         self.ndim = ndim
 
     def __repr__(self) -> str:
-        return f"graphwright.{self.name}"
+        return f"{NAMING.root}.{self.name}"
 
     def __reduce__(self) -> str:
         return self.name
@@ -43,7 +44,7 @@ class layout:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "graphwright.strided"
+        return f"{NAMING.root}.strided"
 
     def __reduce__(self) -> str:
         return "strided"

@@ -16,6 +16,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.device import absence
 from graphwright.runtime.device import device as Device
+from graphwright.runtime.naming import NAMING
 from graphwright.runtime.tensor import Tensor
 
 DEFAULT_SEED = 67280421310721
@@ -107,7 +108,7 @@ class Generator(_core.GeneratorBase):
         return _continued, (type(self), self.device, *self._get()), state
 
     def __repr__(self) -> str:
-        return f"<graphwright.Generator, seed {self.initial_seed()}>"
+        return f"<{NAMING.root}.Generator, seed {self.initial_seed()}>"
 
 
 def _continued(cls: type[Generator], device: Device, seed: int, offset: int) -> Generator:

@@ -28,6 +28,7 @@ from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.naming import missing
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Op, unlisted
 from graphwright.runtime.tensor import Tensor
@@ -306,7 +307,7 @@ def _leaves(values: tuple[Any, ...]) -> list[Any]:
 def _namespace(name: str) -> types.ModuleType:
     """`gw.ops.NAME`, which is empty until an op of that namespace is made."""
     if name.startswith("__"):
-        raise AttributeError(f"module 'graphwright.ops' has no attribute '{name}'")
+        raise missing("graphwright.ops", name)
     made = ops.__dict__[name] = types.ModuleType(f"graphwright.ops.{name}")
     return made
 

@@ -15,6 +15,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.naming import NAMING, missing
 from graphwright.runtime.nesting import regular
 from graphwright.runtime.ops import _face as ops
 
@@ -153,7 +154,7 @@ class _Memory:
 
     def _shown(self, kind: str) -> str:
         lines = "".join(f" {value}\n" for value in self.tolist())
-        return f"{lines}[graphwright.storage.{kind}(device={self.device}) of size {len(self)}]"
+        return f"{lines}[{NAMING.root}.storage.{kind}(device={self.device}) of size {len(self)}]"
 
 
 def _new_holder(dtype: DType, args: Sequence[Any]) -> Any:
@@ -201,7 +202,7 @@ class UntypedStorage(_Memory):
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> str:
         """"graphwright.storage.UntypedStorage"."""
-        return "graphwright.storage.UntypedStorage"
+        return f"{NAMING.root}.storage.UntypedStorage"
 
     def __repr__(self) -> str:
         return self._shown("UntypedStorage")
@@ -252,7 +253,7 @@ class TypedStorage(_Memory):
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> str:
         """Such as "graphwright.FloatStorage"."""
-        return f"graphwright.{_NAMES.get(self.dtype, 'TypedStorage')}"
+        return f"{NAMING.root}.{_NAMES.get(self.dtype, 'TypedStorage')}"
 
     def __repr__(self) -> str:
         return self._shown(f"TypedStorage(dtype={self.dtype})").replace(")(", ", ")
@@ -322,7 +323,7 @@ def __getattr__(name: str) -> StorageType:
     """`FloatStorage` and its like, made when they are first asked for."""
     dtype = next((dtype for dtype, known in _NAMES.items() if known == name), None)
     if dtype is None:
-        raise AttributeError(f"module 'graphwright.storage' has no attribute {name!r}")
+        raise missing(__name__, name)
     about = f"Storages of {dtype.name}, as a constructor and for `isinstance`."
     made = StorageType(
         name, (), {"dtype": dtype, "__doc__": about, "__module__": "graphwright"}

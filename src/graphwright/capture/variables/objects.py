@@ -386,7 +386,7 @@ class ObjectVariable(VariableTracker):
         if isinstance(static, staticmethod):
             source = AttrSource(self._class_source(name), "__func__")
             return tx.output.wrap(static.__func__, source)
-        if not isinstance(static, types.FunctionType):
+        if not isinstance(static, (types.FunctionType, _eval_frame.CompiledFunction)):
             unsupported("GB0008", f"{self.cls.__name__}.{name}")
         return BoundMethodVariable(tx.output.wrap(static, self._class_source(name)), self)
 
@@ -552,6 +552,10 @@ def is_slot(static: Any) -> bool:
     return "__slots__" in namespace_of(static.__objclass__)
 
 
+_FUNCTIONS = (types.FunctionType, _eval_frame.CompiledFunction, functools._lru_cache_wrapper)
+"""What becomes a bound method when it is read through an instance."""
+
+
 def bind_class_attribute(
     tx: Translator, static: Any, source: Source, owner: VariableTracker, name: str
 ) -> VariableTracker:
@@ -564,9 +568,7 @@ def bind_class_attribute(
     builtin_init = name == "__init__" and isinstance(static, types.WrapperDescriptorType)
     if builtin_init and isinstance(owner, ExceptionVariable):
         return ExceptionMethod(owner, name)
-    if isinstance(static, types.FunctionType):
-        return BoundMethodVariable(tx.output.wrap(static, source), owner)
-    if isinstance(static, functools._lru_cache_wrapper):
+    if isinstance(static, _FUNCTIONS):
         return BoundMethodVariable(tx.output.wrap(static, source), owner)
     if isinstance(static, staticmethod):
         return tx.output.wrap(static.__func__, AttrSource(source, "__func__"))

@@ -28,6 +28,7 @@ from graphwright.capture.variables.quotients import QuotientVariable
 from graphwright.capture.variables.scalar_objects import ScalarObjectVariable
 from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.runtime.naming import NAMING
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -190,7 +191,7 @@ def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[
     if isinstance(value, ListVariable):
         return ["[", *_listed(tx, value.items, convert), "]"]
     if type(value) is SizeVariable:
-        return ["graphwright.Size([", *_listed(tx, value.items, convert), "])"]
+        return [f"{NAMING.root}.Size([", *_listed(tx, value.items, convert), "])"]
     if type(value) is TupleVariable:
         return ["(", *_listed(tx, value.items, convert), ",)" if len(value.items) == 1 else ")"]
     if type(value) is NamedTupleVariable:

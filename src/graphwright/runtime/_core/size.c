@@ -96,10 +96,27 @@ static PyObject *size_make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return size;
 }
 
+/* What the package is called in reprs; NULL: "graphwright". */
+static PyObject *root;
+
+static PyObject *size_set_root(PyObject *type, PyObject *name) {
+    GW_UNUSED(type);
+    if (!PyUnicode_Check(name)) {
+        return PyErr_Format(PyExc_TypeError, "the package's name must be a str, not %s",
+                            Py_TYPE(name)->tp_name);
+    }
+    Py_XSETREF(root, Py_NewRef(name));
+    Py_RETURN_NONE;
+}
+
 static PyObject *size_repr(PyObject *self) {
     PyObject *list = PySequence_List(self);
-    PyObject *text = list == NULL ? NULL : PyUnicode_FromFormat("graphwright.Size(%R)", list);
-    Py_XDECREF(list);
+    if (list == NULL) {
+        return NULL;
+    }
+    PyObject *text = root == NULL ? PyUnicode_FromFormat("graphwright.Size(%R)", list)
+                                  : PyUnicode_FromFormat("%U.Size(%R)", root, list);
+    Py_DECREF(list);
     return text;
 }
 
@@ -141,6 +158,7 @@ static PyMethodDef size_methods[] = {
     {"numel", size_numel, METH_NOARGS,
      "numel(): the number of elements of a tensor of these sizes; 1 without dims."},
     {"__reduce__", size_reduce, METH_NOARGS, "How to pickle it."},
+    {"_set_root", size_set_root, METH_O | METH_CLASS, "What reprs call the package."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -27,6 +27,7 @@ from graphwright.runtime.autograd.modes import (
 )
 from graphwright.runtime.autograd.node import Node
 from graphwright.runtime.autograd.variable import Variable
+from graphwright.runtime.naming import missing as _missing
 
 if TYPE_CHECKING:
     import graphwright.runtime.autograd.forward_ad as forward_ad
@@ -64,11 +65,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "profiler":
-        return _import_module("graphwright.runtime.profiler")
+        return _import_module("graphwright.autograd.profiler")
     if name in ("forward_ad", "functional"):
-        return _import_module(f"graphwright.runtime.autograd.{name}")
+        return _import_module(f"graphwright.autograd.{name}")
     if name not in ("gradcheck", "gradgradcheck", "GradcheckError"):
-        raise AttributeError(f"module 'graphwright.autograd' has no attribute '{name}'")
+        raise _missing(__name__, name)
     module = _import_module("graphwright.runtime.autograd.gradcheck")
     globals().update(
         gradcheck=module.gradcheck,

@@ -4,6 +4,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _CHECKING
 from typing import Any as _Any
 
+from graphwright.runtime.naming import missing as _missing
 from graphwright.runtime.nn import functional, init, parameter, utils
 from graphwright.runtime.nn.activation import (
     CELU,
@@ -395,9 +396,9 @@ _RARE = {
 
 def __getattr__(name: str) -> _Any:
     if name == "modules":
-        return _import_module("graphwright.runtime.nn.modules")
+        return _import_module("graphwright.nn.modules")
     if name not in _RARE:
-        raise AttributeError(f"module 'graphwright.nn' has no attribute '{name}'")
+        raise _missing(__name__, name)
     value = getattr(_import_module(f"graphwright.runtime.nn.{_RARE[name]}"), name)
     globals()[name] = value
     return value

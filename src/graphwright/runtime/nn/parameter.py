@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.naming import missing
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.overriding import disabled_torch_function_impl, has_say
 from graphwright.runtime.tensor import Tensor
@@ -85,5 +86,5 @@ class Buffer(Tensor):
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise missing(__name__, name)
     return getattr(import_module("graphwright.runtime.nn.lazy"), name)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from graphwright.runtime.naming import NAMING, missing
+
 _VALUES = ("values", "indices")
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -57,13 +59,13 @@ def _text(result: Any) -> str:
     """The class and a line for each field, as PyTorch prints it."""
     fields = zip(result._fields, result, strict=True)
     lines = ",\n".join(f"{field}={value!r}" for field, value in fields)
-    return f"graphwright.return_types.{type(result).__name__}(\n{lines})"
+    return f"{NAMING.root}.return_types.{type(result).__name__}(\n{lines})"
 
 
 def __getattr__(name: str) -> Any:
     """The class of one op's results. Raises AttributeError for an op without any."""
     if name not in FIELDS:
-        raise AttributeError(f"module 'graphwright.return_types' has no attribute {name!r}")
+        raise missing("graphwright.return_types", name)
     made = namedtuple(name, FIELDS[name], module="graphwright.return_types")  # type: ignore[misc]
     made.__repr__ = _text  # type: ignore[method-assign]
     made.__doc__ = f"What `{name.replace('linalg_', 'linalg.')}` returns."

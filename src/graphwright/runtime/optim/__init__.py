@@ -3,6 +3,7 @@
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from graphwright.runtime.naming import missing as _missing
 from graphwright.runtime.optim.adam import Adam, AdamW
 from graphwright.runtime.optim.optimizer import Optimizer
 from graphwright.runtime.optim.sgd import SGD
@@ -54,9 +55,9 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     if name in ("lr_scheduler", "swa_utils"):
-        return _import_module(f"graphwright.runtime.optim.{name}")
+        return _import_module(f"graphwright.optim.{name}")
     if name not in _MODULES:
-        raise AttributeError(f"module 'graphwright.optim' has no attribute '{name}'")
+        raise _missing(__name__, name)
     module = _import_module(f"graphwright.runtime.optim.{_MODULES[name]}")
     value = globals()[name] = getattr(module, name)
     return value

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from graphwright.runtime.naming import missing as _missing
+
 if TYPE_CHECKING:
     from graphwright.runtime import pytree as _pytree
     from graphwright.runtime.utils import checkpoint, data, dlpack, hooks
@@ -30,7 +32,7 @@ CAPTURE = _Capture()
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module 'graphwright.utils' has no attribute '{name}'")
+        raise _missing(__name__, name)
     if name == "swap_tensors":
         return _import_module("graphwright.utils.swapping").swap_tensors
     return _import_module(f"graphwright.utils.{name}")

@@ -9,6 +9,8 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
+from graphwright.runtime.naming import missing as _missing
+
 _NN = "graphwright.runtime.nn"
 
 _PARTS = {
@@ -68,8 +70,8 @@ for _name, _parts in _PARTS.items():
 def __getattr__(name: str) -> object:
     """The layers themselves, such as `nn.modules.Linear`, and the module of helpers."""
     if name == "utils":
-        return import_module(f"{__name__}.utils")
+        return import_module("graphwright.nn.modules.utils")
     layer = getattr(import_module(_NN), name, None)
     if name.startswith("_") or not isinstance(layer, type):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _missing(__name__, name)
     return layer

@@ -1,0 +1,113 @@
+"""Names that a program asks of `torch` and graphwright does not have: errors, and a report."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from functools import partial
+from types import FrameType, ModuleType
+from typing import Any, NoReturn
+
+from graphwright.runtime import naming
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_IMPORTLIB = os.path.dirname(importlib.__file__) + os.sep
+_FROZEN = "<frozen importlib._bootstrap>"
+_WHY = "graphwright, which stands in for PyTorch here, lacks it"
+
+_asked: dict[str, dict[tuple[str, int], None]] = {}
+
+
+class Report(dict[str, list[str]]):
+    """Name -> the places that asked for it, as "FILE:LINE". As text, one line for each name."""
+
+    def __str__(self) -> str:
+        if not self:
+            return "nothing was asked for that graphwright lacks"
+        lines = [f"  {name}: {', '.join(places)}" for name, places in self.items()]
+        return "\n".join(["asked for, and not in graphwright:", *lines])
+
+
+def report() -> Report:
+    """The names below `torch` that were asked for so far and that graphwright lacks.
+
+    Names that `hasattr` or `getattr` with a default asked for, and modules that
+    `importlib.util.find_spec` did, are among them.
+    """
+    places = sorted((name, [f"{file}:{line}" for file, line in where])
+                    for name, where in _asked.items())
+    return Report(places)
+
+
+def _note(name: str, frame: FrameType | None) -> None:
+    """Note that the frame, or the first of its callers that is not of this package, asked."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith((_PACKAGE, _IMPORTLIB, "<frozen importlib.")):
+            _asked.setdefault(name, {})[file, frame.f_lineno] = None
+            return
+        frame = frame.f_back
+
+
+def missing(module: str, name: str) -> Exception:
+    """The error of a module's `__getattr__`, which is two calls away.
+
+    ImportError where `from MODULE import NAME` asks: Python's own would not say what is missing.
+    """
+    if name.startswith("__"):
+        return AttributeError(f"module '{module}' has no attribute '{name}'")
+    frame: FrameType = sys._getframe(2).f_back  # type: ignore[assignment]
+    text = f"module '{module}' has no attribute '{name}': {_WHY}"
+    if frame.f_code.co_filename == _FROZEN:  # a `from` import will ask for a module of the name
+        return AttributeError(text)
+    _note(f"{module}.{name}", frame)
+    if frame.f_code.co_code[frame.f_lasti] == _import_from():
+        return ImportError(f"cannot import name '{name}' from '{module}': {_WHY}", name=module)
+    return AttributeError(text)
+
+
+def _import_from() -> int:
+    from opcode import opmap
+
+    return opmap["IMPORT_FROM"]
+
+
+def missing_module(name: str) -> None:
+    """Raise ModuleNotFoundError where a finder is asked for a module that is to be imported.
+
+    Where the module is only looked for, nothing is raised.
+    """
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename != _FROZEN and frame.f_back is not None:
+        frame = frame.f_back
+    while frame.f_code.co_name == "_find_spec" and frame.f_back is not None:
+        frame = frame.f_back
+    imported = frame.f_code.co_name == "_find_and_load_unlocked"
+    outer: FrameType | None = frame
+    while outer is not None and outer.f_code.co_filename.startswith("<frozen importlib."):
+        if outer.f_code.co_name == "_handle_fromlist":  # Python goes on to ask for an attribute
+            raise ModuleNotFoundError(f"No module named '{name}': {_WHY}", name=name)
+        outer = outer.f_back
+    _note(name, outer)
+    if imported:
+        raise ModuleNotFoundError(f"No module named '{name}': {_WHY}", name=name)
+
+
+def watch(name: str, module: Any) -> None:
+    """Let a module of that public name say by `missing` what it lacks."""
+    if isinstance(module, ModuleType) and "__getattr__" not in vars(module):
+        vars(module)["__getattr__"] = partial(_raise_missing, name)
+
+
+def watch_below(name: str, module: Any) -> None:
+    """The same of a module and of those that it has imported below itself."""
+    watch(name, module)
+    real = getattr(module, "__name__", name)
+    for known, below in tuple(sys.modules.items()):
+        if known.startswith(f"{real}."):
+            watch(name + known.removeprefix(real), below)
+
+
+def _raise_missing(module: str, name: str) -> NoReturn:
+    raise naming.missing(module, name)
