@@ -181,16 +181,17 @@ if _typing.TYPE_CHECKING:
 # packages lead to the same modules.
 _install_aliases(
     ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions",
-     "fft", "func", "functional", "jit", "library", "linalg", "masked", "mps", "nn", "optim",
-     "overrides", "profiler", "random", "return_types", "signal", "special", "storage", "testing",
-     "types", "utils", "version", "xpu")
+     "fft", "func", "functional", "jit", "library", "linalg", "masked", "mps", "mtia", "nn",
+     "onnx", "optim", "overrides", "profiler", "random", "return_types", "signal", "special",
+     "storage", "testing", "types", "utils", "version", "xpu")
 )
 
 
 _MODULES = (
     *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
-    *("functional", "jit", "library", "masked", "mps", "overrides", "profiler", "return_types"),
-    *("signal", "storage", "testing", "torch_version", "types", "version", "xpu", "_C"),
+    *("functional", "jit", "library", "masked", "mps", "mtia", "onnx", "overrides", "profiler"),
+    *("return_types", "signal", "storage", "testing", "torch_version", "types", "version", "xpu"),
+    *("_C", "_dynamo", "_inductor"),
 )
 
 _FUNCTIONS = (
@@ -210,7 +211,9 @@ _STORAGES = (
 # Names of other modules, which are imported when one is asked for.
 _ELSEWHERE = {
     **dict.fromkeys(_FUNCTIONS, "functions"),
+    "Event": "absent",
     "GradScaler": "amp.grad_scaler",
+    "Stream": "absent",
     "cond": "control",
     "while_loop": "control",
     "SymInt": "symbolic.symint",

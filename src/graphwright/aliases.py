@@ -16,7 +16,7 @@ from typing import Any
 
 _OWN, _REAL = "graphwright", "graphwright.runtime."
 
-FACE = ("_C", "compiler", "torch_version")
+FACE = ("_C", "_dynamo", "_inductor", "compiler", "torch_version")
 """Public modules that lie where their names say."""
 
 _DISTRIBUTIONS = (
@@ -31,10 +31,12 @@ _DISTRIBUTIONS = (
 
 _ELSEWHERE = {
     **dict.fromkeys([f"distributions.{name}" for name in _DISTRIBUTIONS], "distributions"),
+    **dict.fromkeys(("_dynamo.decorators", "_dynamo.eval_frame"), "_dynamo"),
     "amp.autocast_mode": "amp",
     "autograd.anomaly_mode": "autograd.anomaly",
     "autograd.grad_mode": "autograd.modes",
     "autograd.profiler": "profiler",
+    **dict.fromkeys(("cuda.graphs", "cuda.memory", "cuda.random"), "cuda"),
     "nn.utils.spectral_norm": "nn.utils.weight_norm",
     "optim.adadelta": "optim.adaptive",
     "optim.adagrad": "optim.adaptive",
@@ -45,6 +47,7 @@ _ELSEWHERE = {
     "optim.radam": "optim.adaptive",
     "optim.rmsprop": "optim.adaptive",
     "optim.rprop": "optim.averaged",
+    "profiler.profiler": "profiler",
     "return_types": "ops.return_types",
     "utils._pytree": "pytree",
     "utils.data._utils": "utils.data",
@@ -57,9 +60,8 @@ _ELSEWHERE = {
 
 def _real_name(rest: str) -> str:
     """The full name of the module that `rest`, a public name below the root, means."""
-    if rest.partition(".")[0] in FACE:
-        return f"{_OWN}.{rest}"
-    return _REAL + _ELSEWHERE.get(rest, rest)
+    real = _ELSEWHERE.get(rest, rest)
+    return (f"{_OWN}." if real.partition(".")[0] in FACE else _REAL) + real
 
 
 class _Loader:

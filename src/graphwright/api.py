@@ -25,7 +25,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
 OPTIONS = {"recompile_limit": 8, "strict": False}
 """The keys of `options`, and their defaults."""
-MODES = ("default", "reduce-overhead", "max-autotune")
+MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+ALIASES = {"inductor": "auto", "aot_eager": "eager"}
+"""PyTorch's names of backends, by what they are here."""
 
 
 class Compilation:
@@ -90,15 +92,16 @@ def lookup(backend: BackendLike, strict: bool = False) -> native_backends.Backen
     """The backend that a name or a callable means.
 
     Raises:
-        ValueError: a name that is not among `native_backends.BACKENDS`, or a callable that is to
-            be `strict`.
+        ValueError: a name that is not among `native_backends.BACKENDS` and `ALIASES`, or a
+            callable that is to be `strict`.
         TypeError: neither a name nor a callable.
     """
     if isinstance(backend, str):
-        if backend not in native_backends.BACKENDS:
-            raise ValueError(f"unknown backend '{backend}'; there are "
-                             f"{', '.join(sorted(native_backends.BACKENDS))}, or give a callable")
-        found = native_backends.BACKENDS[backend]
+        found = native_backends.BACKENDS.get(ALIASES.get(backend, backend))
+        if found is None:
+            known = sorted((*native_backends.BACKENDS, *ALIASES))
+            raise ValueError(f"unknown backend '{backend}'; there are {', '.join(known)}, or give "
+                             "a callable")
         return functools.partial(found, strict=True) if strict else found
     if not callable(backend):
         raise TypeError(f"backend must be a name or a callable, not {type(backend).__name__}")
@@ -144,6 +147,7 @@ def compile(
             from the start; False: always static.
         backend: "auto", "llvm", "c", "eager", or a callable
             `(GraphModule, example_inputs) -> callable`, the example inputs being fake tensors.
+            Of PyTorch's names, "inductor" is "auto" and "aot_eager" is "eager".
         mode: one of `MODES`, PyTorch's names; without effect: each compiles the same code.
         options: "recompile_limit": how many versions one code object may have, 8 by default;
             what needs more runs as plain Python, after one warning. "strict": whether to round
@@ -260,6 +264,11 @@ class OptimizedModule:
 
     _original: Module
     _compilation: Compilation
+
+    @property
+    def _orig_mod(self) -> Module:
+        """The module that was compiled, under PyTorch's name."""
+        return self._original
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return compile(copy.deepcopy(self._original, memo), **self._compilation.options)

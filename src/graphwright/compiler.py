@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from graphwright.api import compilation_of, compilations
+from graphwright.api import compilation_of, compilations, compile
 from graphwright.artifacts import STAGES, stages_of
 from graphwright.capture import _eval_frame
 from graphwright.capture.allowed import DISABLED, allow_in_graph, is_compiling
@@ -24,7 +24,8 @@ from graphwright.runtime.marks import (
 from graphwright.runtime.utils import CAPTURE
 
 __all__ = [
-    "RecompileError", "allow_in_graph", "cudagraph_mark_step_begin", "disable", "dump",
+    "RecompileError", "allow_in_graph", "assume_constant_result", "compile",
+    "cudagraph_mark_step_begin", "disable", "dump", "graph_break",
     "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "mark_dynamic",
     "mark_static", "nested_compile_region", "reset", "set_notices", "set_stance", "stats",
 ]
@@ -57,6 +58,16 @@ def disable(function: F | None = None, *, recursive: bool = True) -> Any:
 
     run.__dict__[DISABLED] = True
     return run
+
+
+def assume_constant_result(function: F) -> F:
+    """The function itself: a captured function calls it as any other, whatever it returns."""
+    return function
+
+
+@disable
+def graph_break() -> None:
+    """End the graph of a captured function here; nothing otherwise."""
 
 
 def reset() -> None:

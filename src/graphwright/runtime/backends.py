@@ -12,19 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from graphwright.runtime.switches import Switches
 
-class Switches:
-    """A namespace of switches. Setting one that does not exist raises AttributeError."""
+
+class Part(Switches):
+    """The switches of one library or device."""
 
     _available: bool
 
     def __init__(self, available: bool, **values: Any) -> None:
-        self.__dict__.update(values, _available=available)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self.__dict__:
-            raise AttributeError(f"backends: there is no switch {name!r}")
-        self.__dict__[name] = value
+        super().__init__(**values, _available=available)
 
     def is_available(self) -> bool:
         """Whether tensors can be computed on by it."""
@@ -33,7 +30,7 @@ class Switches:
     is_built = is_available
 
 
-class Library(Switches):
+class Library(Part):
     """Switches that `flags` sets for a while, each to what it has at the start unless given."""
 
     _while: dict[str, Any]
@@ -59,8 +56,18 @@ class Library(Switches):
         """The version of the library: None, there is none."""
         return None
 
+    def set_flags(self, _enabled: bool | None = None, **values: Any) -> tuple[Any, ...]:
+        """Set switches for good; returns what they were. TypeError for what is no switch."""
+        given = {"enabled": _enabled, **{name.lstrip("_"): values[name] for name in values}}
+        unknown = [name for name in given if name not in self.__dict__]
+        if unknown:
+            raise TypeError(f"set_flags() got an unexpected keyword argument {unknown[0]!r}")
+        before = tuple(self.__dict__[name] for name in given)
+        self.__dict__.update({name: v for name, v in given.items() if v is not None})
+        return before
 
-class Cuda(Switches):
+
+class Cuda(Part):
     """What is chosen for GPUs; of attention too, which here has one implementation."""
 
     def flash_sdp_enabled(self) -> bool:
@@ -117,16 +124,61 @@ class Cuda(Switches):
         finally:
             self.__dict__.update(before)
 
+    def is_flash_attention_available(self) -> bool:
+        """Whether GPUs have that implementation of attention: False, as there are none."""
+        return False
+
+    def can_use_flash_attention(self, params: Any, debug: bool = False) -> bool:
+        """Whether a GPU could compute this attention so: False."""
+        return False
+
+    can_use_efficient_attention = can_use_cudnn_attention = can_use_flash_attention
+
+
+class Mps(Part):
+    """Apple's GPUs, of which there are none."""
+
+    def is_macos_or_newer(self, major: int, minor: int) -> bool:
+        """Whether this is that version of macOS: False."""
+        return False
+
+    def is_macos13_or_newer(self, minor: int = 0) -> bool:
+        """Whether this is macOS 13.`minor`: False."""
+        return False
+
+
+class FastPath(Part):
+    """Whether layers of transformers may take PyTorch's fused path; without effect here."""
+
+    def get_fastpath_enabled(self) -> bool:
+        """What `set_fastpath_enabled` set; True at first."""
+        return bool(self._enabled)
+
+    def set_fastpath_enabled(self, value: bool) -> None:
+        """Without effect but on `get_fastpath_enabled`."""
+        self._enabled = value
+
+
+class Cpu(Part):
+    """The processor."""
+
+    def get_cpu_capability(self) -> str:
+        """"AVX512", "AVX2" or "DEFAULT": the widest of these that the processor has."""
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            flags = next((line for line in file if line.startswith("flags")), "").split()
+        return "AVX512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "DEFAULT"
+
 
 _ATTENTION = ("_flash", "_math", "_mem_efficient", "_cudnn")
 
 cudnn = Library(
     enabled=True, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True,
-    fp32_precision="none",
+    fp32_precision="none", conv=Part(False, fp32_precision="none"),
+    rnn=Part(False, fp32_precision="none"),
 )  # fmt: skip
 cuda = Cuda(
     False,
-    matmul=Switches(
+    matmul=Part(
         False,
         allow_tf32=False,
         allow_fp16_reduced_precision_reduction=True,
@@ -135,13 +187,27 @@ cuda = Cuda(
     ),
     **dict.fromkeys(_ATTENTION, True),
 )
-mps = Switches(False)
-mkl = Switches(False)
-mkldnn = Library(enabled=True, deterministic=False, allow_tf32=True, fp32_precision="none")
-openmp = Switches(False)
-opt_einsum = Switches(False, enabled=True, strategy="auto")
+mps = Mps(False)
+mkl = Part(False)
+mkldnn = Library(
+    enabled=True, deterministic=False, allow_tf32=True, fp32_precision="none",
+    **{name: Part(False, fp32_precision="none") for name in ("conv", "matmul", "rnn")},
+)  # fmt: skip
+openmp = Part(False)
+opt_einsum = Part(False, enabled=True, strategy="auto")
+cpu = Cpu(True)
+cusparselt = Library()
+kleidiai = Part(False)
+mha = FastPath(True, _enabled=True)
+miopen = Library(immediate=False)
+nnpack = Library(enabled=False)
+quantized = Part(False, engine="none", supported_engines=[])
+xnnpack = Part(False, enabled=False)
+fp32_precision = "none"
 
 # `import graphwright.backends.cudnn as cudnn`, as scripts have it, finds the switches themselves.
 __path__: list[str] = []
-for _name in ("cudnn", "cuda", "mps", "mkl", "mkldnn", "openmp", "opt_einsum"):
-    sys.modules[f"{__name__}.{_name}"] = globals()[_name]
+for _name, _value in tuple(globals().items()):
+    if isinstance(_value, Switches):
+        _value.__dict__["__name__"] = f"{__name__}.{_name}"
+        sys.modules[f"{__name__}.{_name}"] = _value  # type: ignore[assignment]

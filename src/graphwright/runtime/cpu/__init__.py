@@ -2,7 +2,62 @@
 
 from __future__ import annotations
 
+from types import TracebackType
+
 from graphwright.runtime.cpu import amp as amp
+
+
+class Stream:
+    """The queue of the CPU's work, which is always empty."""
+
+    def __init__(self, priority: int = -1) -> None:
+        """The priority changes nothing."""
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Without effect: what the other was given is done."""
+
+    def record_event(self) -> None:
+        """Without effect: there is nothing to come."""
+
+
+class Event:
+    """A mark in the queue of the CPU's work: always reached."""
+
+    def query(self) -> bool:
+        """Whether it is reached: True."""
+        return True
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Without effect."""
+
+    wait = synchronize = record
+
+
+class StreamContext:
+    """What `stream(s)` gives: a `with` block."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        """Work is done at once, inside as outside."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing was chosen."""
+
+
+stream = StreamContext
+_CURRENT = Stream()
+
+
+def current_stream(device: object = None) -> Stream:
+    """The one queue that there is."""
+    return _CURRENT
 
 
 def is_available() -> bool:

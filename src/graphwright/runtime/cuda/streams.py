@@ -5,58 +5,49 @@ None can be made without a GPU; blocks that ask for no stream or device do nothi
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any
+
+from graphwright.runtime import absent
+from graphwright.runtime.absent import AbsentObject, Block
 
 
-class _Absent:
-    """A class whose instances belong to a GPU; making one raises RuntimeError, as in PyTorch."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        raise RuntimeError(f"graphwright.cuda.{cls.__name__} requires a CUDA device")
-
-
-class Stream(_Absent):
+class Stream(absent.Stream):
     """A queue of a GPU's work."""
+
+    of = "CUDA"
 
 
 class ExternalStream(Stream):
     """A queue that another library made."""
 
 
-class Event(_Absent):
+class Event(absent.Event):
     """A mark in a queue of a GPU's work."""
 
+    of = "CUDA"
 
-class CUDAGraph(_Absent):
+
+class CUDAGraph(AbsentObject):
     """Work of a GPU that is recorded once and run again."""
 
 
-class _Block:
-    """A `with` block that chooses something of the GPU's; None and numbers below 0 are nothing."""
-
-    def __init__(self, chosen: Any) -> None:
-        self.chosen = chosen
-
-    def __enter__(self) -> Self:
-        if self.chosen is not None and not (isinstance(self.chosen, int) and self.chosen < 0):
-            raise RuntimeError(f"graphwright has no CUDA devices: {self.chosen!r} is none")
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Nothing was chosen."""
+class graph(AbsentObject):
+    """A `with` block that records into a `CUDAGraph`."""
 
 
-class StreamContext(_Block):
+class MemPool(AbsentObject):
+    """Memory of a GPU that is kept for some purpose."""
+
+
+class CUDAPluggableAllocator(AbsentObject):
+    """An allocator of a GPU's memory from another library."""
+
+
+class StreamContext(Block):
     """What `stream(s)` gives: the queue in use inside of the block."""
 
 
-class device(_Block):
+class device(Block):
     """The GPU in use inside of a `with` block: an index, or None or -1 for no change.
 
     Entering the block raises RuntimeError for any other.
