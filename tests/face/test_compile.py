@@ -312,7 +312,7 @@ def test_fullgraph_names_place_reason_and_advice() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "error", "text"), [
-    ({"backend": "cuda"}, ValueError, "auto, c, eager, llvm"),
+    ({"backend": "cuda"}, ValueError, "aot_eager, auto, c, eager, inductor, llvm"),
     ({"backend": 3}, TypeError, "not int"),
     ({"mode": "fastest"}, ValueError, "max-autotune"),
     ({"options": {"x": 1}}, ValueError, "unknown options 'x'; valid keys are 'recompile_limit'"),

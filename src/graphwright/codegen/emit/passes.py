@@ -205,7 +205,8 @@ class PassWalker(ABC):
                     for part in self._fold_turn(reduce, run, index + group * lanes,
                                                 states[group * each:(group + 1) * each], None)]
 
-        totals, states = [], carried
+        totals: list[Reg] = []
+        states = carried
         if in_blocks:
             totals, states = self._blocks(
                 reduce, run, whole, step, carried, name, known is not None, turn)
