@@ -181,7 +181,7 @@ if _typing.TYPE_CHECKING:
 # packages lead to the same modules.
 _install_aliases(
     ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions",
-     "fft", "func", "functional", "jit", "library", "linalg", "masked", "mps", "mtia", "nn",
+     "fft", "func", "functional", "library", "linalg", "masked", "mps", "mtia", "nn",
      "onnx", "optim", "overrides", "profiler", "random", "return_types", "signal", "special",
      "storage", "testing", "types", "utils", "version", "xpu")
 )
@@ -189,9 +189,9 @@ _install_aliases(
 
 _MODULES = (
     *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
-    *("functional", "jit", "library", "masked", "mps", "mtia", "onnx", "overrides", "profiler"),
-    *("return_types", "signal", "storage", "testing", "torch_version", "types", "version", "xpu"),
-    *("_C", "_dynamo", "_inductor"),
+    *("functional", "futures", "jit", "library", "masked", "mps", "mtia", "onnx", "overrides"),
+    *("profiler", "return_types", "signal", "storage", "testing", "torch_version", "types"),
+    *("version", "xpu", "_C", "_dynamo", "_inductor"),
 )
 
 _FUNCTIONS = (

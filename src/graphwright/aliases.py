@@ -16,7 +16,7 @@ from typing import Any
 
 _OWN, _REAL = "graphwright", "graphwright.runtime."
 
-FACE = ("_C", "_dynamo", "_inductor", "compiler", "torch_version")
+FACE = ("_C", "_dynamo", "_inductor", "compiler", "futures", "jit", "torch_version")
 """Public modules that lie where their names say."""
 
 _DISTRIBUTIONS = (
@@ -37,6 +37,7 @@ _ELSEWHERE = {
     "autograd.grad_mode": "autograd.modes",
     "autograd.profiler": "profiler",
     **dict.fromkeys(("cuda.graphs", "cuda.memory", "cuda.random"), "cuda"),
+    **dict.fromkeys(("jit._script", "jit._trace"), "jit"),
     "nn.utils.spectral_norm": "nn.utils.weight_norm",
     "optim.adadelta": "optim.adaptive",
     "optim.adagrad": "optim.adaptive",

@@ -27,12 +27,9 @@ def test_marked_functions_are_the_functions() -> None:
     assert jit.script(shifted) is shifted and jit.freeze(shifted) is shifted
     assert shifted(x).tolist() == [4, 4] and doubled(x).tolist() == [2, 2]
     assert not isinstance(gw.nn.ReLU(), (jit.ScriptModule, jit.ScriptFunction))
+    assert not jit.is_tracing() and not jit.is_scripting()
+    assert jit.fork(shifted, x).wait().tolist() == [4, 4]
     assert jit.Attribute(3, int).value == 3
-
-
-def test_a_trace_is_refused_and_compile_is_named() -> None:
-    with pytest.raises(NotImplementedError, match=r"jit\.trace .* graphwright\.compile"):
-        jit.trace(shifted, gw.ones(2))
 
 
 def test_modules_written_for_scripts_are_modules() -> None:

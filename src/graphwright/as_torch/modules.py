@@ -9,6 +9,7 @@ from graphwright import native_backends
 from graphwright.api import Compilation, OptimizedModule
 from graphwright.capture._eval_frame import CompiledFunction
 from graphwright.capture.support import hook_problem
+from graphwright.jit import Scripting
 from graphwright.runtime.nn import Module
 
 
@@ -17,12 +18,14 @@ def compile_modules() -> None:
 
     A class is compiled once, for all of its instances: those of another shape share one version
     with symbolic sizes. Modules that compiled code calls are part of its graph. Holds for classes
-    that exist and for those to come, in the whole process, and for good.
+    that exist and for those to come, in the whole process, and for good. So are functions that
+    `jit.script` is given from now on.
     """
     problem = hook_problem()
     if problem is not None:
         native_backends.warn_once(f"graphwright: everything runs eagerly: {problem}")
         return
+    Scripting.compiled = True
     Module.__init_subclass__ = _subclassed  # type: ignore[assignment]
     classes = [Module]
     while classes:

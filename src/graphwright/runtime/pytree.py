@@ -6,27 +6,70 @@ every class that `register_pytree_node` names; anything else, None too, is a lea
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-Flatten = Callable[[Any], tuple[list[Any], Any]]
-Unflatten = Callable[[Iterable[Any], Any], Any]
+PyTree = Any
+Context = Any
+FlattenFunc = Callable[[Any], tuple[list[Any], Any]]
+UnflattenFunc = Callable[[Iterable[Any], Any], Any]
 IsLeaf = Callable[[Any], bool] | None
 
 
-class NodeDef(NamedTuple):
-    """How a container is taken apart: (children, context), and put together from both."""
+class SequenceKey(NamedTuple):
+    """Where a part of a list or tuple is."""
 
-    flatten_fn: Flatten
-    unflatten_fn: Unflatten
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+
+class MappingKey(NamedTuple):
+    """Where a part of a dict is."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+
+class GetAttrKey(NamedTuple):
+    """Where a part of a named tuple, or of another object, is."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+
+KeyEntry = SequenceKey | MappingKey | GetAttrKey
+KeyPath = tuple[Any, ...]
+FlattenWithKeysFunc = Callable[[Any], tuple[list[tuple[Any, Any]], Any]]
+
+
+class NodeDef(NamedTuple):
+    """How a container is taken apart: (children, context), and put together from both.
+
+    flatten_with_keys_fn: ((key, child) pairs, context); None where nothing says the keys.
+    """
+
+    flatten_fn: FlattenFunc
+    unflatten_fn: UnflattenFunc
+    flatten_with_keys_fn: FlattenWithKeysFunc | None = None
 
 
 SUPPORTED_NODES: dict[type, NodeDef] = {}
 
 
 def register_pytree_node(
-    cls: type, flatten_fn: Flatten, unflatten_fn: Unflatten, **names: Any
+    cls: type,
+    flatten_fn: FlattenFunc,
+    unflatten_fn: UnflattenFunc,
+    *,
+    flatten_with_keys_fn: FlattenWithKeysFunc | None = None,
+    **names: Any,
 ) -> None:
     """Make instances of `cls` containers. Raises ValueError for a class that is one already.
 
@@ -34,15 +77,44 @@ def register_pytree_node(
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    SUPPORTED_NODES[cls] = NodeDef(flatten_fn, unflatten_fn)
+    SUPPORTED_NODES[cls] = NodeDef(flatten_fn, unflatten_fn, flatten_with_keys_fn)
+
+
+_register_pytree_node = register_pytree_node
 
 
 def _is_namedtuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
+is_namedtuple_instance = _is_namedtuple_instance = _is_namedtuple
+
+
+def is_namedtuple_class(cls: type) -> bool:
+    """Whether a class makes named tuples."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def is_namedtuple(obj: Any) -> bool:
+    """Whether an object is a named tuple, or a class of them."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+def _get_node_type(tree: Any) -> Any:
+    """The class under which a container is registered: `namedtuple` for every named tuple."""
+    return namedtuple if _is_namedtuple(tree) else type(tree)
+
+
 def _values(mapping: Any) -> tuple[list[Any], Any]:
     return list(mapping.values()), list(mapping.keys())
+
+
+def _items(mapping: Any) -> tuple[list[tuple[Any, Any]], Any]:
+    return [(MappingKey(key), value) for key, value in mapping.items()], list(mapping.keys())
+
+
+def _numbered(sequence: Any) -> list[tuple[Any, Any]]:
+    return [(SequenceKey(index), part) for index, part in enumerate(sequence)]
 
 
 def _filled(keys: Any, values: Iterable[Any], made: Any) -> Any:
@@ -50,28 +122,49 @@ def _filled(keys: Any, values: Iterable[Any], made: Any) -> Any:
     return made
 
 
-register_pytree_node(list, lambda x: (x, None), lambda parts, _: list(parts))
-register_pytree_node(tuple, lambda x: (list(x), None), lambda parts, _: tuple(parts))
-register_pytree_node(dict, _values, lambda parts, keys: _filled(keys, parts, {}))
+def _dict_unflatten(values: Iterable[Any], context: Any) -> dict[Any, Any]:
+    made: dict[Any, Any] = _filled(context, values, {})
+    return made
+
+
+_dict_flatten, _dict_flatten_with_keys = _values, _items
+
 register_pytree_node(
-    OrderedDict, _values, lambda parts, keys: _filled(keys, parts, OrderedDict())
+    list, lambda x: (x, None), lambda parts, _: list(parts),
+    flatten_with_keys_fn=lambda x: (_numbered(x), None),
+)
+register_pytree_node(
+    tuple, lambda x: (list(x), None), lambda parts, _: tuple(parts),
+    flatten_with_keys_fn=lambda x: (_numbered(x), None),
+)
+register_pytree_node(dict, _values, _dict_unflatten, flatten_with_keys_fn=_items)
+register_pytree_node(
+    OrderedDict, _values, lambda parts, keys: _filled(keys, parts, OrderedDict()),
+    flatten_with_keys_fn=_items,
 )
 register_pytree_node(
     defaultdict,
     lambda x: (list(x.values()), (x.default_factory, list(x.keys()))),
     lambda parts, about: _filled(about[1], parts, defaultdict(about[0])),
+    flatten_with_keys_fn=lambda x: (_items(x)[0], (x.default_factory, list(x.keys()))),
 )
 register_pytree_node(
-    deque, lambda x: (list(x), x.maxlen), lambda parts, size: deque(parts, maxlen=size)
+    deque, lambda x: (list(x), x.maxlen), lambda parts, size: deque(parts, maxlen=size),
+    flatten_with_keys_fn=lambda x: (_numbered(x), x.maxlen),
 )
-_NAMED = NodeDef(lambda x: (list(x), type(x)), lambda parts, kind: kind(*parts))
+register_pytree_node(
+    namedtuple,  # type: ignore[arg-type]
+    lambda x: (list(x), type(x)), lambda parts, kind: kind(*parts),
+    flatten_with_keys_fn=lambda x: (
+        [(GetAttrKey(name), part) for name, part in zip(x._fields, x, strict=True)], type(x)),
+)
 
 
 def _node(value: Any, is_leaf: IsLeaf) -> NodeDef | None:
     """How `value` is taken apart; None for a leaf."""
     if is_leaf is not None and is_leaf(value):
         return None
-    return _NAMED if _is_namedtuple(value) else SUPPORTED_NODES.get(type(value))
+    return SUPPORTED_NODES.get(_get_node_type(value))
 
 
 class TreeSpec:
@@ -120,8 +213,15 @@ class TreeSpec:
         return tree_unflatten(leaves, self)
 
 
-LeafSpec = TreeSpec(None)
-"""The structure of a leaf."""
+class LeafSpec(TreeSpec):
+    """The structure of a leaf."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+
+_LEAF = LeafSpec()
+PyTreeSpec = TreeSpec
 
 
 def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
@@ -133,12 +233,11 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec
     """(leaves from left to right, structure)."""
     node = _node(tree, is_leaf)
     if node is None:
-        return [tree], LeafSpec
+        return [tree], _LEAF
     children, context = node.flatten_fn(tree)
     parts = [tree_flatten(child, is_leaf) for child in children]
-    kind = tuple if node is _NAMED else type(tree)
     leaves = [leaf for some, _ in parts for leaf in some]
-    return leaves, TreeSpec(kind, context, tuple(spec for _, spec in parts))
+    return leaves, TreeSpec(_get_node_type(tree), context, tuple(spec for _, spec in parts))
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
@@ -154,10 +253,8 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
 def _built(leaves: Any, spec: TreeSpec) -> Any:
     if spec.type is None:
         return next(leaves)
-    named = spec.type is tuple and spec.context is not None
-    node = _NAMED if named else SUPPORTED_NODES[spec.type]
     parts = [_built(leaves, child) for child in spec.children_specs]
-    return node.unflatten_fn(parts, spec.context)
+    return SUPPORTED_NODES[spec.type].unflatten_fn(parts, spec.context)
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
@@ -210,6 +307,63 @@ def tree_map_only(
     """`tree_map` that changes only leaves of some types, or those that a function chooses."""
     chosen = _chooses(types)
     return tree_map(lambda leaf: func(leaf) if chosen(leaf) else leaf, tree, is_leaf=is_leaf)
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None = None
+) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+    """((path, leaf) from left to right, structure); a path is a tuple of keys.
+
+    Raises ValueError for a container whose registration says no keys.
+    """
+    return list(_with_paths((), tree, is_leaf)), tree_structure(tree, is_leaf)
+
+
+def _with_paths(path: KeyPath, tree: Any, is_leaf: IsLeaf) -> Iterator[tuple[KeyPath, Any]]:
+    node = _node(tree, is_leaf)
+    if node is None:
+        yield path, tree
+        return
+    if node.flatten_with_keys_fn is None:
+        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {type(tree)}. Give one "
+                         "to register_pytree_node")
+    for key, child in node.flatten_with_keys_fn(tree)[0]:
+        yield from _with_paths((*path, key), child, is_leaf)
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+    """(path, leaf) of all leaves, from left to right."""
+    return list(_with_paths((), tree, is_leaf))
+
+
+def tree_map_with_path(
+    func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None
+) -> Any:
+    """`tree_map` of a function that is given the path of each leaf first."""
+    leaves, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [_leaves_like(spec, rest, is_leaf) for rest in rests]
+    paths = [path for path, _ in leaves]
+    return tree_unflatten(map(func, paths, [leaf for _, leaf in leaves], *others), spec)
+
+
+def keystr(kp: KeyPath) -> str:
+    """A path as it is written behind a name: `[0]['a'].b`."""
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: KeyPath) -> Any:
+    """What lies at a path below an object."""
+    for key in kp:
+        obj = getattr(obj, key.name) if isinstance(key, GetAttrKey) else obj[key[0]]
+    return obj
+
+
+def tree_map_only_(
+    types: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None
+) -> Any:
+    """`func` called on the leaves that `tree_map_only` would change; returns `tree`."""
+    tree_map_only(types, func, tree, is_leaf)
+    return tree
 
 
 def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:

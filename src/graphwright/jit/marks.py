@@ -1,48 +1,35 @@
-"""The marks of TorchScript that model code carries, which say nothing here.
+"""The marks of TorchScript that model code carries: they leave functions as they are.
 
-`script` and its companions give back what they are given: `graphwright.compile` takes Python as it
-is. `trace` raises: nothing here records one call. What is never scripted is never being scripted,
-so `is_scripting` and `is_tracing` are False, and nothing is a `ScriptFunction`; a `ScriptModule`
-is a module as any other.
+What is never scripted is never being scripted, so `is_scripting` is False. A `ScriptModule` is a
+module as any other.
 """
 
 from __future__ import annotations
 
+import threading
 import types
 import typing
-from typing import Any, Final, NamedTuple, NoReturn, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from graphwright.runtime.nn.module import Module
 
 T = TypeVar("T")
 
-__all__ = [
-    "Attribute",
-    "Final",
-    "ScriptFunction",
-    "ScriptModule",
-    "annotate",
-    "export",
-    "freeze",
-    "ignore",
-    "is_scripting",
-    "is_tracing",
-    "isinstance",
-    "optimize_for_inference",
-    "script",
-    "script_if_tracing",
-    "script_method",
-    "trace",
-    "unused",
-]
-
-
 class ScriptModule(Module):
     """A base of modules that were written for TorchScript: they run as Python does."""
 
 
-class ScriptFunction:
-    """The class of scripted functions, of which there are none."""
+RecursiveScriptModule = ScriptModule
+
+
+class ScriptWarning(Warning):
+    """What TorchScript would warn of; nothing here does."""
+
+
+class TracerWarning(Warning):
+    """What a trace may not hold for; here that is an error, of the trace or of a call."""
 
 
 class Attribute(NamedTuple):
@@ -50,18 +37,6 @@ class Attribute(NamedTuple):
 
     value: Any
     type: Any
-
-
-def script(obj: T, **options: Any) -> T:
-    """The function, class or module itself."""
-    return obj
-
-
-def trace(func: Any, example_inputs: Any = None, **options: Any) -> NoReturn:
-    """Raises NotImplementedError: a call is not recorded as a graph without its branches."""
-    raise NotImplementedError(
-        "jit.trace is not implemented: graphwright does not record one call as a program. Use "
-        "graphwright.compile(func), which captures the function and guards what it relied on")
 
 
 def freeze(mod: T, preserved_attrs: Any = None, optimize_numerics: bool = True) -> T:
@@ -79,7 +54,7 @@ def export(fn: T) -> T:
     return fn
 
 
-script_if_tracing = script_method = unused = export
+script_if_tracing = script_method = unused = interface = _overload = _overload_method = export
 
 
 def ignore(drop: Any = False, **options: Any) -> Any:
@@ -92,12 +67,42 @@ def annotate(the_type: Any, the_value: T) -> T:
     return the_value
 
 
+_tracing_threads: list[int] = []
+
+
+def is_tracing() -> bool:
+    """Whether this thread is in `jit.trace`."""
+    return bool(_tracing_threads) and threading.get_ident() in _tracing_threads
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """Within the block `is_tracing()` is true of this thread."""
+    _tracing_threads.append(threading.get_ident())
+    try:
+        yield
+    finally:
+        _tracing_threads.remove(threading.get_ident())
+
+
+def no_script(*args: Any, **options: Any) -> NoReturn:
+    """Raises NotImplementedError: nothing is written as TorchScript."""
+    raise NotImplementedError(
+        "jit.save: graphwright does not write TorchScript. Save the weights with "
+        "torch.save(module.state_dict(), path), and load them into the model made by its code"
+    )
+
+
 def is_scripting() -> bool:
     """Whether TorchScript reads the code: False."""
     return False
 
 
-is_tracing = is_scripting
+def set_fusion_strategy(strategy: Any) -> None:
+    """Without effect: there is no fuser of TorchScript's to choose for."""
+
+
+enable_onednn_fusion = set_fusion_strategy
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
