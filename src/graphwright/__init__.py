@@ -6,6 +6,7 @@ import typing as _typing
 from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 
+from graphwright.aliases import FACE as _FACE
 from graphwright.aliases import install as _install_aliases
 from graphwright.loading import load as _load
 from graphwright.runtime import _core, amp, autograd, linalg, nn, optim, random, special, utils
@@ -179,24 +180,19 @@ if _typing.TYPE_CHECKING:
 
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
-_install_aliases(
-    ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions",
-     "fft", "func", "functional", "library", "linalg", "masked", "mps", "mtia", "nn",
-     "onnx", "optim", "overrides", "profiler", "random", "return_types", "signal", "special",
-     "storage", "testing", "types", "utils", "version", "xpu")
+_FOLDERS = (
+    *("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed"),
+    *("distributions", "fft", "func", "functional", "library", "linalg", "masked", "mps"),
+    *("mtia", "nn", "onnx", "optim", "overrides", "profiler", "random", "return_types"),
+    *("signal", "special", "storage", "testing", "types", "utils", "version", "xpu"),
+    *("_jit_internal", "_tensor"),
 )
-
-
-_MODULES = (
-    *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
-    *("functional", "futures", "jit", "library", "masked", "mps", "mtia", "onnx", "overrides"),
-    *("profiler", "return_types", "signal", "storage", "testing", "torch_version", "types"),
-    *("version", "xpu", "_C", "_dynamo", "_inductor"),
-)
+_install_aliases(_FOLDERS)
 
 _FUNCTIONS = (
     *("batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
-    *("embedding_bag", "frobenius_norm", "gru", "gru_cell", "hinge_embedding_loss"),
+    *("_softmax_backward_data", "embedding_bag", "frobenius_norm", "get_device_module"),
+    *("gru", "gru_cell", "hinge_embedding_loss"),
     *("instance_norm", "kl_div"),
     *("lstm", "lstm_cell", "margin_ranking_loss", "nuclear_norm", "poisson_nll_loss"),
     *("rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "triplet_margin_loss"),
@@ -208,10 +204,25 @@ _STORAGES = (
     *("LongStorage", "ShortStorage", "TypedStorage", "UntypedStorage"),
 )
 
+_SYMBOLIC = (
+    *("SymBool", "SymFloat", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not"),
+    *("sym_sqrt", "sym_sum"),
+)
+
+_OLDER_AUTOCAST = (
+    *("get_autocast_cpu_dtype", "get_autocast_gpu_dtype", "is_autocast_cpu_enabled"),
+    *("set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_gpu_dtype"),
+)
+
 # Names of other modules, which are imported when one is asked for.
 _ELSEWHERE = {
     **dict.fromkeys(_FUNCTIONS, "functions"),
+    **dict.fromkeys(_SYMBOLIC, "symbolic.functions"),
+    **dict.fromkeys(_OLDER_AUTOCAST, "amp.autocast"),
+    **dict.fromkeys(("_assert_async", "_check_tensor_all_with"), "checks"),
     "Event": "absent",
+    "Future": "graphwright.futures",
+    **dict.fromkeys(("ScriptFunction", "ScriptModule"), "graphwright.jit"),
     "GradScaler": "amp.grad_scaler",
     "Stream": "absent",
     "cond": "control",
@@ -245,11 +256,14 @@ def __getattr__(name: str) -> _typing.Any:
 
         globals()[name] = getattr(saving, name)
         return globals()[name]
-    if name in _MODULES:
+    if name in _FOLDERS or (name in _FACE and name != "compiler"):
         globals()[name] = _import_module(f"graphwright.{name}")
         return globals()[name]
     if name in _ELSEWHERE:
-        globals()[name] = getattr(_import_module(f"graphwright.runtime.{_ELSEWHERE[name]}"), name)
+        place = _ELSEWHERE[name]
+        own = place.startswith("graphwright.")
+        module = _import_module(place if own else f"graphwright.runtime.{place}")
+        globals()[name] = getattr(module, name)
         return globals()[name]
     if name.startswith("_foreach_"):
         found = _import_module("graphwright.runtime.foreach").FUNCTIONS.get(name)

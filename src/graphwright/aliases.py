@@ -16,7 +16,10 @@ from typing import Any
 
 _OWN, _REAL = "graphwright", "graphwright.runtime."
 
-FACE = ("_C", "_dynamo", "_inductor", "compiler", "futures", "jit", "torch_version")
+FACE = (
+    *("_C", "_dynamo", "_inductor", "_utils", "compiler", "futures", "hub", "jit"),
+    "torch_version",
+)
 """Public modules that lie where their names say."""
 
 _DISTRIBUTIONS = (
@@ -31,6 +34,8 @@ _DISTRIBUTIONS = (
 
 _ELSEWHERE = {
     **dict.fromkeys([f"distributions.{name}" for name in _DISTRIBUTIONS], "distributions"),
+    "_jit_internal": "jit",
+    "_tensor": "tensor",
     **dict.fromkeys(("_dynamo.decorators", "_dynamo.eval_frame"), "_dynamo"),
     "amp.autocast_mode": "amp",
     "autograd.anomaly_mode": "autograd.anomaly",
@@ -38,6 +43,8 @@ _ELSEWHERE = {
     "autograd.profiler": "profiler",
     **dict.fromkeys(("cuda.graphs", "cuda.memory", "cuda.random"), "cuda"),
     **dict.fromkeys(("jit._script", "jit._trace"), "jit"),
+    **dict.fromkeys(("nn.parallel.data_parallel", "nn.parallel.distributed"), "nn.parallel"),
+    "nn.parallel.scatter_gather": "nn.scatter_gather",
     "nn.utils.spectral_norm": "nn.utils.weight_norm",
     "optim.adadelta": "optim.adaptive",
     "optim.adagrad": "optim.adaptive",

@@ -95,8 +95,11 @@ def missing_module(name: str) -> None:
 
 
 def watch(name: str, module: Any) -> None:
-    """Let a module of that public name say by `missing` what it lacks."""
-    if isinstance(module, ModuleType) and "__getattr__" not in vars(module):
+    """Let a module of that public name say by `missing` what it lacks, modules below it too."""
+    if not isinstance(module, ModuleType):
+        return
+    vars(module).setdefault("__path__", [])
+    if "__getattr__" not in vars(module):
         vars(module)["__getattr__"] = partial(_raise_missing, name)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.runtime import dtypes
+
 Message = Callable[[], str] | None
 
 
@@ -60,3 +62,21 @@ def _check_is_size(i: Any, message: Message = None) -> None:
 def _check_tensor_all(cond: Any, message: Message = None) -> None:
     """Raise RuntimeError unless all elements of the bool tensor `cond` are true."""
     _check(bool(cond.all().item()), message)
+
+
+def _check_tensor_all_with(
+    error_type: type[Exception], cond: Any, message: Message = None
+) -> None:
+    """Raise `error_type` unless all elements of the bool tensor `cond` are true.
+
+    Raises TypeError for what is no tensor of bools.
+    """
+    if getattr(cond, "dtype", None) is not dtypes.bool:
+        raise TypeError(f"cond must be a tensor of bools, but got {cond!r}")
+    _check_with(error_type, bool(cond.all().item()), message)
+
+
+def _assert_async(input: Any, assert_msg: str | None = None) -> None:
+    """Raise RuntimeError unless the one element of a tensor is non-zero."""
+    _check(bool(input), lambda: assert_msg or "Expected Tensor with single nonzero value, but "
+                                              "got zero")

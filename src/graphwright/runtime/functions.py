@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.runtime import cpu, cuda
+from graphwright.runtime.device import device as Device
 from graphwright.runtime.errors import describe
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn.rnn_steps import layers, step
@@ -158,6 +160,23 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """The sum of the singular values of the matrices in two dims."""
     return ops.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
+
+
+def _softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any
+) -> Tensor:
+    """The gradient of the input of `output = softmax(input, dim)`: (g - sum(g y)) y, by row."""
+    weighted = grad_output * output
+    grad = weighted - output * weighted.sum(dim, keepdim=True)
+    return grad.to(input_dtype)
+
+
+def get_device_module(device: Any = None) -> Any:
+    """`graphwright.cpu`, or `cuda` for its devices. Raises RuntimeError for "meta"."""
+    name = "cpu" if device is None else Device(device).type
+    if name == "meta":
+        raise RuntimeError("Device 'meta' does not have a corresponding module registered")
+    return cpu if name == "cpu" else cuda
 
 
 # -- one step of a recurrent layer

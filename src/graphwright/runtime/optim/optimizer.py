@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.autograd.modes import enable_grad, is_grad_enabled, set_grad_enabled
@@ -298,6 +298,38 @@ class Optimizer:
             options = sorted(key for key in group if key != "params")
             lines.extend(f"    {key}: {group[key]}" for key in options)
         return "\n".join([*lines, ")"])
+
+
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
+
+def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A subclass's `step`, run with gradients recorded where `differentiable` is set, and else
+    not."""
+
+    @functools.wraps(func)
+    def step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        before = is_grad_enabled()
+        set_grad_enabled(bool(self.defaults["differentiable"]))
+        try:
+            return func(self, *args, **kwargs)
+        finally:
+            set_grad_enabled(before)
+
+    return step
+
+
+def _default_to_fused_or_foreach(
+    params: list[Tensor], differentiable: bool, use_fused: bool = False
+) -> tuple[bool, bool]:
+    """Whether an optimiser is to be (fused, foreach) unless told: neither, on the CPU."""
+    return False, False
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """The devices whose steps CUDA graphs can hold: PyTorch's names of them."""
+    names = ["cuda", "xpu", "hpu", "privateuseone"]
+    return [*names, "xla"] if supports_xla else names
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:

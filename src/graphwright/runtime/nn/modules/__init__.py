@@ -43,6 +43,7 @@ _BASES = {
     "batchnorm": {"_NormBase": "_Tracking"},
     "conv": {"_ConvTransposeNd": "_ConvTranspose"},
     "loss": {"_Loss": "Loss", "_WeightedLoss": "WeightedLoss"},
+    "module": {"_EXTRA_STATE_KEY_SUFFIX": "EXTRA_STATE"},
     "pooling": {
         "_AdaptiveMaxPoolNd": "_AdaptiveMaxPool", "_LPPoolNd": "_LPPool", "_MaxPoolNd": "_MaxPool",
         "_MaxUnpoolNd": "_MaxUnpool",

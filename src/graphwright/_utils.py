@@ -1,0 +1,54 @@
+"""What libraries take from `torch._utils`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.runtime.absent import refusal
+from graphwright.runtime.device import device
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+_get_all_device_indices = _get_available_device_type = _get_device_module = refusal("accelerator")
+
+
+def _element_size(dtype: DType) -> int:
+    """Bytes of an element. Raises TypeError for what is no dtype."""
+    if not isinstance(dtype, DType):
+        raise TypeError(f"expected a dtype, got {type(dtype).__name__}")
+    return dtype.itemsize
+
+
+def _get_device_index(
+    device_: Any, optional: bool = False, allow_cpu: bool = False
+) -> int:
+    """The index of a device: of "cuda:1" and 1 it is 1, of the CPU, where allowed, -1.
+
+    Raises ValueError for a CPU that is not allowed, and for a device without an index unless
+    `optional`, in which case it is 0.
+    """
+    if isinstance(device_, int):
+        return device_
+    found = None if device_ is None else device(device_)
+    if found is not None and found.type == "cpu":
+        if not allow_cpu:
+            raise ValueError(f"Expected a non cpu device, but got: {device_}")
+        return -1
+    if found is not None and found.index is not None:
+        return found.index
+    if not optional:
+        raise ValueError(f"Expected a device with a specified index or an integer, got {device_}")
+    return 0
+
+
+def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
+    """All elements, one tensor behind the other, in one dim."""
+    return ops.cat([tensor.reshape(-1) for tensor in tensors])
+
+
+def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Views of `flat` with the sizes of `tensors`."""
+    parts = ops.split(flat, [tensor.numel() for tensor in tensors])
+    return tuple(part.view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True))
