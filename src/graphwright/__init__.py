@@ -124,6 +124,7 @@ from graphwright.runtime.legacy import (
     set_default_tensor_type,
 )
 from graphwright.runtime.limits import finfo, iinfo
+from graphwright.runtime.naming import NAMING as _NAMING
 from graphwright.runtime.naming import missing as _missing
 from graphwright.runtime.ops._face import *
 from graphwright.runtime.printing import set_printoptions
@@ -185,7 +186,7 @@ _FOLDERS = (
     *("distributions", "fft", "func", "functional", "library", "linalg", "masked", "mps"),
     *("mtia", "nn", "onnx", "optim", "overrides", "profiler", "random", "return_types"),
     *("signal", "special", "storage", "testing", "types", "utils", "version", "xpu"),
-    *("_jit_internal", "_tensor"),
+    *("_custom_ops", "_jit_internal", "_tensor"),
 )
 _install_aliases(_FOLDERS)
 
@@ -257,7 +258,7 @@ def __getattr__(name: str) -> _typing.Any:
         globals()[name] = getattr(saving, name)
         return globals()[name]
     if name in _FOLDERS or (name in _FACE and name != "compiler"):
-        globals()[name] = _import_module(f"graphwright.{name}")
+        globals()[name] = _import_module(f"{_NAMING.root}.{name}")
         return globals()[name]
     if name in _ELSEWHERE:
         place = _ELSEWHERE[name]

@@ -17,8 +17,8 @@ from typing import Any
 _OWN, _REAL = "graphwright", "graphwright.runtime."
 
 FACE = (
-    *("_C", "_dynamo", "_inductor", "_utils", "compiler", "futures", "hub", "jit"),
-    "torch_version",
+    *("_C", "_dynamo", "_higher_order_ops", "_inductor", "_utils", "ao", "compiler", "futures"),
+    *("hub", "jit", "torch_version"),
 )
 """Public modules that lie where their names say."""
 
@@ -34,10 +34,15 @@ _DISTRIBUTIONS = (
 
 _ELSEWHERE = {
     **dict.fromkeys([f"distributions.{name}" for name in _DISTRIBUTIONS], "distributions"),
+    "_custom_ops": "library",
     "_jit_internal": "jit",
     "_tensor": "tensor",
-    **dict.fromkeys(("_dynamo.decorators", "_dynamo.eval_frame"), "_dynamo"),
+    **dict.fromkeys(
+        ("_dynamo.decorators", "_dynamo.eval_frame", "_dynamo.utils"), "_dynamo"
+    ),
     "amp.autocast_mode": "amp",
+    **dict.fromkeys(("ao.nn.quantized", "nn.quantized.modules"), "nn.quantized"),
+    "ao.nn": "nn",
     "autograd.anomaly_mode": "autograd.anomaly",
     "autograd.grad_mode": "autograd.modes",
     "autograd.profiler": "profiler",
@@ -46,6 +51,10 @@ _ELSEWHERE = {
     **dict.fromkeys(("nn.parallel.data_parallel", "nn.parallel.distributed"), "nn.parallel"),
     "nn.parallel.scatter_gather": "nn.scatter_gather",
     "nn.utils.spectral_norm": "nn.utils.weight_norm",
+    **dict.fromkeys(
+        ["onnx.symbolic_helper", *(f"onnx.symbolic_opset{version}" for version in range(7, 21))],
+        "onnx_symbols",
+    ),
     "optim.adadelta": "optim.adaptive",
     "optim.adagrad": "optim.adaptive",
     "optim.adamax": "optim.adaptive",
@@ -58,6 +67,7 @@ _ELSEWHERE = {
     "profiler.profiler": "profiler",
     "return_types": "ops.return_types",
     "utils._pytree": "pytree",
+    "utils.model_zoo": "hub",
     "utils.data._utils": "utils.data",
     "utils.data._utils.collate": "utils.data.collate",
     "utils.data.dataloader": "utils.data.loader",

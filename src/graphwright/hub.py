@@ -7,6 +7,7 @@ they need in a list `dependencies`.
 from __future__ import annotations
 
 import builtins
+import importlib
 import importlib.util
 import os
 import re
@@ -16,6 +17,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NoReturn
 from urllib.parse import urlparse
+
+from graphwright.runtime.naming import missing
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url",
            "set_dir", "urlparse"]
@@ -83,6 +86,16 @@ def help(github: str | os.PathLike[str], model: str, *args: Any, source: str = "
     """The docstring of a model's function."""
     with _configuration(github, source) as module:
         return _entry(module, model).__doc__
+
+
+load_url = load_state_dict_from_url
+
+
+def __getattr__(name: str) -> Any:
+    """The progress bar that libraries take from here: that of tqdm, which has to be installed."""
+    if name != "tqdm":
+        raise missing(__name__, name)
+    return importlib.import_module("tqdm").tqdm
 
 
 @contextmanager

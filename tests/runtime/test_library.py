@@ -183,7 +183,27 @@ def test_what_is_refused() -> None:
         copied(gw.ones(2, requires_grad=True)).sum().backward()
     assert gw.compile(copied)(gw.ones(2)).tolist() == [1.0, 1.0]     # after a break
     with pytest.raises(RuntimeError, match="no custom op"):
-        gw.library.register_fake("tests::nothing")
+        gw.library.register_autograd("tests::nothing", lambda ctx, grad: grad)
+
+
+def test_a_shape_rule_may_come_before_its_op() -> None:
+    @gw.library.register_fake("tests::later")
+    def rule(x: gw.Tensor) -> gw.Tensor:
+        return gw.empty_like(x)
+
+    @gw.library.custom_op("tests::later", mutates_args=())
+    def later(x: gw.Tensor) -> gw.Tensor:
+        return x * 2
+
+    compiled = gw.compile(lambda x: later(x) + 1, fullgraph=True)
+    assert compiled(gw.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_what_comes_of_libraries_for_pytorch_is_refused() -> None:
+    with pytest.raises(OSError, match="no C\\+\\+ library of PyTorch's"):
+        gw.ops.load_library("ops.so")
+    with pytest.raises(AttributeError, match=r"'graphwright\.ops\.others' has no .* 'nms'"):
+        _ = gw.ops.others.nms
 
 
 def test_numpy_where_gradients_are_not_recorded() -> None:

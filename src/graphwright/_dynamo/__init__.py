@@ -24,7 +24,8 @@ from graphwright.compiler import (
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "explain",
-    "graph_break", "is_compiling", "is_dynamo_supported", "list_backends", "mark_dynamic",
+    "graph_break", "is_compile_supported", "is_compiling", "is_dynamo_supported", "list_backends",
+    "mark_dynamic",
     "mark_static", "mark_static_address", "maybe_mark_dynamic", "optimize", "reset", "set_stance",
 ]  # fmt: skip
 
@@ -38,6 +39,11 @@ def mark_static_address(t: Any, guard: bool = False) -> None:
 def is_dynamo_supported() -> bool:
     """Whether this Python can be compiled for; otherwise everything runs eagerly."""
     return hook_problem() is None
+
+
+def is_compile_supported(device_type: Any) -> bool:
+    """Whether functions of tensors on a kind of device can be compiled: the CPU's can."""
+    return is_dynamo_supported() and str(device_type) == "cpu"
 
 
 def optimize(

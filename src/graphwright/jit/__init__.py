@@ -17,6 +17,7 @@ from graphwright.jit.marks import (
     TracerWarning,
     _overload,
     _overload_method,
+    _script_if_tracing,
     annotate,
     enable_onednn_fusion,
     export,
@@ -43,10 +44,10 @@ T = TypeVar("T")
 __all__ = [
     "Attribute", "Final", "Future", "RecursiveScriptModule", "ScriptFunction", "ScriptModule",
     "ScriptWarning", "TopLevelTracedModule", "TracerWarning", "_overload", "_overload_method",
-    "annotate", "annotations", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
-    "interface", "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference",
-    "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy", "trace",
-    "unused", "wait",
+    "_script_if_tracing", "annotate", "annotations", "enable_onednn_fusion", "export", "fork",
+    "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load",
+    "optimize_for_inference", "save", "script", "script_if_tracing", "script_method",
+    "set_fusion_strategy", "trace", "unused", "wait",
 ]  # fmt: skip
 
 

@@ -54,7 +54,8 @@ def export(fn: T) -> T:
     return fn
 
 
-script_if_tracing = script_method = unused = interface = _overload = _overload_method = export
+script_if_tracing = _script_if_tracing = script_method = unused = interface = export
+_overload = _overload_method = export
 
 
 def ignore(drop: Any = False, **options: Any) -> Any:

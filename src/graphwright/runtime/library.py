@@ -13,12 +13,13 @@ It is also `gw.ops.mylib.sine`.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from types import UnionType
-from typing import Any
+from typing import Any, NoReturn
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
@@ -309,11 +310,22 @@ def _namespace(name: str) -> types.ModuleType:
     if name.startswith("__"):
         raise missing("graphwright.ops", name)
     made = ops.__dict__[name] = types.ModuleType(f"graphwright.ops.{name}")
+    made.__dict__["__getattr__"] = functools.partial(_no_op, made.__name__)
     return made
 
 
+def _no_op(namespace: str, name: str) -> NoReturn:
+    raise missing(namespace, name)
+
+
+def _load_library(path: Any) -> NoReturn:
+    """Raises OSError: libraries of operators for PyTorch need its C++ library."""
+    raise OSError(f"ops.load_library: graphwright has no C++ library of PyTorch's, which {path} "
+                  "needs. library.custom_op makes an op of a function in any library")
+
+
 ops = types.ModuleType("graphwright.ops", "The user's own ops: `gw.ops.NAMESPACE.NAME`.")
-ops.__dict__["__getattr__"] = _namespace
+ops.__dict__.update(__getattr__=_namespace, load_library=_load_library)
 
 
 def custom_op(
@@ -336,10 +348,15 @@ def custom_op(
     """
     def define(function: Callable[..., Any]) -> CustomOp:
         made = _REGISTRY[name] = CustomOp(name, function, mutates_args)
+        if name in _EARLY_FAKES:
+            made.register_fake(_EARLY_FAKES.pop(name))
         setattr(getattr(ops, name.partition("::")[0]), made.__name__, made)
         return made
 
     return define if fn is None else define(fn)
+
+
+_EARLY_FAKES: dict[str, Callable[..., Any]] = {}
 
 
 def _found(op: str | CustomOp) -> CustomOp:
@@ -351,9 +368,14 @@ def _found(op: str | CustomOp) -> CustomOp:
 
 
 def register_fake(op: str | CustomOp, func: Callable[..., Any] | None = None, /) -> Any:
-    """`CustomOp.register_fake` of the op of that name; also a decorator."""
-    made = _found(op)
-    return made.register_fake if func is None else made.register_fake(func)
+    """`CustomOp.register_fake` of the op of that name, which may be made later; a decorator too.
+    """
+    if func is None:
+        return functools.partial(register_fake, op)
+    if isinstance(op, str) and op not in _REGISTRY:
+        _EARLY_FAKES[op] = func
+        return func
+    return _found(op).register_fake(func)
 
 
 def register_autograd(

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, NoReturn
 
-__all__ = ["ONNXProgram", "OnnxExporterError", "export", "is_in_onnx_export"]
+from graphwright.runtime.naming import missing
+
+__all__ = [
+    "ONNXProgram", "OnnxExporterError", "export", "is_in_onnx_export",
+    "register_custom_op_symbolic", "unregister_custom_op_symbolic",
+]  # fmt: skip
+
+__path__: list[str] = []
+
+
+def __getattr__(name: str) -> Any:
+    """The modules that ops are described with."""
+    if not name.startswith(("symbolic_opset", "symbolic_helper")):
+        raise missing(__name__, name)
+    return import_module(f"graphwright.onnx.{name}")
 
 
 class OnnxExporterError(RuntimeError):
@@ -21,6 +36,16 @@ class ONNXProgram:
 def is_in_onnx_export() -> bool:
     """Whether the code runs for an export: False."""
     return False
+
+
+def register_custom_op_symbolic(
+    symbolic_name: str, symbolic_fn: Any, opset_version: int, custom_opsets: Any = None
+) -> None:
+    """Without effect: how an op would be exported is not asked for."""
+
+
+def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
+    """Without effect, too."""
 
 
 def export(*args: Any, **kwargs: Any) -> NoReturn:

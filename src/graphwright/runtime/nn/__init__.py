@@ -395,8 +395,8 @@ _RARE = {
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "modules":
-        return _import_module("graphwright.nn.modules")
+    if name in ("modules", "quantized"):
+        return _import_module(f"graphwright.nn.{name}")
     if name not in _RARE:
         raise _missing(__name__, name)
     value = getattr(_import_module(f"graphwright.runtime.nn.{_RARE[name]}"), name)

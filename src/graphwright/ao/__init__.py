@@ -1,0 +1,5 @@
+"""`torch.ao`: quantised models, of which there are none; float models that name it run."""
+
+from graphwright.ao import quantization
+
+__all__ = ["quantization"]
