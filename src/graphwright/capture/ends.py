@@ -30,7 +30,14 @@ from graphwright.capture.variables.classes import OpaqueVariable
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.functions import CellVariable, UserFunctionVariable
 from graphwright.capture.variables.lazy import LazyVariable
-from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
+from graphwright.capture.variables.namespaces import (
+    ABSENT,
+    dictoffset_of,
+    flags_of,
+    instance_dict,
+    lookup,
+    weakrefoffset_of,
+)
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
@@ -119,7 +126,7 @@ def _identity(part: VariableTracker) -> int:
 def _attributes(owner: VariableTracker) -> dict[str, Any]:
     """What lies in the instance; nothing where it is another kind of thing."""
     value = getattr(owner, "value", None)
-    if not isinstance(owner, ObjectVariable) or not type(value).__dictoffset__:
+    if not isinstance(owner, ObjectVariable) or not dictoffset_of(type(value)):
         return {}
     return instance_dict(value)
 
@@ -156,7 +163,7 @@ def _value_ends(value: object, left: list[int]) -> bool:
         return True
     if issubclass(kind, types.BuiltinFunctionType) and _is_of_module(value):
         return False
-    if _ends_visibly(kind) or (kind.__weakrefoffset__ and weakref.getweakrefcount(value)):
+    if _ends_visibly(kind) or (weakrefoffset_of(kind) and weakref.getweakrefcount(value)):
         return True
     return any(_value_ends(part, left) for part in _held(value))
 
@@ -183,7 +190,7 @@ def _held(value: Any) -> Iterable[Any]:
         found = [*_kept(value, "args"), _kept(value, "__cause__"), _kept(value, "__context__")]
     else:
         found = []
-    if kind.__flags__ & _HEAP_TYPE and kind.__dictoffset__:
+    if flags_of(kind) & _HEAP_TYPE and dictoffset_of(kind):
         found += instance_dict(value).values()
     return found
 
@@ -246,7 +253,7 @@ def _ends_visibly(kind: type | None) -> bool:
 
 def _is_watched(kind: type | None, value: VariableTracker) -> bool:
     """Whether the program has a weakref of it."""
-    if kind is None or not kind.__weakrefoffset__ or issubclass(kind, _STAY):
+    if kind is None or not weakrefoffset_of(kind) or issubclass(kind, _STAY):
         return False
     if isinstance(value, LazyVariable):
         value = value.realized() or value

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NoReturn
 from graphwright.capture.breaks import BREAKS, BreakKind
 from graphwright.capture.guard_text import class_module
 from graphwright.capture.record import Location
+from graphwright.capture.variables.namespaces import flags_of
 
 
 class Signal(Exception):
@@ -91,7 +92,7 @@ class AttributeMissing(Unsupported):
         """Of a plain object, found by nobody."""
         text = f"{owner.__name__!r} object has no attribute {name!r}"
         missing = cls("GB0007", text)
-        if class_module(owner) == "builtins" or owner.__flags__ & _KINDS == _HEAP_TYPE:
+        if class_module(owner) == "builtins" or flags_of(owner) & _KINDS == _HEAP_TYPE:
             missing.text = text
         return missing
 

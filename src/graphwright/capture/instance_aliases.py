@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.namespaces import instance_dict
+from graphwright.capture.variables.namespaces import dictoffset_of, instance_dict
 from graphwright.capture.variables.objects import ObjectVariable
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def check_instance_dicts(tx: Translator) -> None:
     if not any(isinstance(tracker, DictVariable) for tracker in met):
         return
     for thing in met:
-        if isinstance(thing, ObjectVariable) and type(thing.value).__dictoffset__:
+        if isinstance(thing, ObjectVariable) and dictoffset_of(type(thing.value)):
             table = tx.output.tracked(instance_dict(thing.value))
             steps = [changed[part] for part in (thing, table) if part in changed]
             if table is not None and steps:

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.guard_text import class_name
+from graphwright.capture.variables.namespaces import flags_of
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.places import text_at, value_at
 
@@ -193,7 +194,7 @@ class ClassSource(ConstSource, eq=False):
         return cls(weakref.ref(value), class_name(value))
 
     def emit(self, cg: Reloader) -> None:
-        if self.value().__flags__ & _HEAP_TYPE:  # type: ignore[operator]
+        if flags_of(self.value()) & _HEAP_TYPE:  # type: ignore[operator]
             cg.begin_call(self.value)  # type: ignore[arg-type]
             cg.end_call(0)
         else:

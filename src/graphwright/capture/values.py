@@ -207,9 +207,9 @@ class Values:
         """A method of a frozenset."""
         return frozen_method(self, owner, name, args)  # type: ignore[arg-type]
 
-    def unwrapped(self, value: VariableTracker) -> VariableTracker:
+    def unwrapped(self, value: VariableTracker, ordered: bool = False) -> VariableTracker:
         """What a C function sees of an instance of a subclass of a container."""
-        return unwrapped(self, value)  # type: ignore[arg-type]
+        return unwrapped(self, value, ordered)  # type: ignore[arg-type]
 
     def realized(self, value: VariableTracker) -> VariableTracker:
         """The value with its guards."""

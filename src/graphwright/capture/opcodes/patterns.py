@@ -9,6 +9,7 @@ from graphwright.capture.opcodes.registry import opcode
 from graphwright.capture.variables.builtins import HANDLERS
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
 from graphwright.capture.variables.mappings import DictVariable, hashed
+from graphwright.capture.variables.namespaces import flags_of
 
 if TYPE_CHECKING:
     from graphwright.capture.bytecode import Instruction
@@ -21,13 +22,13 @@ _MATCHES_ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, se
 
 @opcode("MATCH_SEQUENCE")
 def match_sequence(tx: Translator, inst: Instruction) -> None:
-    flags = tx.stack[-1].realize().python_type().__flags__
+    flags = flags_of(tx.stack[-1].realize().python_type())
     tx.push(tx.constant(bool(flags & _SEQUENCE)))
 
 
 @opcode("MATCH_MAPPING")
 def match_mapping(tx: Translator, inst: Instruction) -> None:
-    flags = tx.stack[-1].realize().python_type().__flags__
+    flags = flags_of(tx.stack[-1].realize().python_type())
     tx.push(tx.constant(bool(flags & _MAPPING)))
 
 

@@ -180,7 +180,7 @@ def _tuple_new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if isinstance(cls, BuiltinVariable) and cls.value is tuple:
         return TupleVariable(items)
     kind: Any = cls.value if isinstance(cls, ClassVariable) else None
-    if hasattr(kind, "_fields") and not has_own_operations(kind):
+    if kind is not None and lookup(kind, "_fields") is not ABSENT and not has_own_operations(kind):
         return NamedTupleVariable(items, kind)
     if isinstance(kind, type) and cls.source is not None:
         made = new_tuple(tx, kind, cls.source, items)

@@ -20,12 +20,14 @@ from graphwright.capture.source import (
     Source,
     SubclassesSource,
 )
-from graphwright.capture.variables.namespaces import lookup, may_change
+from graphwright.capture.variables.namespaces import bases_of, lookup, may_change, mro_of
 
 if TYPE_CHECKING:
+    from graphwright.capture.output_graph import OutputGraph
     from graphwright.capture.translator import Translator
     from graphwright.capture.variables.base import VariableTracker
 
+LIBRARY_METACLASSES = (type, abc.ABCMeta, enum.EnumType)
 _ACTING = (tuple, BaseException, enum.Enum)
 
 
@@ -34,7 +36,8 @@ def may_be_written(cls: type, name: str, value: VariableTracker) -> bool:
     if not may_change(cls) or type(cls) not in (type, abc.ABCMeta) or issubclass(cls, _ACTING):
         return False
     present = lookup(cls, name, absent=None)
-    data = not any(hasattr(kind, "__get__") for kind in (type(present), value.python_type()))
+    kinds = type(present), value.python_type()
+    data = all(lookup(kind, "__get__", absent=None) is None for kind in kinds)
     return data and not name.startswith("__") and not hasattr(type, name)
 
 
@@ -43,7 +46,7 @@ def refuse_wrapped_descriptor(member: classmethod, name: str) -> None:
     wrapped = member.__func__
     if isinstance(wrapped, types.FunctionType) or PYTHON >= (3, 13):
         return
-    if hasattr(type(wrapped), "__get__"):
+    if lookup(type(wrapped), "__get__", absent=None) is not None:
         unsupported("GB0010", f"classmethod {name!r} of a {type(wrapped).__name__}")
 
 
@@ -57,8 +60,8 @@ def guard_bases(tx: Translator, cls: type) -> None:
     if not may_change(cls):
         return
     mro = AttrSource(class_source(cls), "__mro__")
-    tx.guards.length(mro, len(cls.__mro__))
-    for i, base in enumerate(cls.__mro__[1:-1], 1):
+    tx.guards.length(mro, len(mro_of(cls)))
+    for i, base in enumerate(mro_of(cls)[1:-1], 1):
         tx.guards.id_match(ItemSource(mro, i), base)
 
 
@@ -68,8 +71,8 @@ def guard_direct_bases(tx: Translator, cls: type) -> None:
     if not may_change(cls):
         return
     bases = AttrSource(class_source(cls), "__bases__")
-    tx.guards.length(bases, len(cls.__bases__))
-    for i, base in enumerate(cls.__bases__):
+    tx.guards.length(bases, len(bases_of(cls)))
+    for i, base in enumerate(bases_of(cls)):
         tx.guards.id_match(ItemSource(bases, i), base)
 
 
@@ -85,7 +88,7 @@ def guard_subclasses(tx: Translator, cls: type) -> list[type]:
     return found
 
 
-def guard_member(tx: Translator, cls: type, name: str) -> None:
+def guard_member(tx: Translator | OutputGraph, cls: type, name: str) -> None:
     """What the MRO of the class holds under a name, or that it holds nothing."""
     if not may_change(cls):
         return
@@ -96,6 +99,17 @@ def guard_member(tx: Translator, cls: type, name: str) -> None:
         tx.guards.missing(source)
     else:
         tx.guards.id_match(source, found)
+
+
+def guard_metaclass(tx: Translator | OutputGraph, cls: type) -> None:
+    """The class keeps its metaclass, which goes on to leave equality of classes to `type`."""
+    kind = type(cls)
+    if not may_change(kind):
+        return
+    tx.guards.type_match(class_source(cls), kind)
+    if kind not in LIBRARY_METACLASSES:
+        for name in ("__eq__", "__hash__"):
+            guard_member(tx, kind, name)
 
 
 def guard_recognition(tx: Translator, cls: type, classes: tuple[type, ...], check: str) -> None:

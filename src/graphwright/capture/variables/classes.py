@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import enum
 import functools
 import types
@@ -21,11 +20,13 @@ from graphwright.capture.source import (
 )
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import (
+    LIBRARY_METACLASSES,
     class_source,
     guard_bases,
     guard_binding,
     guard_direct_bases,
     guard_member,
+    guard_metaclass,
     may_be_written,
 )
 from graphwright.capture.variables.containers import make_container
@@ -41,9 +42,12 @@ from graphwright.capture.variables.exceptions import make_exception
 from graphwright.capture.variables.length_hints import length_asked
 from graphwright.capture.variables.namespaces import (
     ABSENT,
+    basicsize_of,
+    flags_of,
     is_data_descriptor,
     lookup,
     may_change,
+    mro_of,
 )
 from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute
 from graphwright.capture.variables.parts import run_parts
@@ -124,13 +128,20 @@ class ClassVariable(VariableTracker):
         if member is not None:
             return member
         if static is ABSENT:
-            if meta is not ABSENT or lookup(type(self.value), "__getattr__") is not ABSENT:
+            if meta is not ABSENT:
                 unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
-            guard_member(tx, type(self.value), "__getattr__")
             tx.guards.missing(source)
-            raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
+            return self._missing(tx, name)
         guard_binding(tx, static)
         return self._unbound(tx, static, source, name)
+
+    def _missing(self, tx: Translator, name: str) -> VariableTracker:
+        """What the metaclass's `__getattr__` gives, if it has one."""
+        guard_member(tx, type(self.value), "__getattr__")
+        fallback = lookup(type(self.value), "__getattr__")
+        if fallback is ABSENT:
+            raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
+        return self._by_metaclass(tx, "__getattr__", [tx.constant(name)])
 
     def _unbound(
         self, tx: Translator, static: Any, source: Source, name: str
@@ -159,13 +170,12 @@ class ClassVariable(VariableTracker):
             unsupported("GB0010", f"attribute {name!r} of {self.describe()}: __getattribute__ of "
                         "its metaclass")
         guard_member(tx, type(self.value), "__getattribute__")
-        if may_change(type(self.value)):
-            tx.guards.type_match(class_source(self.value), type(self.value))
+        guard_metaclass(tx, self.value)
 
     def _guard_metaclass(self, tx: Translator, name: str, meta: Any) -> None:
         """The metaclass must not gain a data descriptor, which comes before the class."""
         kind = type(self.value)
-        if kind in (type, abc.ABCMeta, enum.EnumType):
+        if kind in LIBRARY_METACLASSES:
             return
         source = MroSource(ClassSource.of(kind), name)
         if meta is ABSENT:
@@ -242,7 +252,8 @@ class ClassVariable(VariableTracker):
     def _is_defined_anew(self, name: str) -> bool:
         """Whether the metaclass has a descriptor of its own in place of that of `type`."""
         static = lookup(type(self.value), name)
-        return hasattr(type(static), "__get__") and static is not type.__dict__.get(name)
+        bound = lookup(type(static), "__get__") is not ABSENT
+        return bound and static is not type.__dict__.get(name)
 
     def _of_type(self, tx: Translator, name: str) -> VariableTracker:
         """What `type` itself says about every class."""
@@ -357,18 +368,18 @@ class ClassVariable(VariableTracker):
         """Whether `object.__new__` followed by a Python `__init__` is all that a call does."""
         init = lookup(self.value, "__init__")
         return (
-            not getattr(self.value, "__abstractmethods__", None)
+            not flags_of(self.value) & _IS_ABSTRACT
             and (self.value is object or self._is_python_class())
             and _makes_plain_objects(lookup(self.value, "__new__"))
             and lookup(self.value, "__del__") is ABSENT
             and (isinstance(init, types.FunctionType) or init is object.__init__)
-            and self.value.__basicsize__ <= _LARGEST_PLAIN
-            and all(_may_be_made(base) for base in self.value.__mro__)
+            and basicsize_of(self.value) <= _LARGEST_PLAIN
+            and all(_may_be_made(base) for base in mro_of(self.value))
         )
 
     def _is_python_class(self) -> bool:
         """Whether no C code says how instances are made, or that there are none."""
-        return self.value.__flags__ & (_HEAP_TYPE | _NOT_CALLABLE) == _HEAP_TYPE
+        return flags_of(self.value) & (_HEAP_TYPE | _NOT_CALLABLE) == _HEAP_TYPE
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.load_const(self.value)
@@ -380,7 +391,7 @@ def _require_none(result: VariableTracker) -> None:
         unsupported("GB0007", "TypeError: __init__() should return None")
 
 
-_HEAP_TYPE, _NOT_CALLABLE = 1 << 9, 1 << 7
+_HEAP_TYPE, _NOT_CALLABLE, _IS_ABSTRACT = 1 << 9, 1 << 7, 1 << 20
 _OF_CLASS = ("__name__", "__qualname__", "__mro__", "__bases__", "__base__")
 _PLAIN_CALLS = (type.__call__, enum.EnumType.__call__)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import collections
 import operator
 import types
@@ -19,7 +18,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deques import DequeVariable, make_deque
 from graphwright.capture.variables.mappings import DictVariable, factory_of
 from graphwright.capture.variables.named_tuples import names_its_items
-from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.namespaces import ABSENT, flags_of, lookup
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -49,7 +48,6 @@ _DESCRIPTORS = (
     types.WrapperDescriptorType,
     types.ClassMethodDescriptorType,
 )
-_METACLASSES = (type, abc.ABCMeta)
 _NOT_CALLABLE = 1 << 7
 _FIELDS = ("default_factory", "maxlen")
 _MERGES = ("__or__", "__ior__")
@@ -162,7 +160,7 @@ class ContainerObjectVariable(ObjectVariable):
             return None
         mapping = isinstance(self.payload, DictVariable) and name in _MERGES
         if isinstance(other, ContainerObjectVariable):
-            other = unwrapped(tx, other) if mapping else other.payload
+            other = _items_of(tx, other) if mapping else other.payload
         elif isinstance(other, ObjectVariable) and not issubclass(other.cls, tuple(PLAIN)):
             if isinstance(self.payload, SequenceVariable) or (mapping and name == "__ior__"):
                 unsupported("GB0008", f"{self.cls.__name__}.{name} of {other.describe()}")
@@ -343,8 +341,8 @@ def make_container(
 def is_modelled(cls: type) -> bool:
     """Whether instances end silently, and nothing but the class says how they are made."""
     silent = lookup(cls, "__del__") is ABSENT
-    callable = not cls.__flags__ & _NOT_CALLABLE
-    return silent and callable and type(cls) in _METACLASSES and _may_be_made(cls)
+    callable = not flags_of(cls) & _NOT_CALLABLE
+    return silent and callable and _may_be_made(cls)
 
 
 def _tuple_object(
@@ -371,15 +369,30 @@ def as_mapping(tx: Translator, value: ContainerObjectVariable) -> DictVariable:
     return payload
 
 
-def unwrapped(tx: Translator, value: VariableTracker) -> VariableTracker:
-    """What a C function sees of a dict or list that overrides no reading method."""
+def _items_of(tx: Translator, value: ContainerObjectVariable) -> VariableTracker:
+    """The items that an operator reads; a break where it asks methods of the class's own."""
+    items = unwrapped(tx, value)
+    if items is value:
+        unsupported("GB0008", f"items of {value.describe()}")
+    return items
+
+
+def unwrapped(tx: Translator, value: VariableTracker, ordered: bool = False) -> VariableTracker:
+    """What a C function sees of a dict or list, past the class's own methods; else the value.
+
+    A dict that has a dict's own iterator is read as it is. All others, and any that an OrderedDict
+    is updated with (`ordered`), are asked for `keys()` and each item.
+    """
     value = value.realize()
-    if isinstance(value, ContainerObjectVariable):
-        names = ["__iter__", "__getitem__", "__getattribute__"]
-        if isinstance(value.payload, DictVariable):
-            names.append("keys")
-        if not value.plain(tx, *names):
+    if not isinstance(value, ContainerObjectVariable):
+        return value
+    if not value.plain(tx, "__getattribute__"):
+        unsupported("GB0008", f"items of {value.describe()}")
+    payload: VariableTracker = value.payload
+    if not isinstance(payload, DictVariable):
+        if not value.plain(tx, "__iter__", "__getitem__"):
             unsupported("GB0008", f"items of {value.describe()}")
-        payload: VariableTracker = value.payload
         return payload
-    return value
+    guard_member(tx, value.cls, "__iter__")
+    as_it_is = not ordered and lookup(value.cls, "__iter__") is dict.__iter__
+    return payload if as_it_is or value.plain(tx, "keys", "__getitem__") else value

@@ -23,6 +23,7 @@ from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.length_hints import length_asked
 from graphwright.capture.variables.namespaces import (
+    ABSENT,
     instance_dict,
     is_data_descriptor,
     lookup,
@@ -111,7 +112,7 @@ class EnumVariable(ConstantVariable):
 
     def iterate(self, tx: Translator) -> VariableTracker:
         made = self.own(tx, "__iter__")
-        if made is not None and not hasattr(made.python_type(), "__next__"):
+        if made is not None and lookup(made.python_type(), "__next__") is ABSENT:
             unsupported("GB0007", f"TypeError: iter() returned {made.describe()}, no iterator")
         return made or super().iterate(tx)
 

@@ -446,7 +446,7 @@ def pairs_of(
     if not args:
         return
     (source,) = exactly(1, args)
-    plain = tx.unwrapped(source)
+    plain = tx.unwrapped(source, ordered)
     if hasattr(plain, "snapshot"):
         plain = plain.snapshot(tx)
     if isinstance(plain, DictVariable):
@@ -485,4 +485,4 @@ def _pair(tx: Translator, item: VariableTracker) -> tuple[VariableTracker, Varia
 
 def is_iterable(kind: type) -> bool:
     """Whether Python goes through the items of such values."""
-    return hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")
+    return any(lookup(kind, name) is not ABSENT for name in ("__iter__", "__getitem__"))

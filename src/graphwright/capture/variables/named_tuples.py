@@ -12,6 +12,7 @@ from graphwright.capture.source import AttrSource, InstanceAttrSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import class_source, guard_member
 from graphwright.capture.variables.namespaces import (
+    ABSENT,
     is_data_descriptor,
     lookup,
     mro_of,
@@ -36,7 +37,7 @@ def has_own_operations(cls: type) -> bool:
     """Whether a class made by `namedtuple`, or one of that, says itself how instances act."""
     mro = mro_of(cls)
     classes = mro[: mro.index(tuple)]
-    if hasattr(cls, "n_sequence_fields"):
+    if lookup(cls, "n_sequence_fields") is not ABSENT:
         return False
     held = [namespace_of(base).items() for base in classes]
     return any(_is_own(name, value) for items in held for name, value in items)
@@ -67,12 +68,12 @@ def shown_names(cls: Any) -> list[str]:
 
 def names_its_items(cls: type) -> bool:
     """Whether a class of tuples is a named tuple, or a struct sequence of C's."""
-    return hasattr(cls, "_fields") or hasattr(cls, "n_sequence_fields")
+    return lookup(cls, "_fields") is not ABSENT or lookup(cls, "n_sequence_fields") is not ABSENT
 
 
 def has_hidden_fields(cls: type) -> bool:
     """Whether instances may hold more than their items, as struct sequences of C do."""
-    return hasattr(cls, "n_sequence_fields")
+    return lookup(cls, "n_sequence_fields") is not ABSENT
 
 
 class NamedTupleVariable(TupleVariable):

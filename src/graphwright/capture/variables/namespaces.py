@@ -14,7 +14,11 @@ from graphwright.capture import _eval_frame
 ABSENT = object()
 mro_of: Any = type.__dict__["__mro__"].__get__
 _dict_of: Any = type.__dict__["__dict__"].__get__
-_flags_of: Any = type.__dict__["__flags__"].__get__
+flags_of: Any = type.__dict__["__flags__"].__get__
+dictoffset_of: Any = type.__dict__["__dictoffset__"].__get__
+weakrefoffset_of: Any = type.__dict__["__weakrefoffset__"].__get__
+basicsize_of: Any = type.__dict__["__basicsize__"].__get__
+bases_of: Any = type.__dict__["__bases__"].__get__
 _IMMUTABLE_TYPE, _HEAP_TYPE = 1 << 8, 1 << 9
 
 
@@ -52,7 +56,7 @@ def instance_dict(value: object) -> dict[str, Any]:
 
 def may_change(cls: type) -> bool:
     """Whether attributes and bases of the class can be assigned."""
-    return _flags_of(cls) & (_IMMUTABLE_TYPE | _HEAP_TYPE) == _HEAP_TYPE
+    return flags_of(cls) & (_IMMUTABLE_TYPE | _HEAP_TYPE) == _HEAP_TYPE
 
 
 def is_data_descriptor(static: Any) -> bool:

@@ -41,6 +41,7 @@ from graphwright.capture.variables.functions import BoundMethodVariable
 from graphwright.capture.variables.length_hints import length_asked
 from graphwright.capture.variables.namespaces import (
     ABSENT,
+    dictoffset_of,
     instance_dict,
     is_data_descriptor,
     lookup,
@@ -230,7 +231,7 @@ class ObjectVariable(VariableTracker):
     ) -> VariableTracker:
         if type(static.attrname) is not str:
             unsupported("GB0010", f"cached property {name!r}, which has no name of its own")
-        if not self.cls.__dictoffset__:
+        if not dictoffset_of(self.cls):
             unsupported("GB0007", f"TypeError: {self.describe()} has no __dict__ for {name!r}")
         source = self._class_source(name)
         tx.guards.equals(AttrSource(source, "attrname"), static.attrname)
@@ -241,7 +242,7 @@ class ObjectVariable(VariableTracker):
     def attribute_names(self, tx: Translator) -> list[str]:
         """The names in the instance's `__dict__`, in order."""
         names = dict.fromkeys(instance_dict(self.value) if self.value is not None else ())
-        if self.value is not None and self.source is not None and self.cls.__dictoffset__:
+        if self.value is not None and self.source is not None and dictoffset_of(self.cls):
             source, read = self.source, lookup(self.cls, "__getattribute__")
             plain = read is object.__getattribute__
             table = AttrSource(source, "__dict__") if plain else InstanceDictSource(source)
@@ -323,7 +324,7 @@ class ObjectVariable(VariableTracker):
             return
         if is_data_descriptor(static) and not is_slot(static):
             unsupported("GB0010", f"assignment to descriptor {name!r} of {self.cls.__name__}")
-        if not self.cls.__dictoffset__ and not is_slot(static):
+        if not dictoffset_of(self.cls) and not is_slot(static):
             unsupported("GB0007", f"AttributeError: {self.describe()} has no attribute {name!r}")
         tx.side_effects.store_attribute(self, name, value)
 
@@ -436,7 +437,7 @@ class ObjectVariable(VariableTracker):
             tx.guards.missing(self._class_source("__iter__"))
             return forwards(tx, self)
         made = self.call_special(tx, "__iter__").realize()
-        if not hasattr(made.python_type(), "__next__"):
+        if lookup(made.python_type(), "__next__") is ABSENT:
             unsupported("GB0007", f"TypeError: iter() returned {made.describe()}, no iterator")
         return made
 
@@ -512,7 +513,7 @@ class ObjectVariable(VariableTracker):
 
     def is_record(self) -> bool:
         """Whether the object is equal to others by its fields, which never change."""
-        params = getattr(self.cls, "__dataclass_params__", None)
+        params = lookup(self.cls, "__dataclass_params__", absent=None)
         return params is not None and bool(params.frozen and params.eq)
 
     def _reconstruct_key(self, cg: Reconstructor) -> None:

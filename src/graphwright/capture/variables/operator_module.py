@@ -14,6 +14,7 @@ from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.containers import ContainerObjectVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.generators import GeneratorVariable
+from graphwright.capture.variables.namespaces import ABSENT, lookup
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operators import unary
 
@@ -61,7 +62,7 @@ def _length_hint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value, default = [arg.realize() for arg in [*args, tx.constant(0)][:2]]
     if default.python_type() is not int:
         kind = default.python_type()
-        if hasattr(kind, "__index__"):
+        if lookup(kind, "__index__") is not ABSENT:
             unsupported("GB0008", f"length_hint() with {default.describe()}")
         message = f"{kind.__name__!r} object cannot be interpreted as an integer"
         raise_in_frame(TypeError, [tx.constant(message)])

@@ -16,7 +16,7 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member, guard_recognition
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.namespaces import ABSENT, lookup, namespace_of
+from graphwright.capture.variables.namespaces import ABSENT, lookup, mro_of, namespace_of
 from graphwright.capture.variables.objects import ObjectVariable
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def follows_protocol(
     """`isinstance(value, protocol)`, for a value of class `cls`."""
     members = _members(tx, protocol)
     guard_recognition(tx, cls, (protocol,), "__instancecheck__")
-    if protocol in cls.__mro__:
+    if protocol in mro_of(cls):
         return True
     return all(_has(tx, value, cls, name) for name in members)
 
@@ -83,7 +83,7 @@ def _has(tx: Translator, value: VariableTracker, cls: type, name: str) -> bool:
         return False
     if isinstance(static, _PLAIN_MEMBERS):
         return True
-    if static is not ABSENT and (PYTHON >= (3, 12) or not hasattr(type(static), "__get__")):
+    if static is not ABSENT and (PYTHON >= (3, 12) or lookup(type(static), "__get__") is ABSENT):
         return True
     if not isinstance(value, ObjectVariable):
         if static is ABSENT:

@@ -36,7 +36,7 @@ class RecordKey:
 
 def is_record(cls: type) -> bool:
     """Whether instances are equal where their fields are, by what `dataclass` wrote."""
-    params = getattr(cls, "__dataclass_params__", None)
+    params = lookup(cls, "__dataclass_params__", absent=None)
     if params is None or not (params.frozen and params.eq):
         return False
     return all(_is_generated(cls, name) for name in ("__eq__", "__hash__"))

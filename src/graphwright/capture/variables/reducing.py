@@ -17,7 +17,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.containers import ContainerObjectVariable
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
+from graphwright.capture.variables.namespaces import ABSENT, dictoffset_of, instance_dict, lookup
 from graphwright.capture.variables.nn_modules import NNModuleVariable
 from graphwright.capture.variables.object_methods import ObjectMethodVariable
 from graphwright.capture.variables.objects import ObjectVariable
@@ -197,7 +197,7 @@ def _default_state(
 ) -> VariableTracker:
     """The `__dict__` of an object, or of that and its slots; None for an empty one."""
     none, state = tx.constant(None), None
-    if value.cls.__dictoffset__ and value.attribute_names(tx):
+    if dictoffset_of(value.cls) and value.attribute_names(tx):
         state = how.table(value) if how.table is not None else tx.instance_dict_of(value)
     slots = {name: how.part(item) for name, item in _slots(tx, value).items()}
     if not slots:

@@ -30,7 +30,7 @@ from graphwright.capture.variables.exceptions import (
     handled_exception,
 )
 from graphwright.capture.variables.functions import CellVariable
-from graphwright.capture.variables.namespaces import ABSENT, lookup
+from graphwright.capture.variables.namespaces import ABSENT, lookup, mro_of
 from graphwright.capture.variables.object_methods import ObjectMethodVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import ListVariable, exactly
@@ -190,7 +190,7 @@ def _object_method(name: str) -> Handler:
 def _mro(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     cls = _plain_class(exactly(1, args)[0], "mro")
     order = tuple(type.mro(cls))
-    if order != cls.__mro__:
+    if order != mro_of(cls):
         unsupported("GB0004", f"{cls.__qualname__}.mro() while the order of bases is made")
     guard_direct_bases(tx, cls)
     return ListVariable([tx.constant_class(kind) for kind in order])

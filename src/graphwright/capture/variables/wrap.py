@@ -35,6 +35,7 @@ from graphwright.capture.values import check_range
 from graphwright.capture.variables.arrays import wrap_array
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.changing import OwnRandomVariable, is_own_generator
+from graphwright.capture.variables.class_guards import guard_metaclass
 from graphwright.capture.variables.classes import (
     OpaqueVariable,
     OperationVariable,
@@ -58,7 +59,13 @@ from graphwright.capture.variables.named_tuples import (
     has_own_operations,
     names_its_items,
 )
-from graphwright.capture.variables.namespaces import ABSENT, instance_dict, lookup
+from graphwright.capture.variables.namespaces import (
+    ABSENT,
+    dictoffset_of,
+    flags_of,
+    instance_dict,
+    lookup,
+)
 from graphwright.capture.variables.nn_modules import (
     CompiledModuleVariable,
     NNModuleVariable,
@@ -119,19 +126,22 @@ _MODULE_GETATTR = Module.__getattr__
 
 def wrap_value(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     """The tracker of `value`, read from `source`."""
-    _refuse_own_equality(value)
+    _refuse_own_equality(output, value)
     rule = _BY_TYPE.get(type(value)) or _rule_for(value)
     return rule(output, value, source)
 
 
-def _refuse_own_equality(value: Any) -> None:
+def _refuse_own_equality(output: OutputGraph, value: Any) -> None:
     """A break at a class that says itself what it is equal to, and at its instances.
 
     Capture looks classes up in tables, which would run that code.
     """
     kind = value if issubclass(type(value), type) else type(value)
-    if type(kind) is not type and not _leaves_equality(type(kind)):
+    if type(kind) is type:
+        return
+    if not _leaves_equality(type(kind)):
         unsupported("GB0008", f"{class_name(kind)}: its metaclass says which classes are equal")
+    guard_metaclass(output, kind)
 
 
 def _leaves_equality(kind: type) -> bool:
@@ -212,7 +222,7 @@ def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> Varia
     if type(value) is tuple or not names_its_items(type(value)):
         return TupleVariable(items, source)
     output.guards.class_version(ClassSource.of(type(value)), type(value))
-    held = instance_dict(value) if type(value).__dictoffset__ else None
+    held = instance_dict(value) if dictoffset_of(type(value)) else None
     return NamedTupleVariable(items, type(value), source, held)
 
 
@@ -515,7 +525,7 @@ def _rule_for(value: Any) -> Rule:
         return _own_generator
     if cls is object:
         return _reference
-    of_python = type.__dict__["__flags__"].__get__(cls) & _HEAP_TYPE
+    of_python = flags_of(cls) & _HEAP_TYPE
     if base_of(cls) is not None and of_python:
         return _container
     if scalar_base(cls) is not None and of_python:

@@ -23,6 +23,7 @@ from graphwright.capture.variables.classes import (
     OpaqueVariable,
     OperationVariable,
 )
+from graphwright.capture.variables.containers import ContainerObjectVariable
 from graphwright.capture.variables.context import (
     GRAD_MODES,
     ModeMethod,
@@ -37,6 +38,7 @@ from graphwright.capture.variables.functions import (
 )
 from graphwright.capture.variables.held_methods import held_method
 from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.namespaces import lookup
 from graphwright.capture.variables.numpy_values import NUMPY_SCALARS
 from graphwright.capture.variables.pure_library import pure_library_function
 from graphwright.capture.variables.purity import PURE_TYPES, Handler, pure_method
@@ -88,7 +90,7 @@ def wrap_builtin(output: OutputGraph, value: Any, source: Source) -> VariableTra
     if handler is None and kind in PURE_TYPES:
         handler = pure_method(value)
     if handler is None and owner is None and kind in _CONTAINERS:
-        handler = _method_of_first(kind, value.__name__)
+        handler = _method_of_first(value)
     return BuiltinVariable(value, handler, source)
 
 
@@ -98,13 +100,18 @@ _CONTAINERS = (
 )  # fmt: skip
 
 
-def _method_of_first(kind: type, name: str) -> Handler:
+def _method_of_first(static: Any) -> Handler:
     """The handler of a method that is called through its class: `dict.get(table, key)`."""
+    kind, name = static.__objclass__, static.__name__
 
     def handler(
         tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
         owner = args[0].realize() if args else None
+        if isinstance(owner, ContainerObjectVariable) and lookup(owner.base, name) is static:
+            method = owner.builtin_attribute(tx, static, name)
+            if method is not None:
+                return method.call(tx, args[1:], kwargs)
         if owner is None or owner.python_type() is not kind:
             unsupported("GB0004", f"call of {kind.__name__}.{name}")
         check_method(kind, name, len(args) - 1, tuple(kwargs))
