@@ -264,7 +264,7 @@ class Lazy(types.ModuleType):
 
 
 def test_modules_of_a_class_of_their_own():
-    """What is in the module is read in the graph, what its class makes by Python."""
+    """What is in the module is read in the graph, and so is what its class makes."""
     module, x = Lazy("graphwright_test_lazy"), gw.ones(2)
     known = Captured(lambda x: module.shift(x * module.scale), fullgraph=True)
     for scale in (2.0, 2.0, 5.0):
@@ -272,7 +272,7 @@ def test_modules_of_a_class_of_their_own():
         assert known.agrees(x)
     late = Captured(lambda x: x * module.late + len(module.label))
     assert late.agrees(x)
-    assert "GB0010" in late.breaks
+    assert not late.breaks
     scaled = Captured(lambda x: x * module.scale)
     assert scaled.agrees(x)
     Lazy.scale = property(lambda self: 11.0)

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import collections
 import enum
+import sys
 import types
 import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import Unsupported, unsupported
+from graphwright.capture.guard_text import module_name
 from graphwright.capture.source import AttrSource, CellSource, LocalSource
 from graphwright.capture.variables.base import NULL
 from graphwright.capture.variables.classes import OpaqueVariable
@@ -66,7 +68,8 @@ def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
         isinstance(value.source, (LocalSource, CellSource)) or id(known(value)) in tx.given
     ):
         return
-    if known(value) is tx.output.handling is not None:
+    held = known(value)
+    if held is tx.output.handling is not None or _is_loaded(held):
         return
     kind = _kind(tx, value)
     if _ends_visibly(kind) or _is_watched(kind, value) or _holds_an_end(value) or (
@@ -74,6 +77,13 @@ def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
     ):
         what = value.describe() if kind is None else f"a {kind.__name__}"
         unsupported("GB0013", f"{what} may end here")
+
+
+def _is_loaded(value: Any) -> bool:
+    """Whether a value is a module that an import statement would find."""
+    return issubclass(type(value), types.ModuleType) and (
+        sys.modules.get(module_name(value)) is value
+    )
 
 
 def check_handled(tx: Translator) -> None:

@@ -78,6 +78,13 @@ class GlobalNames:
             if written is None:
                 self._not_defined(name)
             return written
+        module = self.side_effects.modules.get(id(function.__globals__))
+        if module is not None:
+            written = self.side_effects.attribute(module, name)
+            if written is not None:
+                return written
+            if self.side_effects.is_deleted(module, name):
+                unsupported("GB0005", f"global {name!r}, which the frame has deleted")
         if name in function.__globals__:
             return self.wrap(function.__globals__[name], source)
         found = builtins_of(function)

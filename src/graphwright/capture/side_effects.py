@@ -72,7 +72,8 @@ class SideEffects:
 
     before: what changed containers that existed before held at first. stored: the step of the
     first write to an attribute, or (of None) to a global.
-    classes: the trackers under which `attributes` has those written in classes.
+    classes: the trackers under which `attributes` has those written in classes. modules: the
+    modules in `attributes`, by the id of their `__dict__`.
     functions: those whose attributes were written, by their id.
     contexts: what context variables were set to, and not reset.
     blocks: those of `warnings.catch_warnings` that the frame is in.
@@ -86,6 +87,7 @@ class SideEffects:
         self.stored: dict[tuple[VariableTracker | None, str], int] = {}
         self.attributes: dict[VariableTracker, dict[str, VariableTracker | None]] = {}
         self.classes: dict[type, VariableTracker] = {}
+        self.modules: dict[int, VariableTracker] = {}
         self.globals: dict[str, VariableTracker | None] = {}
         self.cells: dict[CellVariable, None] = {}
         self.created: dict[VariableTracker, None] = {}
@@ -184,6 +186,8 @@ class SideEffects:
         if owner not in self.created:
             self.refuse_after_calls()
             self.stored.setdefault((owner, name), Clock.step)
+        if owner.namespace is not None:
+            self.modules[id(owner.namespace)] = owner
         known = self.attributes.setdefault(owner, {})
         if value is None and known.get(name) is not None:
             self.passing.add((owner, name))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from graphwright.capture.ends import check_let_go
 from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
-from graphwright.capture.source import ModuleSource
 from graphwright.capture.variables.base import NULL
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.namespaces import instance_dict
+from graphwright.capture.variables.python_modules import loaded_module
 
 if TYPE_CHECKING:
     from graphwright.capture.bytecode import Instruction
@@ -158,9 +158,9 @@ def import_name(tx: Translator, inst: Instruction) -> None:
     level, fromlist = (value.as_constant() for value in tx.popn(2))
     tx.output.guard_builtin(tx.frame_function(), "__import__")
     name = _absolute(tx, inst.value, level)
-    module = _loaded(tx, name)
+    module = loaded_module(tx, name)
     if not fromlist and "." in name:
-        module = _loaded(tx, name.partition(".")[0])
+        module = loaded_module(tx, name.partition(".")[0])
     members = instance_dict(sys.modules[name])
     if "__path__" in members and any(part not in members for part in fromlist or ()):
         unsupported("GB0005", f"import from {name}, which may load one of its modules")
@@ -178,14 +178,6 @@ def _absolute(tx: Translator, name: str, level: int) -> str:
         unsupported("GB0005", f"a relative import where __package__ is {package!r}")
     base = package.rsplit(".", level - 1)[0]
     return f"{base}.{name}" if name else base
-
-
-def _loaded(tx: Translator, name: str) -> VariableTracker:
-    """A module that is loaded, and goes on to be found as such."""
-    module = sys.modules.get(name)
-    if module is None:
-        unsupported("GB0005", f"import of {name}, which is not loaded yet")
-    return tx.output.wrap(module, ModuleSource(name))
 
 
 @opcode("IMPORT_FROM")

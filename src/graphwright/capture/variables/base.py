@@ -29,13 +29,15 @@ class Clock:
 class VariableTracker:
     """Abstract. Whatever a subclass does not define is a graph break.
 
-    born: the step of the captured frame in which the tracker was made. stopped_with: of an
+    born: the step of the captured frame in which the tracker was made. namespace: of a module,
+    the globals of its functions. stopped_with: of an
     iterator, the StopIteration of the user's code that ended it.
     """
 
     source: Source | None = None
     mutable = False
     born = 0
+    namespace: dict[str, Any] | None = None
     stopped_with: ExceptionVariable | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:

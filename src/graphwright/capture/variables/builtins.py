@@ -50,6 +50,7 @@ from graphwright.capture.variables.numpy_values import NUMPY_FUNCTIONS
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
 from graphwright.capture.variables.purity import pure_method
+from graphwright.capture.variables.python_modules import PYTHON_MODULES
 from graphwright.capture.variables.recognition import is_instance, is_subclass
 from graphwright.capture.variables.reflection import REFLECTION
 from graphwright.capture.variables.scalar_objects import new_scalar_object
@@ -457,6 +458,7 @@ HANDLERS: dict[Any, Handler] = {
     **MODE_FUNCTIONS,
     **NUMBERS,
     **NUMPY_FUNCTIONS,
+    **PYTHON_MODULES,
     **OPERATOR_FUNCTIONS,
     functools.partial: _partial,
     **LIBRARY,

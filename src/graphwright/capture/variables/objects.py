@@ -55,8 +55,9 @@ if TYPE_CHECKING:
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 _GENERIC: tuple[Any, ...] = (
-    *(object, types.SimpleNamespace, dict, list, tuple, set, frozenset, collections.deque),
-    *(collections.OrderedDict, collections.defaultdict, int, float, complex, str, bytes),
+    *(object, types.ModuleType, types.SimpleNamespace, dict, list, tuple, set, frozenset),
+    *(collections.deque, collections.OrderedDict, collections.defaultdict),
+    *(int, float, complex, str, bytes),
 )
 _PLAIN_READS = tuple([kind.__getattribute__ for kind in _GENERIC])
 _PLAIN_WRITES = tuple([kind.__setattr__ for kind in _GENERIC])

@@ -18,7 +18,7 @@ import numpy
 from graphwright.capture import _eval_frame
 from graphwright.capture.allowed import is_operation
 from graphwright.capture.exc import unsupported
-from graphwright.capture.guard_text import class_name
+from graphwright.capture.guard_text import class_name, is_of_package, module_name
 from graphwright.capture.layouts import layout_of, symbolic_places
 from graphwright.capture.source import (
     AttrSource,
@@ -358,6 +358,8 @@ def _range_iterator(output: OutputGraph, value: Any, source: Source) -> Variable
 
 def _module(output: OutputGraph, value: types.ModuleType, source: Source) -> VariableTracker:
     by_identity(output, value, source)
+    if not is_of_package(module_name(value)):
+        output.guards.type_match(source, type(value))
     return PythonModuleVariable(value, source)
 
 

@@ -1,0 +1,249 @@
+"""Modules that make what they lack: a `__getattr__` in the module (PEP 562), or in its class.
+
+Both are functions of the program and are interpreted, imports of loaded modules included. What
+they keep in the module is there after the graph, and the next call reads it from there.
+"""
+
+from __future__ import annotations
+
+import collections
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured, same
+
+X = gw.tensor([1.0, 2.0, 3.0])
+HERE = sys.modules[__name__]
+level = 1
+
+
+def __getattr__(name: str) -> Any:
+    if name == "late_level":
+        return level + 1
+    raise AttributeError(f"nothing named {name}")
+
+
+def load(name: str, text: str) -> types.ModuleType:
+    """A module of this source, as an import would leave it."""
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    exec(compile(text, f"<{name}>", "exec"), vars(module))
+    return module
+
+
+PLAIN = """
+import importlib
+
+_parts = {"OrderedDict": "collections", "abc": ".abc"}
+scale = 2.0
+
+def __getattr__(name):
+    if name == "double":
+        return scale * 2
+    if name in _parts:
+        module = importlib.import_module(_parts[name], "collections")
+        globals()[name] = found = getattr(module, name, module)
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def doubled(x):
+    return x * scale
+"""
+
+
+class Package(types.ModuleType):
+    """Keeps what it made, as `transformers` does."""
+
+    def __init__(self, name: str, table: dict[str, str]) -> None:
+        super().__init__(name)
+        self._table = table
+        self.__all__ = list(table)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._table:
+            value = self._get(self._table[name])
+        else:
+            raise AttributeError(f"module {self.__name__} has no attribute {name}")
+        setattr(self, name, value)
+        return value
+
+    def _get(self, text: str) -> Any:
+        return len(text)
+
+
+@pytest.fixture
+def lazy() -> Iterator[Any]:
+    yield load("lazy_of_tests", PLAIN)
+    del sys.modules["lazy_of_tests"]
+
+
+@pytest.fixture
+def package() -> Iterator[Any]:
+    name = "package_of_tests"
+    module = sys.modules[name] = Package(name, {"a": "one", "b": "other"})
+    yield module
+    del sys.modules[name]
+
+
+def fresh(captured: Captured, module: Any, *made: str) -> Any:
+    """What the compiled function gives, compared with Python's, where nothing is made yet."""
+    compiled = captured(X)
+    after = {name: name in vars(module) for name in made}
+    for name in made:
+        vars(module).pop(name, None)
+    assert same(compiled, captured.function(X))
+    assert after == {name: name in vars(module) for name in made}
+    return compiled
+
+
+def test_a_function_of_the_module_is_asked(lazy: Any) -> None:
+    captured = Captured(lambda x: (x * lazy.double, hasattr(lazy, "other"), lazy.scale))
+    for scale in (2.0, 2.0, 3.0):
+        lazy.scale = scale
+        assert captured.agrees(X)
+    assert not captured.breaks
+    assert captured.graphs == 2
+
+
+def test_what_it_imports_and_keeps_is_in_the_module_afterwards(lazy: Any) -> None:
+    captured = Captured(lambda x: lazy.OrderedDict(a=x + 1))
+    made = fresh(captured, lazy, "OrderedDict")
+    assert type(made) is collections.OrderedDict
+    assert captured.agrees(X)   # now from the module itself
+    assert captured.agrees(X)
+    assert not captured.breaks
+    assert captured.graphs == 2
+
+
+def test_from_imports_ask_it_too(lazy: Any) -> None:
+    def function(x: Any) -> Any:
+        from lazy_of_tests import abc, double  # type: ignore[import-not-found]
+
+        return x * double, abc.__name__
+
+    captured = Captured(function)
+    fresh(captured, lazy, "abc")
+    assert not captured.breaks
+
+
+def test_a_class_of_modules_is_asked(package: Any) -> None:
+    def function(x: Any) -> Any:
+        from package_of_tests import b  # type: ignore[import-not-found]
+
+        return x * package.a + b, package.__all__, hasattr(package, "c"), package._get("four")
+
+    captured = Captured(function)
+    fresh(captured, package, "a", "b")
+    assert captured.agrees(X)
+    assert not captured.breaks
+    package._table["c"] = "new"
+    assert captured.agrees(X)
+    assert not captured.breaks
+
+
+def test_the_module_of_the_captured_function_is_asked() -> None:
+    captured = Captured(lambda x: (x + HERE.late_level, getattr(HERE, "absent", 3)))
+    assert captured.agrees(X)
+    assert not captured.breaks
+
+
+@pytest.mark.parametrize(
+    ("change", "graphs"),
+    [
+        (lambda module: setattr(module, "double", 7.0), 2),
+        (lambda module: setattr(module, "scale", 7.0), 2),
+        (lambda module: setattr(module, "__getattr__", lambda name: 9.0), 2),
+        (lambda module: setattr(module, "__class__", Other), 2),
+        (lambda module: setattr(module, "unrelated", 1), 1),
+    ],
+)
+def test_a_change_of_the_module_recompiles(
+    lazy: Any, change: Callable[[Any], None], graphs: int
+) -> None:
+    captured = Captured(lambda x: x * lazy.double)
+    assert captured.agrees(X)
+    change(lazy)
+    assert captured.agrees(X)
+    assert captured.graphs == graphs
+    assert not captured.breaks
+
+
+class Other(types.ModuleType):
+    double = 5.0
+
+
+def test_a_function_that_is_gone_is_no_more_asked(lazy: Any) -> None:
+    captured = Captured(lambda x: x * getattr(lazy, "double", 1.0))
+    assert captured.agrees(X)
+    del lazy.__getattr__
+    assert captured.agrees(X)
+    lazy.__getattr__ = lambda name: 8.0
+    assert captured.agrees(X)
+    assert not captured.breaks
+
+
+def test_errors_of_it_are_those_of_python(lazy: Any) -> None:
+    def function(x: Any) -> Any:
+        try:
+            return x + lazy.absent
+        except AttributeError as error:
+            return str(error), x + 1
+
+    captured = Captured(function)
+    assert captured.agrees(X)
+    assert not captured.breaks
+
+
+# attributes of modules that the frame writes, and globals: two names of one place
+
+
+def test_an_attribute_that_the_frame_writes_is_what_functions_of_the_module_see(
+    lazy: Any,
+) -> None:
+    def function(x: Any) -> Any:
+        before = lazy.doubled(x)
+        lazy.scale = lazy.scale + 1
+        lazy.made = "new"
+        return before, lazy.doubled(x), lazy.scale, lazy.made, vars(lazy)["made"]
+
+    lazy.scale = 2.0
+    captured = Captured(function)
+    compiled = captured(X)
+    assert lazy.scale == 3.0
+    del lazy.made
+    lazy.scale = 2.0
+    assert same(compiled, function(X))
+    assert not captured.breaks
+
+
+def test_globals_and_attributes_of_the_own_module_are_one() -> None:
+    def function(x: Any) -> Any:
+        global level
+        level = 5
+        first = HERE.level
+        HERE.level = 7
+        return x + level, first, HERE.level
+
+    captured = Captured(function)
+    assert captured.agrees(X)
+    assert level == 7
+    HERE.level = 1
+    assert captured.agrees(X)
+    assert not captured.breaks
+
+
+def test_what_plain_modules_have_of_their_class() -> None:
+    def function(x: Any) -> Any:
+        return HERE.__class__, HERE.__name__, HERE.__doc__, "pi" in vars(math), x + math.pi
+
+    import math
+
+    captured = Captured(function)
+    assert captured.agrees(X)
+    assert not captured.breaks
