@@ -28,6 +28,7 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.logs import log
 from graphwright.notices import compiled_now, note_stage, watched
 from graphwright.runtime import _core
+from graphwright.runtime.collecting import collector_at_rest
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.standard_error import warn
 from graphwright.runtime.tensor import Tensor
@@ -153,7 +154,8 @@ def _later(function: Callable[..., Any], *args: Any) -> Any:
 
 def _unmapped(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     _core.set_levels(())
-    return run_unhooked(function, *args)
+    with collector_at_rest():
+        return run_unhooked(function, *args)
 
 
 def _lower_given(lowered: Lowered, given: Sequence[int]) -> Lowered:
