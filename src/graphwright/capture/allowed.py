@@ -113,9 +113,13 @@ _EXCLUDED = frozenset(
 
 
 _BOOKKEEPING = frozenset(
-    ["parameter.py", "state.py", "traversal.py", "lazy.py", "init.py", "parameter_containers.py"]
+    [
+        "parameter.py", "state.py", "traversal.py", "lazy.py", "init.py",
+        "parameter_containers.py", "module.py",
+    ]
 )
-"""Files of `nn` that make, find, copy and name parameters: done once, or for each of them."""
+"""Files of `nn` that make, find, copy and name parameters: done once, or for each of them. And
+that of modules, whose calls only lead to hooks and `forward`, which are captured themselves."""
 _OF_LENGTHS = frozenset(["rnn.py", "rnn_steps.py"])
 _READING_LENGTHS = frozenset(["ctc_loss", "_lengths"])
 """What `nn` does with sequences whose lengths it reads from tensors: other work for each lengths.
@@ -136,8 +140,6 @@ def may_capture(filename: str, name: str) -> bool:
             return False
         if inside[-1] in _OF_LENGTHS or name in _READING_LENGTHS:
             return False
-        if inside[2:] == ["module.py"]:
-            return name in ("__call__", "_call_impl")
         return name == "__call__" or not name.startswith(("__", "reset_"))
     if filename.startswith(("<frozen", _STDLIB)) and not filename.startswith(_SITE):
         return False
