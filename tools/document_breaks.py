@@ -11,9 +11,10 @@ from typing import Any
 
 from graphwright.capture.break_examples import EXAMPLES
 from graphwright.capture.breaks import BREAKS, BreakKind
+from graphwright.capture.budget import MOST_WITHOUT_TENSORS
 
 PAGE = Path(__file__).parent.parent / "docs" / "graph_breaks.md"
-HEAD = """# Graph breaks and recompilations
+HEAD = f"""# Graph breaks and recompilations
 
 Generated from the registry by `make docs`; do not edit. Tests run every example.
 
@@ -41,7 +42,7 @@ A function in which no tensor operation is found runs as plain Python, at its sp
   a later call reports its graph breaks.
 - With tensors, or where graphwright is named, it is looked at again when a guard fails: when what
   the absence of operations depended on is another.
-- The search ends 10,000 instructions after the last tensor operation (GB0018).
+- The search ends {MOST_WITHOUT_TENSORS:,} instructions after the last tensor operation (GB0018).
 """
 PARTS = (
     ("Graph breaks and fallbacks", "The graph ends before the instruction, which runs as plain "

@@ -6,7 +6,7 @@ from graphwright.capture.exc import SkipFrame, Unsupported
 from graphwright.capture.variables.base import Clock
 
 MOST_STEPS = 300_000
-MOST_WITHOUT_TENSORS = 10_000
+MOST_WITHOUT_TENSORS = 50_000
 
 
 class Budget:
@@ -30,6 +30,10 @@ class Budget:
     def meet_tensor(self) -> None:
         """A tensor operation, or a tensor that the graph gets."""
         self._idle_since, self.idle_step = self.steps, Clock.step
+
+    def idle_since(self, began: int) -> int | None:
+        """How many instructions there were after the first `began`; None if one met a tensor."""
+        return self.steps - began if self._idle_since <= began else None
 
     def begin_step(self, step: int) -> None:
         """An instruction of the captured frame begins: what it calls counts as its own."""

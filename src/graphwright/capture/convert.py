@@ -27,6 +27,7 @@ from graphwright.capture.exc import (
     SkipFrame,
     Unsupported,
 )
+from graphwright.capture.expected import ExpectedBreaks
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.handlers import raised_by_handler
 from graphwright.capture.instance_aliases import check_instance_dicts
@@ -118,6 +119,7 @@ class Frontend:
         self._states: CodeTable[FrameState] = CodeTable()
         self._roots: CodeTable[None] = CodeTable()
         self._failed: CodeTable[None] = CodeTable()
+        self._expected = ExpectedBreaks()
 
     def compile(self, function: types.FunctionType) -> _eval_frame.CompiledFunction:
         """A callable that captures `function` at its first call and at each guard failure."""
@@ -269,14 +271,18 @@ class Frontend:
         state: FrameState,
     ) -> tuple[CompiledFrame, OutputGraph, RestartTranslation | None]:
         """Translate until no new break turns up, then write the code."""
-        restart: RestartTranslation | None = None
+        restart = self._expected.take(code, slots, state.patience)
+        if restart is not None and restart.pointless:
+            raise SkipFrame(restart.reason)
         attempts = 0
         while attempts < _MOST_RESTARTS:
             attempts += 1
             attempt = functools.partial(self._attempt, function, code, slots, state, restart)
             try:
                 with own_casts():
-                    return (*_core.keeping_modes(attempt), restart)
+                    frame, output = _core.keeping_modes(attempt)
+                reached = restart is not None and restart.reached
+                return frame, output, restart if reached else None
             except Reconsidered as learned:
                 learned.drop_frames()
                 state.lessons.add(learned.lesson)
@@ -285,6 +291,7 @@ class Frontend:
                 if not (found.pointless and found.reason.code == "GB0018"):
                     self._refuse_break(code, found.reason)
                 restart = found.without_frames()
+                self._expected.note(restart.reason)
                 if found.pointless:
                     raise SkipFrame(restart.reason) from restart.reason
             except Unsupported as reason:
@@ -322,6 +329,9 @@ class Frontend:
             ):
                 _guard_state(output)
                 raise SkipFrame(None, tuple(output.guards.guards))
+            expected = restart if restart is not None and restart.is_expected() else None
+            if expected and not self.tensorless and _is_pointless(output, expected.reason):
+                raise SkipFrame(expected.reason)
             frame = self._finish(tx, inst)
         except RestartTranslation as found:
             found.pointless = not self.tensorless and _is_pointless(output, found.reason)

@@ -6,12 +6,15 @@ that escapes is a bug of the compiler and surfaces as `InternalCaptureError`.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from graphwright.capture.breaks import BREAKS, BreakKind
 from graphwright.capture.guard_text import class_module
 from graphwright.capture.record import Location
 from graphwright.capture.variables.namespaces import flags_of
+
+if TYPE_CHECKING:
+    from graphwright.capture.expected import Waypoint
 
 
 class Signal(Exception):
@@ -49,7 +52,7 @@ class Unsupported(Signal):
     """Something that the graph cannot hold. `code` names an entry of `breaks.BREAKS`.
 
     cut_at: the step of the captured frame that should run natively instead, where that is not
-    the one being run.
+    the one being run. way: the inlined functions that it came through, innermost first.
     """
 
     def __init__(self, code: str, detail: str) -> None:
@@ -58,6 +61,13 @@ class Unsupported(Signal):
         self.detail = detail
         self.location: Location | None = None
         self.cut_at: int | None = None
+        self.way: list[Waypoint] = []
+
+    def copy(self) -> Unsupported:
+        """The same at the same place, for another frame."""
+        made = Unsupported(self.code, self.detail)
+        made.location = self.location
+        return made
 
     def blame(self, step: int) -> None:
         """Remember the step before which a break would have avoided this; the innermost counts."""
@@ -101,14 +111,22 @@ class RestartTranslation(Signal):
     """Translate the frame again from its start, stopping before root instruction `step`.
 
     pointless: what is before that step has nothing for a graph, and nor has what follows.
+    offset: of the instruction that has to be met at that step, if it was found in another frame.
+    reached: whether the translation came there.
     """
 
     pointless = False
+    offset: int | None = None
+    reached = False
 
     def __init__(self, step: int, reason: Unsupported) -> None:
         super().__init__(f"restart, break before step {step}: {reason}")
         self.step = step
         self.reason = reason
+
+    def is_expected(self) -> bool:
+        """Whether another frame found it, and this one has come there."""
+        return self.offset is not None and self.reached
 
     def without_frames(self) -> RestartTranslation:
         """The same, without the frames that it came through: they hold the user's objects."""

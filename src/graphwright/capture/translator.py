@@ -21,7 +21,7 @@ from graphwright.capture.bytecode import (
 )
 from graphwright.capture.callers import is_library, users_call
 from graphwright.capture.emit.native import NATIVE
-from graphwright.capture.ends import check_let_go
+from graphwright.capture.ends import check_let_go, known
 from graphwright.capture.exc import (
     AttributeMissing,
     RestartTranslation,
@@ -30,6 +30,7 @@ from graphwright.capture.exc import (
     Unsupported,
     unsupported,
 )
+from graphwright.capture.expected import Waypoint
 from graphwright.capture.opcodes import handlers_for
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.record import Location
@@ -62,7 +63,8 @@ class Translator(Values):
     stack, locals: the frame's state; `locals` holds `CellVariable`s under the names of cells.
     names: those that a class statement defines, in its body only; lets_go: whether values that
     it lets go of may end at any time; shown: whether it has called `locals()`. given: the
-    identities of the arguments, of which some may be known by another source.
+    identities of the arguments, of which some may be known by another source. steps: how many
+    instructions were run; began: how many the capture had run before.
     """
 
     lets_go = True
@@ -84,6 +86,8 @@ class Translator(Values):
         self.parent = parent
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.ip = 0
+        self.steps = 0
+        self.began = output.budget.steps
         self.keyword_names: tuple[str, ...] = ()
         self.returned: VariableTracker | None = None
         self.yielded: VariableTracker | None = None
@@ -322,6 +326,23 @@ class InlineTranslator(Translator):
         super().__init__(parent.output, function.code, locals_, parent)
         self.function = function
 
+    def run(self) -> VariableTracker:
+        first = self._first_argument()
+        try:
+            while self.returned is None:
+                self.step()
+                self.steps += 1
+        except Unsupported as reason:
+            reason.way.append(Waypoint.of(self, first))
+            raise
+        return self.returned
+
+    def _first_argument(self) -> int | None:
+        """The identity of an object of a Python class."""
+        value = self.locals.get(self.code.co_varnames[0]) if self.code.co_argcount else None
+        held = known(value)
+        return None if held is None else id(held)
+
     def load_global(self, name: str) -> VariableTracker:
         return self.function.load_global(self, name)
 
@@ -353,7 +374,6 @@ class RootTranslator(Translator):
         self.lets_go = False
         self.given = frozenset(id(value) for value in slots.values() if value is not None)
         self.stop = stop
-        self.steps = 0
         self.last_native = -1
         closure = output.function.__closure__ or ()
         for name, cell in zip(code.co_freevars, closure, strict=True):
@@ -369,8 +389,9 @@ class RootTranslator(Translator):
         """Run to the return (None) or to the instruction before which the graph ends."""
         while self.returned is None:
             inst = self.instructions[self.ip]
-            if self.stop is not None and self.steps == self.stop.step:
+            if self.stop is not None and self._is_to_stop(self.stop, inst):
                 self._check_blocks(self.stop.reason)
+                self.stop.reached = True
                 self.ip += 1
                 self.stop.reason.note_location(self.place())
                 self.ip -= 1
@@ -395,6 +416,9 @@ class RootTranslator(Translator):
             self.steps += 1
         self._check_blocks(Unsupported("GB0004", "catch_warnings that is not left"))
         return None
+
+    def _is_to_stop(self, stop: RestartTranslation, inst: Instruction) -> bool:
+        return self.steps == stop.step and stop.offset in (None, inst.offset)
 
     def _check_blocks(self, reason: Unsupported, cut: int | None = None) -> None:
         """A break before the blocks that the frame is in, which are no more than known here."""
