@@ -228,13 +228,21 @@ def reached(roots: Sequence[Sequence[Any]]) -> tuple[list[Node], dict[Node, int]
     """The nodes behind lists of tensors, latest first; by which lists, as bits of a number."""
     above: dict[Node, int] = {}
     for bit, tensors in enumerate(roots):
-        pending = [edge[0] for edge in map(edge_of, tensors) if edge is not None]
-        while pending:
-            node = pending.pop()
-            if isinstance(node, Node) and not above.get(node, 0) >> bit & 1:
-                above[node] = above.get(node, 0) | 1 << bit
-                pending += [edge[0] for edge in node.edges if edge is not None]
-    return sorted(above, key=lambda node: -node.sequence), above
+        for edge in map(edge_of, tensors):
+            if edge is not None and isinstance(edge[0], Node):
+                above[edge[0]] = above.get(edge[0], 0) | 1 << bit
+    pending = list(above)
+    while pending:
+        for edge in pending.pop().edges:
+            if edge is not None and edge[0] not in above and isinstance(edge[0], Node):
+                above[edge[0]] = 0
+                pending.append(edge[0])
+    nodes = sorted(above, key=lambda node: -node.sequence)
+    for node in nodes:
+        for edge in node.edges:
+            if edge is not None and edge[0] in above:
+                above[edge[0]] |= above[node]
+    return nodes, above
 
 
 def edge_of(tensor: FakeTensor) -> Edge:

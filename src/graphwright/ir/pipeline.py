@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from graphwright.ir.apart import apart_of
@@ -269,14 +271,20 @@ def _lowered(state: State) -> Lowered:
         lowered.apart = apart_of(state.captured, state.history, joint, state.outputs,
                                  state.mutated, _shapes(state.module))
         lowered.reusable = any(
-            not any(above >> tangent & below >> gradient & 1 for above, below in lowered.passages)
-            for gradient, reach in enumerate(lowered.reaches) for tangent in reach)
+            not reach <= _passing(lowered.passages, gradient)
+            for gradient, reach in enumerate(lowered.reaches))
         lowered.read = joint.read_by_gradients()
         unchanged = {("input", index) for index in range(len(state.inputs))}
         unchanged.difference_update(("input", index) for index, _ in state.mutated)
         places = {kept.place for kept in lowered.kept if kept.place is not None}
         lowered.made = sorted(places - unchanged)
     return lowered
+
+
+def _passing(passages: Sequence[tuple[int, int]], gradient: int) -> set[int]:
+    """The tangents with a passage to a gradient."""
+    above = reduce(or_, [above for above, below in passages if below >> gradient & 1], 0)
+    return {bit for bit in range(above.bit_length()) if above >> bit & 1}
 
 
 __all__ = ["PASSES", "Lowered", "Pass", "lower_graph", "placeholder_values"]

@@ -47,10 +47,8 @@ class FakeTensor(Tensor):
 
     def storage_offset(self) -> Any:
         """Elements between the storage's start and the first element; may be symbolic."""
-        try:
-            return self._offset
-        except AttributeError:
-            return super().storage_offset()
+        offset = getattr(self, "_offset", None)     # most have none, and the error is slow
+        return super().storage_offset() if offset is None else offset
 
     def __repr__(self) -> str:
         return f"FakeTensor({describe(self)})"
