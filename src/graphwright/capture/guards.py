@@ -122,11 +122,13 @@ class GuardBuilder:
 
     def type_match(self, source: Source, cls: type) -> None:
         """`type(value) is cls`."""
-        self._add(Guard(GuardKind.TYPE, (source,), _reference(cls)), id(cls))
+        if (GuardKind.TYPE, (source,), id(cls)) not in self._seen:
+            self._add(Guard(GuardKind.TYPE, (source,), _reference(cls)), id(cls))
 
     def id_match(self, source: Source, value: object) -> None:
         """`value` is this very object; held weakly where its type allows."""
-        self._add(Guard(GuardKind.IDENTITY, (source,), _reference(value)), id(value))
+        if (GuardKind.IDENTITY, (source,), id(value)) not in self._seen:
+            self._add(Guard(GuardKind.IDENTITY, (source,), _reference(value)), id(value))
 
     def equals(self, source: Source, value: object) -> None:
         """Same type and same value: None, bool, int, float (bits: -0.0 and nan are themselves),

@@ -82,6 +82,7 @@ class Source(Record):
     in_frame_only: whether translated code alone can read it, not a guard program.
     """
 
+    __slots__ = ("_hash",)
     makes_objects = False
     read_first = False
     in_frame_only = False

@@ -17,7 +17,8 @@ That records are not written to is checked by mypy, not at run time. So they are
 as fast as frozen dataclasses, which write each field through `object.__setattr__`.
 
 `class Draft(Record, frozen=False)` may be written to and has no hash; with `eq=False` a record
-compares and hashes by identity.
+compares and hashes by identity. A class with a slot `_hash` keeps its hash there: for records of
+records, which would be hashed again down to the last one.
 """
 
 from __future__ import annotations
@@ -134,7 +135,16 @@ def _eq_source(cls: RecordType) -> str:
 
 
 def _hash_source(cls: RecordType) -> str:
-    return f"def __hash__(self):\n    return hash(({_values('self', cls)}))\n"
+    value = f"hash(({_values('self', cls)}))"
+    if not hasattr(cls, "_hash"):
+        return f"def __hash__(self):\n    return {value}\n"
+    return (
+        "def __hash__(self):\n"
+        "    found = getattr(self, '_hash', None)\n"
+        "    if found is None:\n"
+        f"        found = self._hash = {value}\n"
+        "    return found\n"
+    )
 
 
 def _values(instance: str, cls: RecordType) -> str:
