@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,3 +131,35 @@ def test_assigned_data_is_the_same_memory() -> None:
         w.data = w.data
     assert w.is_set_to(memory) and memory.is_set_to(w)
     assert not w.is_set_to(gw.ones(3))
+
+
+def test_a_file_is_memory(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"abcdefgh")
+    private = gw.UntypedStorage.from_file(str(path), nbytes=4)
+    private[0] = 65
+    assert bytes(private.tolist()) == b"Abcd" and path.read_bytes() == b"abcdefgh"
+    shared = gw.UntypedStorage.from_file(path, True, 12)
+    shared[0] = 66
+    assert path.read_bytes() == b"Bbcdefgh\0\0\0\0"
+    made = gw.UntypedStorage.from_file(tmp_path / "new", shared=True, nbytes=3).fill_(7)
+    assert (tmp_path / "new").read_bytes() == b"\7\7\7" and len(made) == 3
+    assert len(gw.UntypedStorage.from_file(path)) == 0
+    with pytest.raises(RuntimeError, match="size <12> is smaller than the required mapping size"):
+        gw.UntypedStorage.from_file(path, False, 13)
+    with pytest.raises(FileNotFoundError):
+        gw.UntypedStorage.from_file(tmp_path / "none", False, 1)
+
+
+def test_a_storage_as_a_tensor_shares_its_memory() -> None:
+    x = gw.tensor([1.0, 2.0])
+    storage = x.untyped_storage()
+    raw = gw.asarray(storage[4:], dtype=gw.uint8)
+    raw.fill_(0)
+    assert x.tolist() == [1, 0] and raw.data_ptr() == x.data_ptr() + 4
+    assert gw.asarray(storage, dtype=gw.float32).tolist() == [1, 0]
+    assert gw.asarray(storage).dtype is gw.int64 and len(gw.asarray(storage[:3])) == 0
+    assert gw.asarray(x.storage()).data_ptr() == x.data_ptr()
+    assert gw.asarray(storage, dtype=gw.uint8, copy=True).data_ptr() != x.data_ptr()
+    with pytest.raises(RuntimeError, match="expected an untyped storage, or one of int32"):
+        gw.asarray(x.storage(), dtype=gw.int32)

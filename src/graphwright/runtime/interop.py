@@ -17,6 +17,7 @@ from graphwright.runtime.exchange import CPU
 from graphwright.runtime.formats import check_placement
 from graphwright.runtime.literals import as_array
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.storage import TypedStorage, UntypedStorage
 from graphwright.runtime.tensor import Tensor
 
 
@@ -158,6 +159,8 @@ def asarray(
 ) -> Tensor:
     """A tensor of what `obj` holds: a tensor, array, buffer, number or nested lists of numbers.
 
+    The elements of a storage are shared; those of an untyped one are of `dtype`, int64 if None.
+
     Args:
         dtype, device: of the result; those of `obj` by default.
         copy: True: always new memory. False: always the memory of `obj`. None: as `as_tensor`.
@@ -166,10 +169,13 @@ def asarray(
 
     Raises:
         ValueError: `copy=False`, but the memory cannot be shared.
+        RuntimeError: a typed storage, and another dtype.
     """
     if isinstance(obj, bytes | bytearray | memoryview):
         found = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
         return found.clone() if copy else found
+    if isinstance(obj, TypedStorage | UntypedStorage):
+        obj = _elements(obj, dtype)
     found = as_tensor(obj, dtype, device)
     shared = found is obj or (isinstance(obj, np.ndarray) and np.shares_memory(obj, found._nd))
     if copy is False and not shared:
@@ -179,6 +185,19 @@ def asarray(
     if requires_grad is None or requires_grad == found.requires_grad:
         return found
     return found.requires_grad_() if requires_grad else found.detach()
+
+
+def _elements(storage: TypedStorage | UntypedStorage, dtype: DType | None) -> Tensor:
+    """A storage as a flat tensor of its memory."""
+    if isinstance(storage, UntypedStorage):
+        storage = TypedStorage._of(storage._holder, dtype or dtypes.int64)
+    elif dtype is not None and dtype is not storage.dtype:
+        raise RuntimeError(
+            f"asarray: expected an untyped storage, or one of {dtype.name}, not of "
+            f"{storage.dtype.name}"
+        )
+    elements: Tensor = storage._flat()
+    return elements
 
 
 def frombuffer(

@@ -5,6 +5,7 @@ A storage has the size that it was made with. Tensors come from one by `Tensor.s
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.naming import NAMING, missing
 from graphwright.runtime.nesting import regular
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.overriding import PLAIN
 
 
 class _Memory:
@@ -176,6 +178,31 @@ def _filled(array: np.ndarray[Any, Any], dtype: DType) -> Any:
     return holder
 
 
+def _file_memory(filename: Any, shared: bool, size: int) -> np.ndarray[Any, Any]:
+    """The first `size` bytes of a file, mapped: writes reach the file if `shared`.
+
+    A shared file is made, or made longer, where it has to be. RuntimeError where it is too short.
+    """
+    import mmap
+
+    name = os.fspath(filename)
+    if size == 0:
+        return np.empty(0, np.uint8)
+    handle = os.open(name, os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY, 0o666)
+    try:
+        there = os.fstat(handle).st_size
+        if there < size and not shared:
+            raise RuntimeError(
+                f"file <{name}> size <{there}> is smaller than the required mapping size <{size}>"
+            )
+        if there < size:
+            os.truncate(handle, size)
+        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+        return np.frombuffer(mmap.mmap(handle, size, access=access), np.uint8)
+    finally:
+        os.close(handle)
+
+
 class UntypedStorage(_Memory):
     """The bytes that a tensor and its views share. `UntypedStorage(8)` are new ones."""
 
@@ -184,6 +211,19 @@ class UntypedStorage(_Memory):
     def __new__(cls, *args: Any, device: Any = None) -> UntypedStorage:
         """From a number of bytes, or a sequence of them."""
         made: UntypedStorage = cls._of(_new_holder(dtypes.uint8, args), dtypes.uint8)
+        return made
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The first `nbytes` of a file as memory, read when first touched.
+
+        What is written reaches the file if `shared`, which is then made, or made longer, where it
+        has to be. The file must not be truncated meanwhile. Raises RuntimeError where it is too
+        short, OSError where it cannot be opened.
+        """
+        memory = _file_memory(filename, shared, nbytes)
+        holder: Any = _core.from_ndarray(PLAIN[0], memory, dtypes.uint8)
+        made: UntypedStorage = cls._of(holder, dtypes.uint8)
         return made
 
     def __getitem__(self, index: Any) -> Any:
@@ -253,7 +293,7 @@ class TypedStorage(_Memory):
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> str:
         """Such as "graphwright.FloatStorage"."""
-        return f"{NAMING.root}.{_NAMES.get(self.dtype, 'TypedStorage')}"
+        return f"{NAMING.root}.{CLASS_NAMES.get(self.dtype, 'TypedStorage')}"
 
     def __repr__(self) -> str:
         return self._shown(f"TypedStorage(dtype={self.dtype})").replace(")(", ", ")
@@ -316,12 +356,13 @@ def _conversion(dtype: DType) -> Any:
 for _kind, _dtype in _KINDS.items():
     setattr(TypedStorage, _kind, _conversion(_dtype))
 
-_NAMES = {dtype: _class_name(kind) for kind, dtype in _KINDS.items()}
+CLASS_NAMES = {dtype: _class_name(kind) for kind, dtype in _KINDS.items()}
+"""By dtype; the dtypes that came later have untyped storages alone."""
 
 
 def __getattr__(name: str) -> StorageType:
     """`FloatStorage` and its like, made when they are first asked for."""
-    dtype = next((dtype for dtype, known in _NAMES.items() if known == name), None)
+    dtype = next((dtype for dtype, known in CLASS_NAMES.items() if known == name), None)
     if dtype is None:
         raise missing(__name__, name)
     about = f"Storages of {dtype.name}, as a constructor and for `isinstance`."
@@ -334,5 +375,5 @@ def __getattr__(name: str) -> StorageType:
 
 def storage_type(dtype: DType) -> StorageType:
     """The class of storages of a dtype: `FloatStorage` for float32."""
-    made: StorageType = getattr(sys.modules[__name__], _NAMES[dtype])
+    made: StorageType = getattr(sys.modules[__name__], CLASS_NAMES[dtype])
     return made
