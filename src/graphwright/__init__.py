@@ -176,7 +176,7 @@ newaxis = None
 if _typing.TYPE_CHECKING:
     from graphwright import compiler
     from graphwright.api import compile, explain
-    from graphwright.runtime import backends, cuda, fft, func, testing
+    from graphwright.runtime import backends, cuda, fft, func, serialization, testing
     from graphwright.runtime.saving import load, load_file, save, save_file
 
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
@@ -185,7 +185,8 @@ _FOLDERS = (
     *("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed"),
     *("distributions", "fft", "func", "functional", "library", "linalg", "masked", "mps"),
     *("mtia", "nn", "onnx", "optim", "overrides", "profiler", "random", "return_types"),
-    *("signal", "special", "storage", "testing", "types", "utils", "version", "xpu"),
+    *("serialization", "signal", "special", "storage", "testing", "types", "utils", "version"),
+    "xpu",
     *("_custom_ops", "_jit_internal", "_tensor"),
 )
 _install_aliases(_FOLDERS)

@@ -19,6 +19,7 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.saving.header import InvalidFile, entries, quoted
+from graphwright.runtime.saving.layouts import is_shape, is_size
 from graphwright.runtime.temporary import new_file, remove_stale_once
 from graphwright.runtime.tensor import Tensor
 
@@ -41,7 +42,6 @@ NAMES = {
 _DTYPES = {name: kind for kind, name in NAMES.items()}
 _MAX_HEADER = 100_000_000
 _NEW = ".new-"
-_MAX_DIMS = 32
 
 Array = np.ndarray[Any, Any]
 Path = str | os.PathLike[str]
@@ -118,25 +118,22 @@ def load_file(path: Path, *, mmap: bool = False) -> dict[str, Tensor]:
     stays in this process. InvalidFile (a ValueError) for anything malformed: sizes, overlaps and
     gaps are checked before a byte of data is read.
     """
-    return Reader(path, mmap).tensors()
+    return Reader(content_of(path, mmap), mmap).tensors()
 
 
 def load_metadata(path: Path) -> dict[str, str]:
     """The text values that were given to `save_file` as `metadata`."""
-    return Reader(path, True).metadata
+    return Reader(content_of(path, True), True).metadata
 
 
 class Reader:
     """A checked file: `entries` by name, `metadata`, and `tensor(name)`.
 
-    Takes a path, or a binary file object, which is read to its end. Mapped memory is private:
-    writes never reach the file. Replacing the file is harmless; truncating it while it is mapped
-    kills the process where a lost page is touched.
+    Takes what `content_of` gives, and whether tensors are to lie in that memory.
     """
 
-    def __init__(self, source: Path | BinaryIO, mapped: bool) -> None:
-        self._bytes = _bytes_of(source, mapped)
-        self._mapped = mapped
+    def __init__(self, content: Array, mapped: bool) -> None:
+        self._bytes, self._mapped = content, mapped
         header, self._start = _read_header(self._bytes)
         size = self._bytes.size - self._start
         self.metadata: dict[str, str] = {}
@@ -166,7 +163,12 @@ class Reader:
         return tensor
 
 
-def _bytes_of(source: Path | BinaryIO, mapped: bool) -> Array:
+def content_of(source: Path | BinaryIO, mapped: bool) -> Array:
+    """The bytes of a file: of a path mapped, of a binary file object those that are left.
+
+    With `mapped` the memory may be written to, which never reaches the file. Replacing the file
+    is harmless; truncating it while it is mapped kills the process where a lost page is touched.
+    """
     if not isinstance(source, str | os.PathLike):
         return np.frombuffer(bytearray(source.read()), np.uint8)
     with open(source, "rb") as file:
@@ -194,8 +196,8 @@ def contiguous(tensor: Tensor) -> Array:
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
-_PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x04", b"\x80\x05")
-"""How archives of torch.save and pickles begin."""
+_PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+"""How pickles begin."""
 
 
 def _read_header(data: Array) -> tuple[bytes, int]:
@@ -203,23 +205,15 @@ def _read_header(data: Array) -> tuple[bytes, int]:
     start = data[:8].tobytes()
     length = int.from_bytes(start, "little")
     if data.size < 8 or length > min(data.size - 8, _MAX_HEADER):
+        if start.startswith(b"PK\x03\x04"):
+            raise InvalidFile("not a safetensors file, but one of torch.save: use gw.load")
         if start.startswith(_PICKLES):
             raise InvalidFile(
-                "not a safetensors file, but one of torch.save or pickle, which is never read: "
-                "save the state_dict with safetensors.torch.save_file"
+                "not a safetensors file, but a pickle, which is never read: save the state_dict "
+                "with torch.save of PyTorch 1.6 or later, or as safetensors"
             )
         raise InvalidFile("not a safetensors file: the header does not fit in the file")
     return data[8 : 8 + length].tobytes(), 8 + length
-
-
-def is_size(value: object) -> bool:
-    """Whether `value` is an int that a size or an offset can be."""
-    return type(value) is int and 0 <= value < 2**63
-
-
-def is_shape(value: object) -> bool:
-    """Whether `value` is a list of sizes, not too many."""
-    return isinstance(value, list) and len(value) <= _MAX_DIMS and all(map(is_size, value))
 
 
 def _checked(name: str, entry: Any, size: int) -> Entry:

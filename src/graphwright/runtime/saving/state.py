@@ -13,10 +13,9 @@ from __future__ import annotations
 import binascii
 import json
 import math
-import os
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -25,192 +24,75 @@ from graphwright.runtime.device import device as Device
 from graphwright.runtime.formats import layout, strided
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.nn.state import StateDict
-from graphwright.runtime.saving.files import (
-    Array,
-    InvalidFile,
-    Path,
-    Reader,
-    contiguous,
-    encoded,
-    is_shape,
-    is_size,
-    write_atomically,
-)
-from graphwright.runtime.saving.header import parse_json, quoted
+from graphwright.runtime.saving.files import Array, Reader, contiguous, encoded
+from graphwright.runtime.saving.header import InvalidFile, parse_json, quoted
+from graphwright.runtime.saving.layouts import is_shape, is_size, part_of
+from graphwright.runtime.saving.placing import Place, placed
+from graphwright.runtime.saving.walking import MAX_DEPTH, Walk, refuse_without_data, without_data
 from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
 
 _KEY = "graphwright"
 _VERSION = 1
-_MAX_DEPTH = 100
 
 
-def save(
-    obj: Any,
-    f: Path | BinaryIO,
-    pickle_module: Any = None,
-    pickle_protocol: int = 2,
-    _use_new_zipfile_serialization: bool = True,
-) -> None:
-    """Write a nested state, such as {"model": .., "optimizer": .., "step": 3}, to one file.
-
-    `obj`: dicts (also OrderedDict, what `state_dict` gives, and Counter), lists, tuples, sets,
-    sizes, numbers, strings, bytes, bytearrays, None, bools, dtypes, devices, layouts, and
-    tensors of every dtype, nested at most 100 deep. Tensors that share memory share it after
-    loading; `requires_grad` and Parameters are kept, gradients and history are not. Subclasses
-    of numbers, NumPy's scalars too, are saved as plain numbers.
-    `f`: a path, where the file appears whole or not at all, or a binary file object.
-    The other arguments are PyTorch's, without effect: there is no pickle in the file.
-
-    Raises:
-        TypeError: for any other object; the message names where it is in `obj`.
-        ValueError: for what is nested too deep, or contains itself.
-    """
+def state_parts(obj: Any) -> Iterable[Any]:
+    """The parts of a file that holds the state `obj`. Raises what `save` does."""
     writer = _Writer()
     root = writer.encode(obj, "obj", 0)
     arrays, kinds, infos = writer.arrange()
     text = json.dumps(
         {"version": _VERSION, "tensors": infos, "root": root}, separators=(",", ":")
     )
-    parts = encoded(arrays, kinds, {_KEY: text})
-    if isinstance(f, str | os.PathLike):
-        write_atomically(f, parts)
-        return
-    for part in parts:
-        f.write(part)
+    return encoded(arrays, kinds, {_KEY: text})
 
 
-def load(
-    f: Path | BinaryIO,
-    map_location: Any = None,
-    pickle_module: Any = None,
-    *,
-    weights_only: bool | None = None,
-    mmap: bool | None = None,
-) -> Any:
-    """What `save` wrote; of any other safetensors file the tensors by name.
-
-    Unless `mmap` is false (paths only) the tensors' memory is the file's, read when first touched;
-    what is written to them stays in this process. The file may be replaced meanwhile, by `save`
-    too, but not truncated. Nothing in a file is ever executed: `pickle_module` and
-    `weights_only` are PyTorch's, without effect.
-
-    `map_location`: where tensors go, all of which were saved from the CPU: None or a device
-    ("cpu", "meta"), a dict of such by where they were ("cpu"), or a function of a tensor's
-    storage and of where it was, which gives that storage, or None to leave it.
-
-    Raises:
-        RuntimeError: for a device that is not there.
-        TypeError: where `map_location` is none of these.
-        InvalidFile: (a ValueError) for anything malformed.
-        OSError: where the file cannot be read.
-    """
-    place = _placing(map_location)
-    reader = Reader(f, mmap is not False and isinstance(f, str | os.PathLike))
+def read_state(reader: Reader, place: Place) -> Any:
+    """The state in a file; of a file that others wrote the tensors by name."""
     if _KEY not in reader.metadata:
-        return {name: place(tensor) for name, tensor in reader.tensors().items()}
+        return {name: placed(tensor, place) for name, tensor in reader.tensors().items()}
     return _Decoder(reader, place).decode_file(reader.metadata[_KEY])
-
-
-def _placing(location: Any) -> Callable[[Tensor], Tensor]:
-    """What puts a tensor of a file where `map_location` says."""
-    if isinstance(location, dict):
-        location = location.get("cpu")
-    if location is None:
-        return lambda tensor: tensor
-    if isinstance(location, str | Device):
-        device = Device(location)
-        if device.type not in ("cpu", "meta"):
-            raise RuntimeError(
-                f"Attempting to deserialize object on a {device.type} device, which is not "
-                "available: use load with map_location=device('cpu')"
-            )
-        return lambda tensor: tensor.to(device)
-    if not callable(location):
-        raise TypeError(
-            "map_location must be a device, a dict of devices or a function, not "
-            f"{type(location).__name__}"
-        )
-    return lambda tensor: _placed_by(location, tensor)
-
-
-def _placed_by(function: Callable[[Any, str], Any], tensor: Tensor) -> Tensor:
-    """As a function of its storage wants it: the storage given, or None, is the tensor's own."""
-    own = tensor.untyped_storage()
-    given = function(own, "cpu")
-    if given is None or given.data_ptr() == own.data_ptr():
-        return tensor
-    return tensor.new_empty(0).set_(
-        given, tensor.storage_offset(), tensor.shape, tensor.stride()
-    )
 
 
 # -- writing
 
 
-class _Writer:
+class _Writer(Walk):
     """Encodes a structure; collects its tensors, each once."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._tensors: list[Tensor] = []
         self._names: list[str] = []
         self._numbers: dict[int, int] = {}
-        self._open: set[int] = set()
 
-    def encode(self, value: Any, path: str, depth: int) -> Any:
-        """The JSON of `value`, which stands at `path`."""
-        if value is None or value is True or value is False:
-            return value
-        if depth > _MAX_DEPTH:
-            raise ValueError(f"{path} is nested more than {_MAX_DEPTH} deep")
-        if isinstance(value, Tensor):
-            return {"tensor": self._number(value, path)}
-        if isinstance(value, np.generic):
-            value = value.item()
-        encode = _SCALARS.get(type(value))
-        if encode is not None:
-            return encode(value)
-        name = _CONTAINERS.get(type(value))
-        if name is None:
-            return _encode_subclass(value, path)
-        if id(value) in self._open:
-            raise ValueError(f"{path} contains itself")
-        self._open.add(id(value))
-        found: dict[str, Any] = {name: list(self._items(value, path, depth))}
+    def constant(self, value: bool | None) -> Any:
+        """As JSON has it."""
+        return value
+
+    def scalar(self, value: Any, path: str) -> Any:
+        """The JSON of a number, a string or the like."""
+        return _SCALARS[type(value)](value)
+
+    def container(self, name: str, value: Any, path: str, depth: int) -> Any:
+        """{name: [..]}, with the versions of modules beside it where it has them."""
+        parts = self.pairs if isinstance(value, dict) else self.items
+        found: dict[str, Any] = {name: list(parts(value, path, depth))}
         metadata = getattr(value, "_metadata", None)
-        if metadata is not None:
-            versions = self.encode(metadata, f"{path}._metadata", depth + 1)
-            found = {"state": [found, versions]}
-        self._open.discard(id(value))
-        return found
+        if metadata is None:
+            return found
+        return {"state": [found, self.encode(metadata, f"{path}._metadata", depth + 1)]}
 
-    def _items(self, value: Any, path: str, depth: int) -> Iterator[Any]:
-        if not isinstance(value, dict):
-            for index, item in enumerate(value):
-                yield self.encode(item, f"{path}[{index}]", depth + 1)
-            return
-        for key, item in value.items():
-            place = f"{path}[{key!r}]"
-            if isinstance(key, Tensor):
-                raise TypeError(f"{path} has a tensor as a key, which cannot be saved: use names")
-            yield [
-                self.encode(key, f"the key {key!r} of {path}", depth + 1),
-                self.encode(item, place, depth + 1),
-            ]
-
-    def _number(self, tensor: Tensor, path: str) -> int:
-        number = self._numbers.get(id(tensor))
-        if number is not None:
-            return number
-        if tensor.is_fake or tensor.device.type != "cpu":
-            raise TypeError(
-                f"{path} is a tensor without data on the CPU, which cannot be saved: its values "
-                "are not known"
-            )
-        number = self._numbers[id(tensor)] = len(self._tensors)
-        self._tensors.append(tensor)
-        self._names.append(_file_name(path))
-        return number
+    def tensor(self, value: Tensor, path: str, depth: int) -> Any:
+        """{"tensor": number}."""
+        number = self._numbers.get(id(value))
+        if number is None:
+            if without_data(value):
+                raise refuse_without_data(path)
+            number = self._numbers[id(value)] = len(self._tensors)
+            self._tensors.append(value)
+            self._names.append(_file_name(path))
+        return {"tensor": number}
 
     def arrange(self) -> tuple[dict[str, Array], dict[str, dtypes.dtype], list[Any]]:
         """Arrays and dtypes by name in the file, and for each tensor where it is in them."""
@@ -257,40 +139,6 @@ _SCALARS: dict[type, Callable[[Any], Any]] = {
     dtypes.dtype: lambda value: {"dtype": value.name},
     Device: lambda value: {"device": str(value)},
 }
-
-_CONTAINERS: dict[type, str] = {
-    dict: "dict",
-    OrderedDict: "ordered",
-    StateDict: "ordered",
-    Counter: "counter",
-    list: "list",
-    tuple: "tuple",
-    set: "set",
-    Size: "size",
-}
-
-
-def _encode_subclass(value: Any, path: str) -> Any:
-    for kind in (int, float, str):
-        if isinstance(value, kind):
-            return _SCALARS[kind](kind(value))
-    raise TypeError(
-        f"{path} is {type(value).__module__}.{type(value).__qualname__}, which cannot be saved: "
-        f"{_instead(value)}"
-    )
-
-
-def _instead(value: Any) -> str:
-    """What to save, and how to come back from it."""
-    if hasattr(value, "state_dict"):
-        return (
-            "save its state_dict() and, to load it, make the object anew and call "
-            "load_state_dict() on it"
-        )
-    if hasattr(value, "get_state"):
-        return "save its get_state(), which set_state() takes"
-    return "files hold tensors, numbers, strings and containers of these; of objects, save those"
-
 
 def _file_name(path: str) -> str:
     """The path in dots: obj['model']['fc.weight'] is model.fc.weight."""
@@ -364,7 +212,7 @@ def _storable(array: Array, kind: dtypes.dtype) -> tuple[Array, dtypes.dtype, di
 class _Decoder:
     """Rebuilds a structure from its JSON; trusts nothing in it."""
 
-    def __init__(self, reader: Reader, place: Callable[[Tensor], Tensor]) -> None:
+    def __init__(self, reader: Reader, place: Place) -> None:
         self._reader, self._place = reader, place
         self._infos: list[Any] = []
         self._stored: dict[tuple[str, bool], Tensor] = {}
@@ -384,7 +232,7 @@ class _Decoder:
         return self._decode(content["root"], 0)
 
     def _decode(self, node: Any, depth: int) -> Any:
-        if depth > _MAX_DEPTH + 1:
+        if depth > MAX_DEPTH + 1:
             raise InvalidFile("the structure is nested too deep")
         if node is None or isinstance(node, bool | int | float | str):
             return node
@@ -461,7 +309,7 @@ class _Decoder:
             base = _view(base, info["view"])
         elif "order" in info:
             base = self._reordered(info["name"], base, info["order"])
-        tensor = self._place(_core.detach(Tensor, base))
+        tensor = placed(_core.detach(Tensor, base), self._place)
         if "grad" in info and not (tensor.is_floating_point() or tensor.dtype.is_complex):
             raise InvalidFile("the structure wants gradients of an integer tensor")
         if "parameter" in info:
@@ -512,19 +360,7 @@ def _view(base: Tensor, place: Any) -> Tensor:
     """The part of flat `base` that `place` describes."""
     if not isinstance(place, list) or len(place) != 3 or base.ndim != 1:
         raise InvalidFile("the structure describes a view in an unknown way")
-    offset, shape, strides = place
-    if not (is_size(offset) and is_shape(shape) and is_shape(strides)):
-        raise InvalidFile("the structure describes a view in an unknown way")
-    if len(shape) != len(strides):
-        raise InvalidFile("the structure describes a view in an unknown way")
-    empty = 0 in shape
-    last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-    if math.prod(n for n in shape if n) >= 2**63 or max(strides, default=0) >= 2**60:
-        raise InvalidFile("the structure describes a view that is too large")
-    if offset > base.numel() or (not empty and last >= base.numel()):
-        raise InvalidFile("the structure describes a view beyond its tensor")
-    view: Tensor = _core.as_view(Tensor, base, shape, strides, base.storage_offset() + offset)
-    return view
+    return part_of(base, *place)
 
 
 def _decode_scalar(name: str, content: Any) -> Any:
