@@ -240,6 +240,19 @@ def test_the_meta_device_takes_the_shape_alone() -> None:
         there.to("cpu")
 
 
+def test_what_is_like_a_tensor_of_the_meta_device_may_be_on_the_cpu() -> None:
+    there = gw.empty(2, 3, device="meta").t()
+    for made, values in [
+        (gw.zeros_like(there, device="cpu"), 0), (gw.ones_like(there, device="cpu"), 1),
+        (gw.full_like(there, 7, device="cpu", dtype=gw.int32), 7),
+        (gw.empty_like(there, device="cpu").fill_(2), 2),
+        (gw.randn_like(there, device="cpu").fill_(3), 3),
+    ]:
+        assert made.device.type == "cpu" and made.stride() == there.stride()
+        assert made.tolist() == [[values] * 2] * 3
+    assert gw.zeros_like(there).is_meta
+
+
 def test_detach_forgets_the_history_on_the_meta_device() -> None:
     x = gw.ones(2, device="meta", requires_grad=True)
     assert not x.detach().requires_grad and not (x * 2).detach().requires_grad

@@ -29,6 +29,8 @@ def meta_kernel(op: Op, args: tuple[Any, ...]) -> Any:
         view = _core.as_view(Tensor, args[0], spec.shape, spec.strides, offset, *read_as)
         return view if op.differentiable else _core.detach(Tensor, view)
     if type(spec) is TensorSpec:
+        if spec.device.type == "cpu":  # as the argument `device` of a creation op has it
+            return op.run(*args)
         return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, spec.device)
     return tuple(_core.meta(Tensor, s.shape, s.strides, s.dtype, s.device) for s in spec)
 

@@ -160,7 +160,8 @@ def _laid_out(input: Any, values: Any) -> Any:
     """Fresh values in the layout of `empty_like(input)`."""
     if input.stride() == contiguous_strides(input.shape):
         return values
-    return ops.copy(ops.empty_like(input, dtype=values.dtype), values)
+    place = None if values.device == input.device else values.device
+    return ops.copy(ops.empty_like(input, dtype=values.dtype, device=place), values)
 
 
 def _like(name: str) -> Any:
