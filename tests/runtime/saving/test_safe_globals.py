@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from graphwright.serialization import RefusedObject, safe_globals
-from tests.runtime.saving.torch_files import archive, call, name, program, value
+from tests.runtime.saving.torch_files import DATA, archive, call, name, program, value
 
 import graphwright as gw
 from graphwright import serialization
@@ -153,6 +153,23 @@ def test_objects_as_pickle_writes_them(protocol: int) -> None:
     content = archive(pickle.dumps(state, protocol))
     with safe_globals([Config, Pair, Colour, defaultdict, int]):
         assert gw.load(io.BytesIO(content)) == state
+
+
+def test_what_a_file_wants_is_listed() -> None:
+    unsafe = serialization.get_unsafe_globals_in_checkpoint
+    sequential = "torch.nn.modules.container.Sequential"
+    assert sequential in unsafe(DATA / "refused_model.pt")
+    with pytest.raises(RefusedObject, match=r"the layout 'torch\.sparse_coo'"):
+        unsafe(DATA / "refused_sparse.pt")
+    assert unsafe(DATA / "tensors.pt") == []
+    content = archive(pickle.dumps({"a": [Config(3), Config], "b": Colour.RED, "c": Counted(x=1)}))
+    found = [f"{__name__}.{kind}" for kind in ("Config", "Colour", "Counted")]
+    assert unsafe(io.BytesIO(content)) == found
+    with safe_globals([Config]):
+        assert unsafe(io.BytesIO(content)) == found[1:]
+    assert unsafe(io.BytesIO(archive(program(call("os.system", value("true")))))) == ["os.system"]
+    with pytest.raises(ValueError, match="no zip archive"):
+        unsafe(DATA / "refused_legacy.pt")
 
 
 @pytest.mark.oracle

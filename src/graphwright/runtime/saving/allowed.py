@@ -143,6 +143,40 @@ class Allowed(Names):
         return next((name for name, known in self._users.items() if known is value), None)
 
 
+class Noting(Allowed):
+    """The list, which notes what is not on it in `refused`, and lets that stand for nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known.add(id(_Unknown))
+        self.refused: list[str] = []
+
+    def find(self, name: str) -> Any:
+        """As `Allowed.find`; a class whose objects do nothing where that refuses."""
+        try:
+            return super().find(name)
+        except RefusedObject:
+            if name not in self.refused:
+                self.refused.append(name)
+            return _Unknown
+
+
+class _Unknown:
+    """An object that takes whatever a pickle does to it, and keeps nothing."""
+
+    def __init__(self, *args: Any) -> None:
+        pass
+
+    def __setstate__(self, state: Any) -> None:
+        pass
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        pass
+
+    def extend(self, items: Any) -> None:
+        """Take the items of a list."""
+
+
 # -- what weights need
 
 

@@ -13,12 +13,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from graphwright.runtime.saving.allowed import Allowed
+from graphwright.runtime.saving.allowed import Allowed, Noting
 from graphwright.runtime.saving.archive import BEGINNING, Archive, InvalidArchive, archived
 from graphwright.runtime.saving.files import Array
 from graphwright.runtime.saving.header import InvalidFile
 from graphwright.runtime.saving.pickling import Pickler
-from graphwright.runtime.saving.placing import Place
+from graphwright.runtime.saving.placing import Place, placing
 from graphwright.runtime.saving.rebuilding import Storages
 from graphwright.runtime.saving.unpickling import Interpreter
 
@@ -47,6 +47,20 @@ def checkpoint_parts(obj: Any) -> Iterator[Any]:
 
 def read_checkpoint(content: Array, mapped: bool, place: Place, encoding: str) -> Any:
     """The state in a file, by the list of what makes weights. Raises InvalidFile."""
+    pickle, storages = _opened(content, mapped, place)
+    return Interpreter(pickle, Allowed(), storages, storages.persistent, encoding).run()
+
+
+def names_not_allowed(content: Array) -> list[str]:
+    """What a file names that is not on the list. Raises InvalidFile."""
+    pickle, storages = _opened(content, True, placing("meta"))
+    names = Noting()
+    Interpreter(pickle, names, storages, storages.persistent, "bytes").run()
+    return names.refused
+
+
+def _opened(content: Array, mapped: bool, place: Place) -> tuple[bytes, Storages]:
+    """The pickle of a file, and its storages."""
     archive = Archive(content)
     if "data.pkl" not in archive.records:
         raise InvalidArchive("the file is a zip archive without data.pkl, not one of torch.save")
@@ -59,9 +73,7 @@ def read_checkpoint(content: Array, mapped: bool, place: Place, encoding: str) -
     if order not in (b"little", b"big"):
         raise InvalidArchive(f"the archive has the byte order {order[:20]!r}, not little or big")
     storages = Storages(archive, mapped, order.decode() != sys.byteorder, place)
-    data = archive.text("data.pkl")
-    run = Interpreter(data, Allowed(), storages, storages.persistent, encoding)
-    return run.run()
+    return archive.text("data.pkl"), storages
 
 
 _LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."

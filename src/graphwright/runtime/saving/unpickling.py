@@ -248,13 +248,13 @@ class Interpreter:
 
     def _append(self, items: list[Any]) -> None:
         target = self._top()
-        if type(target) is not list and not self._is_users(target, list):
+        if type(target) is not list and not self._names.is_allowed(type(target)):
             raise RefusedObject(f"the pickle appends to {_shown(target)}")
         target.extend(items)
 
     def _set_items(self, items: list[Any]) -> None:
         target = self._top()
-        if type(target) not in _MAPPINGS and not self._is_users(target, dict):
+        if type(target) not in _MAPPINGS and not self._names.is_allowed(type(target)):
             raise RefusedObject(f"the pickle sets items of {_shown(target)}")
         if len(items) % 2:
             raise InvalidFile("the pickle has a key without a value")
@@ -273,9 +273,6 @@ class Interpreter:
         for item in items:
             self._budget.key(item)
             target.add(item)
-
-    def _is_users(self, value: Any, base: type) -> bool:
-        return isinstance(value, base) and self._names.is_allowed(type(value))
 
     # -- names and what is made of them
 
