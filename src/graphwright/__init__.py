@@ -174,7 +174,7 @@ empty_cache = _core.empty_cache
 newaxis = None
 
 if _typing.TYPE_CHECKING:
-    from graphwright import compiler
+    from graphwright import compiler, fx
     from graphwright.api import compile, explain
     from graphwright.runtime import backends, cuda, fft, func, serialization, testing
     from graphwright.runtime.saving import load, load_file, save, save_file

@@ -18,7 +18,7 @@ _OWN, _REAL = "graphwright", "graphwright.runtime."
 
 FACE = (
     *("_C", "_dynamo", "_higher_order_ops", "_inductor", "_utils", "ao", "compiler", "futures"),
-    *("hub", "jit", "torch_version"),
+    *("fx", "hub", "jit", "torch_version"),
 )
 """Public modules that lie where their names say."""
 

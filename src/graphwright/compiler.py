@@ -32,7 +32,13 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-CAPTURE.run_outside = _eval_frame.run_unhooked
+
+def _run_eagerly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    with set_stance("force_eager"):
+        return _eval_frame.run_unhooked(function, *args, **kwargs)
+
+
+CAPTURE.run_outside, CAPTURE.run_eagerly = _eval_frame.run_unhooked, _run_eagerly
 is_dynamo_compiling = is_compiling
 
 

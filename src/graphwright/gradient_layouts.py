@@ -48,7 +48,7 @@ class GradientLayouts:
         self._layouts: dict[tuple[Any, ...], list[Layout]] = {}
         self._expanded: list[tuple[int, ...]] = []
         if self.joint is not None:
-            returned = self.joint.graph.output_node.args[0]
+            returned = self.joint.graph.output_node().args[0]
             made = [_value(node) for node in returned[len(returned) - self.n_gradients:]]
             self._expanded = [_layout(value).expanded for value in made]
         self.expands = any(self._expanded)

@@ -100,7 +100,7 @@ def eager(
 
 def _leaves_history(graph: GraphModule) -> bool:
     """Whether a result requires gradients, or an input has got a history, after the graph."""
-    results = graph.graph.output_node.args[0]
+    results = graph.graph.output_node().args[0]
     if not isinstance(results, (tuple, list)):
         return True
     nodes = [result for result in results if isinstance(result, GraphNode)]

@@ -102,8 +102,8 @@ def test_functionalisation() -> None:
     expect(module, """
         def forward(self, arg0, arg1):
             select = ops.select(arg0, 0, 1)  # float32[4]
-            mul = ops.mul_(select, arg1)  # float32[4]
-            add = ops.add_(arg0, 1)  # float32[3, 4]
+            mul_ = ops.mul_(select, arg1)  # float32[4]
+            add_ = ops.add_(arg0, 1)  # float32[3, 4]
             return (arg0, select)  # (float32[3, 4], float32[4])
         """)
     result = functionalise(module, fakes)
@@ -135,11 +135,11 @@ def test_parts_are_written_where_they_are() -> None:
     expect(written(decode, gw.zeros(2, 8), gw.zeros(2, 1), gw.zeros(3, 2)), """
         def forward(self, arg0, arg1, arg2):
             slice_3 = ops.slice(arg0, 1, 3, 4)  # float32[2, 1]
-            copy = ops.copy_(slice_3, arg1)  # float32[2, 1]
+            copy_ = ops.copy_(slice_3, arg1)  # float32[2, 1]
             select = ops.select(arg0, 0, 0)  # float32[8]
             add = ops.add(select, 1)  # float32[8]
             select_3 = ops.select(arg0, 0, 0)  # float32[8]
-            copy_1 = ops.copy_(select_3, add)  # float32[8]
+            copy__1 = ops.copy_(select_3, add)  # float32[8]
             mm = ops.mm(arg2, arg0)  # float32[3, 8]
             return (mm,)  # (float32[3, 8])
         """)
@@ -157,7 +157,7 @@ def test_parts_that_are_read_with_what_they_replace() -> None:
             view_scatter = ops.view_scatter(arg0, arg1, (('slice', 0, 1, 3, 1),))  # float32[3]
             mul = ops.mul(view_scatter, arg0)  # float32[3]
             slice_3 = ops.slice(arg0, 0, 1, 3)  # float32[2]
-            copy = ops.copy_(slice_3, arg1)  # float32[2]
+            copy_ = ops.copy_(slice_3, arg1)  # float32[2]
             return (mul,)  # (float32[3])
         """)
 
@@ -189,9 +189,9 @@ def test_parts_that_are_exchanged() -> None:
             clone_1 = ops.clone(select_1)  # float32[3]
             clone_2 = ops.clone(select)  # float32[3]
             select_6 = ops.select(arg0, 0, 0)  # float32[3]
-            copy = ops.copy_(select_6, clone_1)  # float32[3]
+            copy_ = ops.copy_(select_6, clone_1)  # float32[3]
             select_7 = ops.select(arg1, 0, 0)  # float32[3]
-            copy_1 = ops.copy_(select_7, clone_2)  # float32[3]
+            copy__1 = ops.copy_(select_7, clone_2)  # float32[3]
             return ()  # ()
         """)
 

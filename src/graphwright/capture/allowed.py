@@ -83,7 +83,7 @@ def may_inline(filename: str) -> bool:
     if filename.startswith("<frozen "):
         return f"{filename[len('<frozen ') : -1]}.py" in _INLINED_STDLIB
     if filename.startswith("<"):
-        return not filename.startswith("<graph")
+        return True
     if filename.startswith(_SITE):
         return not any(part in _EXCLUDED for part in filename[len(_SITE) :].split(os.sep))
     if filename.startswith(_STDLIB):
@@ -102,7 +102,7 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "cuda"], ["runtime", "checks.py"],
     ["runtime", "utils", "checkpoint.py"], ["runtime", "pytree.py"], ["runtime", "profiler.py"],
     ["runtime", "marks.py"], ["runtime", "ops"], ["runtime", "limits.py"],
-    ["runtime", "promotion.py"],
+    ["runtime", "promotion.py"], ["ir", "graph_module.py"], ["ir", "signature.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [
@@ -141,7 +141,7 @@ def may_capture(filename: str, name: str) -> bool:
         if inside[-1] in _OF_LENGTHS or name in _READING_LENGTHS:
             return False
         return name == "__call__" or not name.startswith(("__", "reset_"))
-    if filename.startswith(("<frozen", _STDLIB)) and not filename.startswith(_SITE):
+    if filename.startswith(("<frozen", "<graph", _STDLIB)) and not filename.startswith(_SITE):
         return False
     return may_inline(filename)
 

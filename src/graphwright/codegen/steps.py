@@ -100,7 +100,7 @@ def _script(
     held = {node: script.constant(module.attr(str(node.target)))
             for node in graph.nodes if node.op == "get_attr"}
     readable = {**held, **registers}
-    results: Any = graph.output_node.args[0]
+    results: Any = graph.output_node().args[0]
     for step, dead in zip(steps, _dead_after(steps, results), strict=True):
         step.write(script, readable)
         script.free(sorted(registers[node] for node in dead if node in registers))

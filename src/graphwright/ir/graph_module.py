@@ -1,4 +1,4 @@
-"""`GraphModule`: a graph with the constants it refers to, callable."""
+"""`GraphModule`: a graph with the constants and submodules it refers to, callable."""
 
 from __future__ import annotations
 
@@ -11,36 +11,67 @@ from itertools import count
 from typing import Any
 
 from graphwright.ir.graph import Graph
-from graphwright.ir.lint import check
-from graphwright.ir.printing import Source, source_of
+from graphwright.ir.lint import check, follow
+from graphwright.ir.printing import PythonCode, source_of
+from graphwright.runtime.nn.module import Module
+from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.symbolic.places import value_at
+from graphwright.runtime.tensor import Tensor
 
 _serial = count()
 _dead: list[str] = []  # file names of sources whose functions are gone
 
 
-class GraphModule:
-    """A graph, and the tensors and submodules that its `get_attr` and `call_module` nodes name.
+class GraphModule(Module):
+    """A graph as a module, with what its `get_attr` and `call_module` nodes name.
+
+    Calling it runs `code`, which is made from the graph at the first call and after `recompile`.
 
     Args:
-        root: where those are found: a mapping from path to object, or an object whose attributes
-            the paths lead through.
+        root: where the named values are found, and copied from: a mapping from path to value, or
+            a module (or other object) whose attributes the paths lead through. Tensors that are
+            no parameters become buffers.
         graph: the graph; it can be changed afterwards, then call `recompile`.
+        class_name: what it is called when it is printed.
 
     Attributes:
         meta: facts about the whole graph. Keys in use: "shape_env", "symbols" (size symbol ->
             (placeholder index, place in it: see `runtime.symbolic.places`)),
             "rng_ops" (how many random ops it runs), "layouts" (strides that its first results
             have for the user; None: any).
+
+    Raises: RuntimeError if the graph names a path that a mapping lacks, AttributeError if it is
+        not found in a module.
     """
 
-    def __init__(self, root: Any, graph: Graph) -> None:
-        self.attrs: dict[str, Any] = dict(root) if isinstance(root, Mapping) else {}
+    meta: dict[str, Any]
+    _graph: Graph
+    _run: Callable[..., Any] | None
+    _replaced: Callable[..., Any] | None
+    _name: str
+
+    def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
+        super().__init__()
+        state = self.__dict__
+        state["meta"], state["_name"] = {}, class_name
+        state["_run"] = state["_replaced"] = None
+        if isinstance(root, Module):
+            state["training"] = root.training
         self.graph = graph
-        self.meta: dict[str, Any] = {}
-        self._forward: Callable[..., Any] | None = None
-        if not isinstance(root, Mapping):
-            self._take_attributes(root)
+        for node in graph.nodes:
+            if node.op in ("get_attr", "call_module"):
+                self._take(root, str(node.target))
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that calls run."""
+        return self._graph
+
+    @graph.setter
+    def graph(self, graph: Graph) -> None:
+        state = self.__dict__
+        state["_graph"], state["_run"] = graph, None
+        graph.owning_module = self
 
     @property
     def symbols(self) -> dict[str, tuple[int, int]]:
@@ -51,33 +82,44 @@ class GraphModule:
     @property
     def code(self) -> str:
         """The graph as Python source; what calling the module runs."""
-        return self._source().text
+        return self._source().src
 
     @property
     def forward(self) -> Callable[..., Any]:
-        """The function that runs the graph."""
-        if self._forward is None:
-            self._forward = _compile(self._source()).__get__(self)
-        return self._forward
+        """The function that runs the graph, or what was assigned in its place."""
+        if self._replaced is not None:
+            return self._replaced
+        return (self._run or self.prepare()).__get__(self)
 
-    def __call__(self, *args: Any) -> Any:
-        return self.forward(*args)
+    @forward.setter
+    def forward(self, function: Callable[..., Any]) -> None:
+        self.__dict__["_replaced"] = function
+
+    def prepare(self) -> Callable[..., Any]:
+        """What a call runs, made of the code if there is nothing yet."""
+        run = self._run
+        if run is None:
+            run = self.__dict__["_run"] = _compile(self._source())
+        return run
 
     def recompile(self) -> None:
         """Forget the code made from the graph as it was before."""
-        self._forward = None
+        self.__dict__["_run"] = None
 
     def readable(self) -> str:
         """The source with the users' lines and the shapes and dtypes as comments."""
-        return source_of(self.graph, self.symbols, annotate=True).text
+        return source_of(self.graph, self.symbols, annotate=True).src
 
     def tabular(self) -> str:
         """The graph as a table."""
         return str(self.graph)
 
-    def print_readable(self) -> None:
-        """Print `readable()`."""
-        print(self.readable())
+    def print_readable(self, print_output: bool = True) -> str:
+        """Print `readable()` if `print_output`, and return it."""
+        text = self.readable()
+        if print_output:
+            print(text)
+        return text
 
     def print_tabular(self) -> None:
         """Print `tabular()`."""
@@ -85,23 +127,49 @@ class GraphModule:
 
     def lint(self, after: str = "") -> None:
         """Raises: GraphError if the graph is malformed; `after` names the pass to blame."""
-        check(self.graph, self.attrs, after)
+        check(self.graph, self, after)
 
     def attr(self, path: str) -> Any:
         """The constant or submodule at `path`. Raises: AttributeError if there is none."""
-        try:
-            return self.attrs[path]
-        except KeyError:
-            raise AttributeError(f"the graph module has no attribute {path!r}") from None
+        return follow(self, path)
 
     def add_attr(self, base: str, value: Any) -> str:
         """Hold `value` under `base` or a name made from it; the name it got."""
         name, number = base, 0
-        while name in self.attrs and self.attrs[name] is not value:
+        while getattr(self, name, value) is not value:
             number += 1
             name = f"{base}_{number}"
-        self.attrs[name] = value
+        self.hold(name, value)
         return name
+
+    def add_submodule(self, target: str, m: Module) -> bool:
+        """Put a module at the path `target`. False if what is on the way is no module."""
+        owner = self._owner_of(target)
+        if owner is None or isinstance(getattr(owner, target.rpartition(".")[2], m), Tensor):
+            return False
+        setattr(owner, target.rpartition(".")[2], m)
+        return True
+
+    def delete_submodule(self, target: str) -> bool:
+        """Remove the module at the path `target`. False if there is none."""
+        parent, _, name = target.rpartition(".")
+        try:
+            owner = self.get_submodule(parent)
+        except AttributeError:
+            return False
+        if not isinstance(getattr(owner, name, None), Module):
+            return False
+        delattr(owner, name)
+        return True
+
+    def delete_all_unused_submodules(self) -> None:
+        """Remove the submodules that no node names and that are in none that a node calls."""
+        named = [node for node in self.graph.nodes if node.op in ("get_attr", "call_module")]
+        around = {path for node in named for path in _ways_to(str(node.target))}
+        called = {str(node.target) for node in named if node.op == "call_module"}
+        for path in [path for path, _ in self.named_modules()]:
+            if path not in around and called.isdisjoint(_ways_to(path)):
+                self.delete_submodule(path)
 
     def bind_sizes(self, args: tuple[Any, ...]) -> dict[str, Any]:
         """The values of the size symbols for these arguments."""
@@ -110,57 +178,84 @@ class GraphModule:
 
     def copy(self) -> GraphModule:
         """A copy with its own graph, which shares the constants."""
-        result = GraphModule(self.attrs, self.graph.copy()[0])
-        result.meta = dict(self.meta)
+        result = GraphModule(self, self.graph.copy()[0], self._name)
+        result.meta.update(self.meta)
         return result
 
     def __copy__(self) -> GraphModule:
         return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
-        memo[id(self)] = result = self.copy()
-        result.attrs = copy.deepcopy(self.attrs, memo)
+        memo[id(self)] = result = type(self).__new__(type(self))
+        state = self.__getstate__()
+        facts = state.pop("meta")
+        result.__setstate__({**copy.deepcopy(state, memo), "meta": dict(facts)})
         return result
 
-    def __getattr__(self, name: str) -> Any:
-        attrs = self.__dict__.get("attrs", {})
-        if name in attrs:
-            return attrs[name]
-        if any(path.startswith(name + ".") for path in attrs):
-            return _Folder(attrs, name + ".")
-        raise AttributeError(f"GraphModule has no attribute {name!r}")
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_run": None}
 
-    def __repr__(self) -> str:
-        return f"GraphModule({len(self.graph.nodes)} nodes)"
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._graph.owning_module = self
+
+    def _get_name(self) -> str:
+        return self._name
 
     def __str__(self) -> str:
-        return self.readable()
+        return f"{self!r}\n\n{self.readable()}"
 
-    def _source(self) -> Source:
+    def _source(self) -> PythonCode:
         return source_of(self.graph, self.symbols)
 
-    def _take_attributes(self, root: Any) -> None:
-        for node in self.graph.nodes:
-            if node.op in ("get_attr", "call_module"):
-                value = root
-                for part in str(node.target).split("."):
-                    value = getattr(value, part)
-                self.attrs[str(node.target)] = value
+    def _take(self, root: Any, path: str) -> None:
+        """Hold what `root` has at `path`, unless the submodule that has it is held already."""
+        if isinstance(root, Mapping):
+            if path not in root:
+                raise RuntimeError(f"the graph names {path!r}, which the mapping has not")
+            self.hold(path, root[path])
+            return
+        parent, _, name = path.rpartition(".")
+        owner = follow(root, parent) if parent else root
+        if not self._shares(root, parent):
+            hidden = name in getattr(owner, "_non_persistent_buffers_set", ())
+            self.hold(path, getattr(owner, name), persistent=not hidden)
+
+    def _shares(self, root: Any, path: str) -> bool:
+        """Whether a submodule on a path of `root` is this module's, too."""
+        here: Any = self
+        for part in path.split(".") if path else ():
+            here, root = getattr(here, part, None), getattr(root, part)
+            if here is None or here is root:
+                return here is root
+        return False
+
+    def hold(self, path: str, value: Any, persistent: bool = True) -> None:
+        """Make `value` the attribute at `path`; a tensor that is no parameter as a buffer."""
+        owner, name = self._owner_of(path), path.rpartition(".")[2]
+        if owner is None:
+            raise RuntimeError(f"{path!r} leads through what is no module")
+        if isinstance(value, Tensor) and not isinstance(value, Parameter):
+            owner.register_buffer(name, value, persistent)
+        else:
+            setattr(owner, name, value)
+
+    def _owner_of(self, path: str) -> Module | None:
+        """The module that a path's last name is of, made where missing; None for no module."""
+        owner: Module = self
+        for part in path.split(".")[:-1]:
+            if not hasattr(owner, part):
+                setattr(owner, part, Module())
+            owner = getattr(owner, part)
+            if not isinstance(owner, Module):
+                return None
+        return owner
 
 
-class _Folder:
-    """The attributes whose paths begin with `prefix`, so that `self.block.weight` works."""
-
-    def __init__(self, attrs: Mapping[str, Any], prefix: str) -> None:
-        self._attrs, self._prefix = attrs, prefix
-
-    def __getattr__(self, name: str) -> Any:
-        path = self._prefix + name
-        if path in self._attrs:
-            return self._attrs[path]
-        if any(key.startswith(path + ".") for key in self._attrs):
-            return _Folder(self._attrs, path + ".")
-        raise AttributeError(f"GraphModule has no attribute {path!r}")
+def _ways_to(path: str) -> list[str]:
+    """A dotted path and those that lead to it, the empty one first."""
+    parts = path.split(".")
+    return [".".join(parts[:length]) for length in range(len(parts) + 1)]
 
 
 def _forget_dead_sources() -> None:
@@ -173,13 +268,13 @@ def _forget_dead_sources() -> None:
             linecache.cache.pop(_dead.pop(), None)
 
 
-def _compile(source: Source) -> Any:
+def _compile(source: PythonCode) -> Any:
     """The function `forward` of the source; tracebacks through it show its lines."""
     _forget_dead_sources()
     filename = f"<graph {next(_serial)}>"
-    linecache.cache[filename] = (len(source.text), None, source.text.splitlines(True), filename)
-    names = dict(source.names)
-    exec(compile(source.text, filename, "exec"), names)
+    linecache.cache[filename] = (len(source.src), None, source.src.splitlines(True), filename)
+    names = dict(source.globals)
+    exec(compile(source.src, filename, "exec"), names)
     forward = names["forward"]
     weakref.finalize(forward, _dead.append, filename).atexit = False
     return forward

@@ -65,7 +65,7 @@ class Joint(Record):
 
     def read_by_gradients(self) -> set[int]:
         """The positions of the inputs that the values of gradients depend on."""
-        results = self.module.graph.output_node.args[0]
+        results = self.module.graph.output_node().args[0]
         pending = [node for node in results[self.n_forward:] if isinstance(node, Node)]
         reached: set[Node] = set()
         while pending:
@@ -174,7 +174,7 @@ class ByResults(Interpreter):
     def __init__(self, joint: GraphModule, edges: dict[int, tuple[Any, int]]) -> None:
         """edges: those of results, by their positions."""
         super().__init__(joint)
-        results = joint.graph.output_node.args[0]
+        results = joint.graph.output_node().args[0]
         self.edges = {results[index]: edge for index, edge in edges.items()
                       if results[index].op != "placeholder"}
 

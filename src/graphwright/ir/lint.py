@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 from graphwright.ir.node import OPS, Node
 
@@ -11,15 +11,29 @@ if TYPE_CHECKING:
     from graphwright.ir.graph import Graph
 
 
-class GraphError(Exception):
+class GraphError(RuntimeError):
     """A graph that is not well formed. The message names the nodes."""
 
 
-def lint(graph: Graph, attrs: Mapping[str, object] | None = None) -> list[str]:
+def follow(owner: object, path: str) -> Any:
+    """The attribute at a dotted path. Raises: AttributeError if there is none."""
+    return reduce(getattr, path.split("."), owner)
+
+
+def _lacks(owner: object, path: object) -> bool:
+    try:
+        follow(owner, str(path))
+    except AttributeError:
+        return True
+    return False
+
+
+def lint(graph: Graph, owner: object = None) -> list[str]:
     """What is wrong with `graph`, one sentence each; empty if it is well formed.
 
     Checks names (unique), order (values before their users; placeholders first; the output last,
-    once), users against inputs, targets against kinds, and with `attrs` that constants exist.
+    once), users against inputs, targets against kinds, and that `owner` has the constants and
+    submodules, unless it is None.
     """
     errors: list[str] = []
     seen: dict[Node, None] = {}
@@ -34,7 +48,8 @@ def lint(graph: Graph, attrs: Mapping[str, object] | None = None) -> list[str]:
         used += len(node.users)
         if node.name in names:
             errors.append(f"node {node.name}: its name is used twice")
-        if attrs is not None and node.op == "get_attr" and node.target not in attrs:
+        named = node.op in ("get_attr", "call_module")
+        if owner is not None and named and _lacks(owner, node.target):
             errors.append(f"node {node.name}: the module has no attribute {node.target!r}")
         names.add(node.name)
         seen[node] = None
@@ -47,9 +62,9 @@ def lint(graph: Graph, attrs: Mapping[str, object] | None = None) -> list[str]:
     return errors
 
 
-def check(graph: Graph, attrs: Mapping[str, object] | None = None, after: str = "") -> None:
+def check(graph: Graph, owner: object = None, after: str = "") -> None:
     """Raises: GraphError if `lint` finds anything; `after` names the pass to blame."""
-    errors = lint(graph, attrs)
+    errors = lint(graph, owner)
     if errors:
         raise GraphError("\n".join([f"malformed graph{after and f' after {after}'}:", *errors]))
 

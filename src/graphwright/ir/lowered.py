@@ -224,7 +224,7 @@ class Lowered(Record, frozen=False):
         return Script([*inputs, *more], self.forward.symbols), inputs
 
     def _finish(self, script: Script, inputs: Sequence[str]) -> None:
-        count = len(self.forward.graph.output_node.args[0])
+        count = len(self.forward.graph.output_node().args[0])
         outputs = [f"outputs[{number}]" for number in range(count)]
         found = [spec.write(script, inputs, outputs) for spec in self.outputs]
         script.add(f"return ({''.join([f'{text}, ' for text in found])})")

@@ -9,21 +9,25 @@ There are six kinds, told apart by `op`:
     call_module     the submodule at path `target`, called
     output          returns args[0]
 
-`args` and `kwargs` hold nodes, constants, and tuples, lists, dicts and slices of them.
+`args` and `kwargs` hold nodes, constants, and tuples, lists, dicts and slices of them; lists and
+dicts are held as immutable ones. The args of a placeholder are its default, if it has one.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
+from graphwright.ir.immutable import immutable_dict, immutable_list
+from graphwright.runtime.checks import _assert
 from graphwright.runtime.dtypes import dtype
 
 if TYPE_CHECKING:
     from graphwright.ir.graph import Graph
 
 Target: TypeAlias = Union[Callable[..., Any], str]
+F = TypeVar("F", bound=Callable[..., Any])
 
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
@@ -32,26 +36,28 @@ RECOMPUTED = "recomputed"
 
 
 _ATOMS = frozenset({int, float, bool, str, type(None), dtype})
+LISTS = frozenset({list, immutable_list})
+DICTS = frozenset({dict, immutable_dict})
 
 
 def map_nodes(value: Any, function: Callable[[Node], Any]) -> Any:
-    """`value` with `function` applied to every node in it; containers keep their kind."""
+    """`value` with `function` applied to every node in it, as `map_leaves` applies it."""
     return map_leaves(value, lambda leaf: function(leaf) if type(leaf) is Node else leaf)
 
 
 def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     """`value` with `function` applied to what is in it; containers keep their kind.
 
-    Numbers, strings, dtypes and None stay as they are.
+    Numbers, strings, dtypes and None stay as they are. Immutable lists and dicts become plain.
     """
     kind = type(value)
     if kind in _ATOMS:
         return value
     if kind is tuple:
         return tuple([map_leaves(item, function) for item in value])
-    if kind is list:
+    if kind in LISTS:
         return [map_leaves(item, function) for item in value]
-    if kind is dict:
+    if kind in DICTS:
         return {key: map_leaves(item, function) for key, item in value.items()}
     if kind is slice:
         return slice(*(map_leaves(p, function) for p in (value.start, value.stop, value.step)))
@@ -61,28 +67,47 @@ def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     return function(value)
 
 
-def collect_nodes(value: Any, found: dict[Node, None]) -> None:
-    """Add the nodes in `value` to `found`, in order."""
+def _frozen(value: Any, found: dict[Node, None]) -> Any:
+    """`value` with immutable lists and dicts in it; its nodes are added to `found`, in order."""
     kind = type(value)
     if kind is Node:
         found[value] = None
-    elif kind in _ATOMS:
-        return
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            collect_nodes(item, found)
-    elif kind is dict:
-        for item in value.values():
-            collect_nodes(item, found)
-    elif kind is slice:
-        collect_nodes((value.start, value.stop, value.step), found)
+        return value
+    if kind in _ATOMS:
+        return value
+    if kind in LISTS:
+        return immutable_list([_frozen(item, found) for item in value])
+    if kind in DICTS:
+        return immutable_dict({key: _frozen(item, found) for key, item in value.items()})
+    if kind is slice:
+        return slice(*[_frozen(part, found) for part in (value.start, value.stop, value.step)])
+    if isinstance(value, tuple):
+        items = [_frozen(item, found) for item in value]
+        if all(map(operator.is_, items, value)):
+            return value
+        return kind(*items) if hasattr(value, "_fields") else tuple(items)
+    return value
 
+
+_NO_KWARGS: immutable_dict[str, Any] = immutable_dict()
 
 _WRITES = frozenset({
     operator.setitem, operator.delitem, operator.iadd, operator.isub, operator.imul,
     operator.imatmul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow,
     operator.ilshift, operator.irshift, operator.iand, operator.ior, operator.ixor,
 })  # fmt: skip
+
+
+_IMPURE: set[Callable[..., Any]] = {_assert}
+
+
+map_aggregate, map_arg = map_leaves, map_nodes
+
+
+def has_side_effect(function: F) -> F:
+    """Keep calls of `function` in graphs although nothing uses their value; also a decorator."""
+    _IMPURE.add(function)
+    return function
 
 
 class Node:
@@ -92,22 +117,24 @@ class Node:
         graph: the graph it belongs to.
         name: unique in the graph; the variable that holds its value in `GraphModule.code`.
         op, target: see the module's docstring.
+        type: what the program annotates its value with, or None.
         users: the nodes that take this one's value, in order of their first use (dict as set).
         meta: what is known of it. Keys in use: "val" (its value on fake tensors), "source" (of
             a placeholder: where capture found it), "stack" (filename, line number, source text).
     """
 
-    __slots__ = ("_args", "_inputs", "_kwargs", "_next", "_prev", "erased", "graph", "meta",
-                 "name", "op", "target", "users")
+    __slots__ = ("__dict__", "__weakref__", "_args", "_inputs", "_kwargs", "_next", "_prev",
+                 "erased", "graph", "meta", "name", "op", "target", "type", "users")
 
     def __init__(
         self, graph: Graph, name: str, op: str, target: Target,
-        args: tuple[Any, ...], kwargs: dict[str, Any],
+        args: tuple[Any, ...], kwargs: Mapping[str, Any], type: Any = None,
     ) -> None:
         self.graph = graph
         self.name = name
         self.op = op
         self.target = target
+        self.type = type
         self.users: dict[Node, None] = {}
         self.meta: dict[str, Any] = {}
         self.erased = False
@@ -130,8 +157,8 @@ class Node:
         return self._kwargs
 
     @kwargs.setter
-    def kwargs(self, kwargs: dict[str, Any]) -> None:
-        self._set(self._args, dict(kwargs))
+    def kwargs(self, kwargs: Mapping[str, Any]) -> None:
+        self._set(self._args, kwargs)
 
     @property
     def all_input_nodes(self) -> list[Node]:
@@ -152,14 +179,19 @@ class Node:
         """The node before it (a node whose `op` is "root" at the beginning)."""
         return self._prev
 
-    def _set(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _set(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         for node in self._inputs:
             node.users.pop(self, None)
         inputs: dict[Node, None] = {}
-        self._args, self._kwargs, self._inputs = args, kwargs, inputs
-        collect_nodes(args, inputs)
-        if kwargs:
-            collect_nodes(kwargs, inputs)
+        for arg in args:
+            kind = type(arg)
+            if kind is Node:
+                inputs[arg] = None
+            elif kind not in _ATOMS:
+                args = _frozen(args, inputs)
+                break
+        self._args, self._inputs = args, inputs
+        self._kwargs = _frozen(dict(kwargs), inputs) if kwargs else _NO_KWARGS
         for node in inputs:
             node.users[self] = None
 
@@ -182,11 +214,18 @@ class Node:
     def is_impure(self) -> bool:
         """Whether it does more than give a value, as far as its target's name tells.
 
-        Placeholders, the output, modules, writes in place and changes of a mode, which give
-        nothing, do; a random draw does not.
+        Placeholders, the output, writes in place, changes of a mode, which give nothing, and what
+        `has_side_effect` names do; a random draw does not. A submodule does if its `_is_impure`
+        says so, or if the graph belongs to no module.
         """
+        if self.op == "call_module":
+            owner = self.graph.owning_module
+            called = None if owner is None else owner.attr(str(self.target))
+            return called is None or bool(getattr(called, "_is_impure", False))
         if self.op not in ("call_function", "call_method"):
             return self.op != "get_attr"
+        if self.target in _IMPURE:
+            return True
         name: str = self.target if isinstance(self.target, str) else getattr(
             self.target, "__name__", "")
         in_place = name.endswith("_") and not name.endswith("__")
@@ -199,16 +238,44 @@ class Node:
         self._set(map_nodes(self._args, swap), map_nodes(self._kwargs, swap))
 
     def replace_all_uses_with(
-        self, new: Node, where: Callable[[Node], bool] = lambda user: True
+        self, replace_with: Node, delete_user_cb: Callable[[Node], bool] = lambda user: True, *,
+        propagate_meta: bool = False,
     ) -> list[Node]:
-        """Make the users of this node, those for which `where` holds, take `new` instead.
+        """Make the users of this node, those for which `delete_user_cb` holds, take another.
 
-        Returns: the nodes that were changed.
+        `replace_with` itself goes on taking this node. With `propagate_meta` it gets this node's
+        facts. Returns: the nodes that were changed.
         """
-        changed = [user for user in self.users if user is not new and where(user)]
+        if propagate_meta:
+            replace_with.meta.update(self.meta)
+        changed = [user for user in self.users
+                   if user is not replace_with and delete_user_cb(user)]
         for user in changed:
-            user.replace_input_with(self, new)
+            user.replace_input_with(self, replace_with)
         return changed
+
+    @property
+    def stack_trace(self) -> str | None:
+        """Where the program computes it, as text; None if that is not known."""
+        if "stack_trace" in self.meta or "stack" not in self.meta:
+            return self.meta.get("stack_trace")
+        filename, line, text = self.meta["stack"]
+        return f'File "{filename}", line {line}\n    {text}'
+
+    @stack_trace.setter
+    def stack_trace(self, text: str | None) -> None:
+        self.meta["stack_trace"] = text
+
+    def format_node(self) -> str:
+        """The node on one line: name, number of users, kind, target and arguments."""
+        arguments = ""
+        if self.op not in ("placeholder", "get_attr", "output"):
+            arguments = f"(args = {_shown(self.args)}, kwargs = {_shown(self.kwargs)})"
+        if self.op == "output":
+            return f"return {_shown(self.args[0])}"
+        target = getattr(self.target, "__name__", self.target)
+        return (f"%{self.name} : [num_users={len(self.users)}] = "
+                f"{self.op}[target={target}]{arguments}")
 
     def append(self, node: Node) -> None:
         """Move `node` directly after this one."""
@@ -230,3 +297,16 @@ class Node:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:
         raise TypeError("nodes are copied with their graph: copy.deepcopy(node.graph)")
+
+
+def _shown(value: Any) -> str:
+    """Arguments as text in which nodes are marked by a percent sign."""
+    if isinstance(value, Node):
+        return f"%{value.name}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join([f'{key}: {_shown(item)}' for key, item in value.items()])}}}"
+    return str(value)

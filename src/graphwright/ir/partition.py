@@ -98,7 +98,7 @@ class _Split:
         self.inputs = {node: i for i, node in enumerate(self.placeholders[:n_inputs])}
         self.tangents = self.placeholders[n_inputs:]
         self.mutated = mutated
-        results = joint.graph.output_node.args[0]
+        results = joint.graph.output_node().args[0]
         self.results, self.gradients = results[:n_forward], results[n_forward:]
         self.free = {*self.inputs, *(r for r in self.results if isinstance(r, Node))}
         self.exposed: set[Node] = set()
@@ -113,7 +113,7 @@ class _Split:
     def run(self) -> Partition:
         saved = self._choose()
         forward, positions = self._forward(saved)
-        values = forward.graph.output_node.meta["val"]
+        values = forward.graph.output_node().meta["val"]
         kept = {n: values[positions[n]] if n in positions else n.meta["val"] for n in saved}
         entries = [
             Saved("input", self.inputs[n]) if n not in positions else Saved("output", positions[n])
@@ -282,7 +282,7 @@ class _Split:
         output = graph.output(tuple(outputs))
         output.meta["val"] = map_leaves(
             tuple(outputs), lambda n: n.meta["val"] if isinstance(n, Node) else n)
-        module = GraphModule(self.joint.attrs, graph)
+        module = GraphModule(self.joint, graph)
         module.meta.update(self.joint.meta)
         bind_symbols(module)
         return module

@@ -100,7 +100,7 @@ def _algebra(state: State) -> None:
     if state.joint is not None:
         graph = state.module.graph
         exposed.update(graph.placeholders[:len(state.inputs)])
-        exposed.update(n for n in graph.output_node.args[0] if isinstance(n, Node))
+        exposed.update(n for n in graph.output_node().args[0] if isinstance(n, Node))
     simplify(state.module, exposed)
 
 
@@ -109,7 +109,7 @@ def _cse(state: State) -> None:
     if state.joint is None:
         merge_common(state.module)
         return
-    results = graph.output_node.args[0][:state.joint.n_forward]
+    results = graph.output_node().args[0][:state.joint.n_forward]
     merge_common(state.module, {r for r in results if isinstance(r, Node)},
                  graph.placeholders[len(state.inputs):])
 
@@ -217,7 +217,7 @@ def _closed(disabled: Collection[str]) -> set[str]:
 
 
 def _as_they_are(module: GraphModule) -> list[OutputSpec]:
-    results = module.graph.output_node.args[0]
+    results = module.graph.output_node().args[0]
     count = len(results) if isinstance(results, (tuple, list)) else 1
     return [OutputSpec("fresh", index) for index in range(count)]
 
@@ -230,7 +230,7 @@ def placeholder_values(module: GraphModule) -> list[Any]:
 def _shapes(module: GraphModule) -> list[Any]:
     """Those of what a graph gives; None of what is no tensor."""
     values = [leaf.meta["val"] if isinstance(leaf, Node) else None
-              for leaf in module.graph.output_node.args[0]]
+              for leaf in module.graph.output_node().args[0]]
     return [getattr(value, "shape", None) for value in values]
 
 
@@ -246,7 +246,7 @@ def lower_joint(joint: Joint, inputs: Sequence[Any]) -> GraphModule:
 
 def _lowered(state: State) -> Lowered:
     joint = state.joint
-    results = state.module.graph.output_node.args[0]
+    results = state.module.graph.output_node().args[0]
     count = len(results) if isinstance(results, (tuple, list)) else 1
     lowered = Lowered(
         state.module, state.outputs, count, state.mutated,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from graphwright.ir.node import Node
+from graphwright.ir.node import DICTS, LISTS, Node
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.table import TABLE, Op
@@ -54,16 +54,16 @@ def _run_bound(op: Op, *args: Any, **named: Any) -> Any:
 _OPS = BoundOps()
 
 
-class Source(Record, frozen=False):
+class PythonCode(Record, frozen=False):
     """Python text that defines `forward`, and the names that it needs around it."""
 
-    text: str
-    names: dict[str, Any] = field(default_factory=dict)
+    src: str
+    globals: dict[str, Any] = field(default_factory=dict)
 
 
 def source_of(
     graph: Graph, symbols: dict[str, tuple[int, int]], *, annotate: bool = False
-) -> Source:
+) -> PythonCode:
     """The graph as a function `forward(self, ...)`.
 
     Args:
@@ -72,7 +72,7 @@ def source_of(
     """
     printer = _Printer(graph)
     arguments = [node.name for node in graph.placeholders]
-    lines = [f"def forward({', '.join(['self', *arguments])}):"]
+    lines = printer.head()
     lines += [f"    {line}" for line in _symbol_lines(symbols, arguments)]
     where: object = None
     last_use = _last_uses(graph)
@@ -90,7 +90,7 @@ def source_of(
         lines.append(f"    {statement}{'; ' + dead if dead and not annotate else ''}{note}")
     if len(lines) == 1:
         lines.append("    pass")
-    return Source("\n".join(lines) + "\n", printer.names)
+    return PythonCode("\n".join(lines) + "\n", printer.names)
 
 
 def table_of(graph: Graph) -> str:
@@ -148,15 +148,41 @@ class _Printer:
     """
 
     def __init__(self, graph: Graph) -> None:
+        self.graph = graph
         self.names: dict[str, Any] = {}
         self.taken = {node.name for node in graph.nodes}
+
+    def head(self) -> list[str]:
+        """The lines up to the first statement."""
+        nodes = self.graph.placeholders
+        signature = self.graph.signature
+        if signature is not None:
+            given = ", ".join(signature.names)
+            return [
+                f"def forward({', '.join(['self', *signature.names])}):",
+                f"    {''.join([f'{node.name}, ' for node in nodes])}= "
+                f"{self.named('signature', signature)}.flatten([{given}])",
+            ]
+        arguments = [self.parameter(node) for node in sorted(nodes, key=_rank)]
+        starred = [f"    {node.name} = {str(node.target).lstrip('*')}" for node in nodes
+                   if _rank(node) and str(node.target).lstrip("*") != node.name]
+        return [f"def forward({', '.join(['self', *arguments])}):", *starred]
+
+    def parameter(self, node: Node) -> str:
+        """A placeholder as a parameter: its name, with its default if it has one."""
+        if str(node.target).startswith("*"):
+            return str(node.target)
+        return f"{node.name}={self.value(node.args[0])}" if node.args else node.name
 
     def statement(self, node: Node) -> str | None:
         """The node as a statement; None for a placeholder."""
         if node.op == "placeholder":
             return None
         if node.op == "output":
-            return f"return {self.value(node.args[0])}"
+            signature, value = self.graph.signature, self.value(node.args[0])
+            if signature is not None and signature.results is not None:
+                value = f"{self.named('signature', signature)}.result({value})"
+            return f"return {value}"
         return f"{node.name} = {self.expression(node)}"
 
     def expression(self, node: Node) -> str:
@@ -176,6 +202,8 @@ class _Printer:
                 return f"{self.operand(operands[0])} {_INFIX[target]} {self.operand(operands[1])}"
             if target is operator.getitem:
                 return f"{self.owner(operands[0])}[{self.index(operands[1])}]"
+            if target is getattr and _is_name(operands[1]):
+                return f"{self.owner(operands[0])}.{operands[1]}"
         if not node.kwargs and len(operands) == 1 and target in _PREFIX:
             return f"{_PREFIX[target]}{self.operand(operands[0])}"
         return f"{self.callee(target)}({self.arguments(operands, node.kwargs)})"
@@ -197,9 +225,10 @@ class _Printer:
         return f"ops.{op.name}"
 
     def attribute(self, path: str) -> str:
-        simple = all(part.isidentifier() and not keyword.iskeyword(part)
-                     for part in path.split("."))
-        return f"self.{path}" if simple else f"self.attr({path!r})"
+        text = "self"
+        for part in path.split("."):
+            text = f"{text}.{part}" if _is_name(part) else f"getattr({text}, {part!r})"
+        return text
 
     def arguments(self, args: Iterable[Any], kwargs: dict[str, Any]) -> str:
         return ", ".join([*map(self.value, args),
@@ -229,9 +258,9 @@ class _Printer:
             return repr(value)
         if kind is tuple:
             return f"({', '.join(map(self.value, value))}{',' if len(value) == 1 else ''})"
-        if kind is list:
+        if kind in LISTS:
             return f"[{', '.join(map(self.value, value))}]"
-        if kind is dict:
+        if kind in DICTS:
             return "{" + ", ".join(f"{k!r}: {self.value(v)}" for k, v in value.items()) + "}"
         if kind is slice:
             return f"slice({self.value(value.start)}, {self.value(value.stop)}, " \
@@ -280,11 +309,28 @@ class _Printer:
         return candidate
 
 
+def _is_name(value: Any) -> bool:
+    """Whether a value is a string that can stand behind a dot."""
+    return isinstance(value, str) and value.isidentifier() and not keyword.iskeyword(value)
+
+
+def _rank(node: Node) -> int:
+    """Where a placeholder stands among the parameters: *args and **kwargs are the last."""
+    return str(node.target)[:2].count("*")
+
+
+_SPACES = tuple([f"graphwright{space}" for space in (
+    "", ".nn.functional", ".nn.init", ".linalg", ".fft", ".special")])
+
+
 def _public_path(target: Any, module: str | None, name: str) -> tuple[Any, str, str]:
-    """The object found at the shortest package path that leads to `target`."""
+    """The object found at the shortest package path that leads to `target`.
+
+    Functions of this library are looked for where users find them.
+    """
     parts = (module or "").split(".")
-    for length in range(1, len(parts) + 1):
-        path = ".".join(parts[:length])
+    spaces = _SPACES if parts[0] == "graphwright" else ()
+    for path in (*spaces, *[".".join(parts[:length + 1]) for length in range(len(parts))]):
         found: Any = sys.modules.get(path)
         for attribute in name.split("."):
             found = getattr(found, attribute, None)

@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.node import DICTS, LISTS, Node, map_leaves
 from graphwright.runtime.symbolic.expr import Expr
 from graphwright.runtime.symbolic.places import text_at
 
@@ -75,7 +75,7 @@ class Script:
             self._sized = True
             return f"{self.constant(size)}.evaluate(sizes)"
         kind = type(value)
-        if kind is dict:
+        if kind in DICTS:
             items = [f"{self.constant(key)}: {self.value(item, registers)}"
                      for key, item in value.items()]
             return f"{{{', '.join(items)}}}"
@@ -83,7 +83,7 @@ class Script:
             parts = self.values((value.start, value.stop, value.step), registers)
             return f"{self.constant(slice)}({parts})"
         parts = self.values(value, registers)
-        if kind is list:
+        if kind in LISTS:
             return f"[{parts}]"
         return f"{self.constant(kind)}({parts})" if hasattr(value, "_fields") else f"({parts})"
 

@@ -393,7 +393,9 @@ def trace(
 def inherit(module: GraphModule, origin: GraphModule) -> None:
     """Give `module` the constants' names and the facts of the graph it is made from."""
     module.meta.update(origin.meta)
-    module.attrs.update({n: v for n, v in origin.attrs.items() if n.startswith("constant")})
+    for name, value in (*origin._buffers.items(), *origin._parameters.items()):
+        if name.startswith("constant"):
+            module.add_attr(name, value)
 
 
 def copy_sources(origin: Graph, graph: Graph) -> None:

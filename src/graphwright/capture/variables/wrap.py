@@ -105,6 +105,7 @@ from graphwright.capture.variables.wrap_callables import (
     wrap_partial,
     wrap_python_function,
 )
+from graphwright.ir.graph_module import GraphModule
 from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
@@ -384,6 +385,8 @@ def _nn_module(output: OutputGraph, value: Any, source: Source) -> VariableTrack
     if original is not None:
         known = output.wrap(original, MroSource(TypeSource(source), "_original"))
         return CompiledModuleVariable(value, source, _MODULE_GETATTR, known)
+    if isinstance(value, GraphModule):
+        value.prepare()
     return NNModuleVariable(type(value), value, source, _MODULE_GETATTR)
 
 

@@ -35,7 +35,7 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.codegen.lowering.rules import RULES, Call, lower_call
 from graphwright.codegen.lowering.writes import resolved
-from graphwright.ir.node import Node
+from graphwright.ir.node import LISTS, Node
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype, int64
 from graphwright.runtime.records import Record
@@ -243,7 +243,7 @@ class GraphLowering:
 
     def _values(self, value: Any) -> Any:
         kind = type(value)
-        if kind in (tuple, list):
+        if kind is tuple or kind in LISTS:
             return kind([self._values(v) for v in value])
         if hasattr(value, "users") and hasattr(value, "meta"):
             return self.env[value]

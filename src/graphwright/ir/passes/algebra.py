@@ -181,7 +181,7 @@ def _untransposed(module: GraphModule, node: Node) -> Node | None:
 def _transposed_product(module: GraphModule, node: Node) -> Node | None:
     """transpose(mm(a, b)) is mm(transpose(b), transpose(a)), contiguous without a copy."""
     product, *dims = node.args
-    promised = module.graph.output_node.args[0][:len(module.meta.get("layouts", ()))]
+    promised = module.graph.output_node().args[0][:len(module.meta.get("layouts", ()))]
     if node in promised:
         return None
     if not (isinstance(product.target, Op) and product.target.name == "mm"

@@ -22,7 +22,7 @@ from collections.abc import Collection, Hashable
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node
+from graphwright.ir.node import DICTS, LISTS, Node
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.symbolic.symint import SymInt
 
@@ -94,9 +94,9 @@ def key_of(value: Any) -> Hashable:
         return value
     if kind is SymInt:
         return ("size", value.expr)
-    if kind in (tuple, list):
+    if kind is tuple or kind in LISTS:
         return (kind, *map(key_of, value))
-    if kind is dict:
+    if kind in DICTS:
         return (kind, *((k, key_of(v)) for k, v in value.items()))
     if kind is slice:
         return (kind, key_of(value.start), key_of(value.stop), key_of(value.step))

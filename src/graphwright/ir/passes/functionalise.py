@@ -224,7 +224,7 @@ def functionalise(
         needs_grad and isinstance(a, FakeTensor) and a.requires_grad for a in fake_inputs])
     with tracing(tracer):
         results = run.run(*args)
-        specs, outputs, layouts = _describe_outputs(results, module.graph.output_node.args[0])
+        specs, outputs, layouts = _describe_outputs(results, module.graph.output_node().args[0])
         mutated = []
         for root in run.inputs:
             if root.version:
@@ -294,7 +294,7 @@ class _Run(Replay):
 
     def _view(self, op: Op, node: Node) -> Alias:
         parent: Alias = self.env[node.args[0]]
-        step = (op, self.fetch_args_kwargs(node)[0][1:])
+        step = (op, self.fetch_args_kwargs_from_env(node)[0][1:])
         value = view_again(step, parent.read())
         region = parent.region.through(*step, parent.read(), value)
         root = parent.root
@@ -314,7 +314,7 @@ class _Run(Replay):
         if on_the_way or _may_repeat(view.shape, view.stride()) or (
                 alias.chain and may_overlap(memory.value.shape, memory.layout)):
             raise CannotLower(f"{op.name} writes to some places more than once")
-        args = self.fetch_args_kwargs(node)[0]
+        args = self.fetch_args_kwargs_from_env(node)[0]
         if op.name == "copy_" and args[0] is args[1] and memory.version:
             return alias
         seen = not self.needs_grad or (self.with_history and not alias.detached)

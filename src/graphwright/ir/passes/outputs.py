@@ -36,7 +36,7 @@ from graphwright.runtime.ops.table import TABLE, Op
 
 def own_outputs(module: GraphModule) -> None:
     """See the module's docstring."""
-    output = module.graph.output_node
+    output = module.graph.output_node()
     layouts = module.meta.get("layouts", ())
     seen: set[Node] = set()
     results: list[Any] = []

@@ -70,7 +70,7 @@ def may_be_zero(divisor: Any, dtype: DType) -> bool:
 
 def keep_refusals(module: GraphModule) -> None:
     """See the module's docstring."""
-    output = module.graph.output_node
+    output = module.graph.output_node()
     unread = [node for node in module.graph.nodes if not node.users and may_refuse(node)]
     for node in filter(_is_repeated, unread):
         module.graph.erase_node(node)

@@ -62,7 +62,7 @@ def write_back(
 
     Returns: the outputs that are left, old index to new.
     """
-    results = list(module.graph.output_node.args[0])
+    results = list(module.graph.output_node().args[0])
     arguments = module.graph.placeholders
     written = {place: arguments[index] for index, place in mutated if place not in keep}
     left = [place for place in range(len(results)) if place not in written]
@@ -73,14 +73,14 @@ def write_back(
         if chain.versions:
             chains.append(chain)
         else:
-            _write(module, module.graph.output_node, argument, (), results[place])
+            _write(module, module.graph.output_node(), argument, (), results[place])
     _separate(module, chains, set(written.values()))
     for chain in _in_order(module, chains):
         _replace(module, chain)
         chains.remove(chain)
     for chain in chains:
         for version in chain.versions:
-            _write_version(module, module.graph.output_node, chain.argument, version)
+            _write_version(module, module.graph.output_node(), chain.argument, version)
     module.graph.eliminate_dead_code(is_impure)
     check_writes(module.graph)
     return {old: new for new, old in enumerate(left)}
@@ -149,7 +149,7 @@ def _separate(
     for copy in module.graph.find_nodes(op="call_function", target=TABLE["copy_"]):
         if _behind(copy.args[1]) in memory:
             copy.update_arg(1, _copied(module, copy, copy.args[1]))
-    output = module.graph.output_node
+    output = module.graph.output_node()
     module.graph.set_results([
         _copied(module, output, result)
         if isinstance(result, Node) and _behind(result) in versions else result
@@ -188,7 +188,7 @@ def _in_order(module: GraphModule, chains: Collection[Chain]) -> list[Chain]:
             if found is not None:
                 order, chosen = found, [*chosen, chain]
     for node in order or ():
-        module.graph.output_node.prepend(node)
+        module.graph.output_node().prepend(node)
     return chosen
 
 

@@ -15,12 +15,16 @@ __all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks", "swap_tensors"]
 
 
 class _Capture:
-    """What the compiler provides once it is imported: a call whose frames are not captured."""
+    """What the compiler provides once it is imported: calls `run(function, *args, **kwargs)`.
 
-    __slots__ = ("run_outside",)
+    run_outside: frames of the call are not captured; run_eagerly: nor is compiled code entered.
+    """
+
+    __slots__ = ("run_eagerly", "run_outside")
 
     def __init__(self) -> None:
         self.run_outside: Callable[..., Any] = _call
+        self.run_eagerly: Callable[..., Any] = _call
 
 
 def _call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
