@@ -32,6 +32,7 @@ from graphwright.codegen.loops import (
 )
 from graphwright.codegen.program import Gemm, NativeProgram
 from graphwright.runtime import dtypes
+from graphwright.runtime.casts import cast_array
 from graphwright.runtime.symbolic.expr import (
     Add,
     Expr,
@@ -276,7 +277,7 @@ def apply(value: Apply, args: list[Any]) -> Any:
     """A scalar operation on arrays of lanes."""
     target = value.dtype.numpy
     if value.op == "cast":
-        return np.asarray(args[0]).astype(target)
+        return cast_array(np.asarray(args[0]), value.dtype)
     if value.op == "bitcast":
         return np.asarray(args[0]).view(target)
     if value.op == "where":

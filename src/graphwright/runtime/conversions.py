@@ -103,6 +103,7 @@ _TENSOR_TYPES = {
     dtypes.float64: "Double",
     dtypes.complex64: "ComplexFloat",
     dtypes.complex128: "ComplexDouble",
+    **{dtype: dtype.name.capitalize() for dtype in dtypes.FLOAT8},
 }
 
 

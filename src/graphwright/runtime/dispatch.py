@@ -7,6 +7,7 @@ bound positional tuple in schema order. Later layers hang themselves in through 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from graphwright.runtime.symbolic.symint import SymInt
 
 GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP, BATCHED, OVERRIDE = (
     1, 2, 4, 8, 16, 32, 64, 128)  # fmt: skip
+FLOAT8 = 1024
 TRACE, AUTOCAST, INFERENCE, COMPILING, MAPPED = 1, 2, 4, 8, 64
 _Result = TypeVar("_Result")
 
@@ -148,6 +150,13 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
     if flags & (FOREIGN | OVERLAP):
         args = _checked(op, args, flags)
         flags &= ~(FOREIGN | OVERLAP)
+        if not flags:
+            return op.run(*args)
+    if flags & FLOAT8:
+        out = import_module("graphwright.runtime.float8_ops").run(op, args)
+        if out is not NotImplemented:
+            return out
+        flags &= ~FLOAT8
         if not flags:
             return op.run(*args)
     if flags & MODES and _core.modes() & AUTOCAST:

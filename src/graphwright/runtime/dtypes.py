@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from graphwright.runtime import _core
+from graphwright.runtime.float8 import FORMATS
 from graphwright.runtime.naming import NAMING
 
 
@@ -20,7 +21,7 @@ class dtype:
         name: as in `graphwright.<name>`.
         code: the small integer that stands for it in native code.
         itemsize: bytes of one element.
-        numpy: the `numpy.dtype` of the memory (bfloat16 is ml_dtypes').
+        numpy: the `numpy.dtype` of the memory (those of bfloat16 and float8 are ml_dtypes').
         is_floating_point, is_complex, is_signed: as in PyTorch.
     """
 
@@ -49,7 +50,7 @@ class dtype:
         self.numpy = numpy
         self.is_floating_point = kind == "f"
         self.is_complex = kind == "c"
-        self.is_signed = kind in "fci"
+        self.is_signed = FORMATS[name].signed if name in FORMATS else kind in "fci"
 
     def __repr__(self) -> str:
         return f"{NAMING.root}.{self.name}"
@@ -58,7 +59,7 @@ class dtype:
         """The complex dtype of this precision. Raises RuntimeError for integers and bool."""
         if self.is_complex:
             return self
-        if not self.is_floating_point:
+        if not self.is_floating_point or self.name in FORMATS:
             raise RuntimeError(f"there is no complex dtype for {self.name}")
         return complex128 if self is float64 else complex64
 
@@ -104,12 +105,21 @@ complex128 = _register("complex128", 11, np.complex128, "c")
 uint16 = _register("uint16", 12, np.uint16, "u")
 uint32 = _register("uint32", 13, np.uint32, "u")
 uint64 = _register("uint64", 14, np.uint64, "u")
+float8_e4m3fn = _register("float8_e4m3fn", 15, ml_dtypes.float8_e4m3fn, "f")
+float8_e5m2 = _register("float8_e5m2", 16, ml_dtypes.float8_e5m2, "f")
+float8_e4m3fnuz = _register("float8_e4m3fnuz", 17, ml_dtypes.float8_e4m3fnuz, "f")
+float8_e5m2fnuz = _register("float8_e5m2fnuz", 18, ml_dtypes.float8_e5m2fnuz, "f")
+float8_e8m0fnu = _register("float8_e8m0fnu", 19, ml_dtypes.float8_e8m0fnu, "f")
 
 bool = bool_
 BY_CODE: tuple[dtype, ...] = tuple(sorted(BY_NAME.values(), key=lambda d: d.code))
 
 EAGER_ONLY = frozenset({complex64, complex128, uint16, uint32, uint64})
 """Dtypes without native code: compiled graphs run their ops as eager steps."""
+
+FLOAT8 = frozenset({float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu})
+for _dtype in FLOAT8:
+    _core.register_float8(_dtype.code, FORMATS[_dtype.name])
 
 _default = [float32]
 
@@ -137,10 +147,12 @@ def set_default_dtype(value: dtype) -> None:
     """Set the dtype of tensors made from Python floats.
 
     Raises:
-        TypeError: if `value` is no floating point dtype.
+        TypeError: if `value` is no floating point dtype, or a float8 one.
     """
-    if not isinstance(value, dtype) or not value.is_floating_point:
-        raise TypeError(f"only floating point dtypes can be the default, not {value!r}")
+    if not isinstance(value, dtype) or not value.is_floating_point or value in FLOAT8:
+        raise TypeError(
+            f"only floating point dtypes but float8 can be the default, not {value!r}"
+        )
     _default[0] = value
     _core.set_default_dtype(value)
 

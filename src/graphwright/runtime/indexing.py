@@ -10,6 +10,7 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.casts import cast_array
 from graphwright.runtime.dispatch import OVERRIDE
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
 
 
-_HALVES = (dtypes.float16, dtypes.bfloat16)
+_NARROW = dtypes.FLOAT8 | {dtypes.float16, dtypes.bfloat16}
 _MASKS = (dtypes.bool, dtypes.uint8, np.dtype(np.bool_), np.dtype(np.uint8))
 _NESTED = slice | TensorBase | np.ndarray | list | tuple | range
 _TUPLE_LIMIT = 32
@@ -250,10 +251,10 @@ def _ask(name: str, self: Any, key: Any, *value: Any) -> Any:
     return decide(getattr(PLAIN[0], name), asked, (self, key, *value), {})
 
 
-def _rounded(number: float, half: DType) -> float:
-    """What a number beyond the range of a half dtype becomes: its greatest one, or an infinity."""
+def _rounded(number: float, narrow: DType) -> float:
+    """What a number beyond the range of a half dtype or float8 becomes."""
     with np.errstate(over="ignore"):
-        return float(half.numpy.type(float(number)))
+        return float(cast_array(np.asarray(float(number)), narrow))
 
 
 class Indexing:
@@ -287,7 +288,7 @@ class Indexing:
         number = isinstance(value, int | float | complex) or hasattr(value, "expr")
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise ValueError(f"an int64 cannot hold {value}, which was to be written by index")
-        if self.dtype in _HALVES and isinstance(value, int | float) and exceeds(value, self.dtype):
+        if self.dtype in _NARROW and isinstance(value, int | float) and exceeds(value, self.dtype):
             value = _rounded(value, self.dtype)
         plain = _is_plain(self, key)
         if plain and number and key.dtype is dtypes.bool and key.shape == self.shape:
@@ -309,7 +310,7 @@ class Indexing:
         if number:
             value = ops.full((), value, dtype=self.dtype, device=self.device)
         elif isinstance(value, np.ndarray):
-            value = self._literal(value.astype(self.dtype.numpy))
+            value = self._literal(cast_array(value, self.dtype))
         elif not isinstance(value, TensorBase):
             raise TypeError(f"can't assign a {type(value).__name__} to a {describe(self)} tensor")
         if place >= 0 and value.dtype is not self.dtype and value.numel() == 1:

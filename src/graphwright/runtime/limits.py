@@ -11,20 +11,37 @@ import numpy as np
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.float8 import FORMATS
 
 
 @cache
 def _limits(real: DType) -> tuple[Any, ...]:
     """bits, eps, max, min, tiny, resolution and name of a floating point dtype."""
+    if real in dtypes.FLOAT8:
+        return _float8_limits(real)
     limits: Any = ml_dtypes.finfo(real.numpy) if real is dtypes.bfloat16 else np.finfo(real.numpy)
     numbers = (float(n) for n in (limits.eps, limits.max, limits.min, limits.smallest_normal))
     return int(limits.bits), *numbers, float(f"{float(limits.resolution):.0e}"), real.name
 
 
+def _float8_limits(real: DType) -> tuple[Any, ...]:
+    """`_limits` of a float8 dtype. PyTorch gives float8_e5m2fnuz half of its epsilon; so do we."""
+    form = FORMATS[real.name]
+    codes = np.array([form.largest, form.least_normal], np.uint8)
+    largest, tiny = codes.view(real.numpy).astype(np.float64).tolist()
+    eps = 2.0**-form.mantissa / (2 if real is dtypes.float8_e5m2fnuz else 1)
+    return 8, eps, largest, -largest if form.signed else tiny, tiny, 1.0, real.name
+
+
 def exceeds(number: float, real: DType) -> bool:
-    """Whether a finite number lies beyond all that a floating point dtype holds."""
-    largest: float = _limits(real)[2]
-    return largest < abs(number) < math.inf
+    """Whether a number lies outside of all that a floating point dtype holds.
+
+    Ints lose their sign where the dtype has none, as in PyTorch.
+    """
+    _, _, largest, least, *_ = _limits(real)
+    if abs(number) == math.inf:
+        return real in dtypes.FLOAT8 and not FORMATS[real.name].has_infinity
+    return abs(number) > largest or (number < least and isinstance(number, float))
 
 
 class finfo:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import dtypes
+from graphwright.runtime.casts import cast_array
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.nesting import kinds_of, ragged
 from graphwright.runtime.ops.quiet import quietly
@@ -50,7 +51,7 @@ def _native(array: Array, dtype: DType | None) -> Array:
             f"tensor(): given numpy array has a byte order ({array.dtype}) that is not the "
             "machine's; conversion between byte orders is not supported"
         )
-    return array if dtype is None else array.astype(dtype.numpy, copy=False)
+    return array if dtype is None else cast_array(array, dtype)
 
 
 def _leaves(data: Any) -> list[Any]:
@@ -114,7 +115,7 @@ def _inferred(data: Any, kinds: set[type]) -> Array:
     array = _read(data, kinds)
     if any(issubclass(kind, np.ndarray) for kind in kinds):
         known = promoted(_leaves(data))
-        return array if known is None else array.astype(known.numpy, copy=False)
+        return array if known is None else cast_array(array, known)
     default = dtypes.get_default_dtype()
     if array.size == 0 or (array.dtype == np.float64 and np.float64 not in kinds):
         return array.astype(default.numpy)
@@ -129,6 +130,8 @@ def _converted(data: Any, kinds: set[type], dtype: DType) -> Array:
     """Numbers as the dtype: ints are checked, but unsigned dtypes take negative ones around."""
     if type(None) in kinds:
         raise TypeError("tensor(): must be real number, not NoneType")
+    if dtype in dtypes.FLOAT8:
+        return cast_array(_read(data, kinds, np.float64), dtype)
     if dtype is dtypes.bool or dtype.is_floating_point or dtype.is_complex:
         return _read(data, kinds, dtype.numpy)
     if any(issubclass(kind, complex | np.complexfloating) for kind in kinds):

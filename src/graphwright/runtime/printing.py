@@ -182,8 +182,10 @@ def format_tensor(tensor: Any) -> str:
         suffixes.append(f"size={tuple(tensor.shape)}")
     else:
         array = tensor._nd
-        if tensor.dtype in (dtypes.bfloat16, dtypes.float16):
+        if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
             array = array.astype(np.float32)
+        if tensor.dtype is dtypes.float8_e8m0fnu:
+            array = np.where(array == 2.0**-127, 0, array)  # what 0 becomes, and is equal to
         body = _body(array, len(prefix) + 1) if array.size else "[]"
         if array.shape != (0,) and not (array.size and OPTIONS.edgeitems):
             suffixes.append(f"size={tuple(tensor.shape)}")

@@ -30,9 +30,12 @@ def category(dtype: DType) -> int:
 
 
 def _promote(a: DType, b: DType) -> DType | None:
-    """None where PyTorch knows no common dtype: uint16, uint32, uint64 go with floats only."""
+    """None where PyTorch knows no common dtype: uint16, uint32, uint64 go with floats only, and
+    a float8 dtype with itself."""
     if a is b:
         return a
+    if a in dtypes.FLOAT8 or b in dtypes.FLOAT8:
+        return None
     category_a, category_b = category(a), category(b)
     if (a in _UNSIGNED or b in _UNSIGNED) and 2 not in (category_a, category_b):
         return None
@@ -51,9 +54,8 @@ def _promote(a: DType, b: DType) -> DType | None:
     return wide_int
 
 
-_ALL = (dtypes.bool, *_INTEGERS, *_UNSIGNED, *_FLOATS, *_COMPLEX)
 _PAIRS: dict[tuple[DType, DType], DType | None] = {
-    (a, b): _promote(a, b) for a in _ALL for b in _ALL
+    (a, b): _promote(a, b) for a in dtypes.BY_CODE for b in dtypes.BY_CODE
 }
 
 
@@ -61,15 +63,17 @@ def promote_types(type1: DType, type2: DType) -> DType:
     """The smallest dtype to which both can be promoted.
 
     Raises RuntimeError for uint16, uint32 and uint64 with another integer, bool or complex
-    dtype, TypeError where an argument is no dtype.
+    dtype, and for a float8 dtype with another one, TypeError where an argument is no dtype.
     """
     for value in (type1, type2):
         if not isinstance(value, DType):
             raise TypeError(f"promote_types(): expected a dtype, not {type(value).__name__}")
     found = _PAIRS[type1, type2]
     if found is None:
+        float8 = {type1, type2} & dtypes.FLOAT8
+        kinds = "Float8 Types" if float8 else "uint16, uint32, uint64 types"
         raise RuntimeError(
-            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"Promotion for {kinds} is not supported, attempted to promote "
             f"{type1.name} and {type2.name}"
         )
     return found
@@ -121,6 +125,8 @@ def _general_result_dtype(operands: tuple[Any, ...]) -> DType:
 
 def _raised(high: DType, low: DType) -> DType:
     """`low`, of a higher category but a lower level: a float keeps its width when complex."""
+    if low in dtypes.FLOAT8:
+        return promote_types(high, low)
     if low.is_complex and high.is_floating_point:
         return high.to_complex()
     return low

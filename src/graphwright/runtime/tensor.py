@@ -234,7 +234,7 @@ class Tensor(
         if self.device.type == "meta":
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         nd = self._nd
-        return (nd.astype(np.float32) if self.dtype is dtypes.bfloat16 else nd).tolist()
+        return (nd if nd.dtype.isbuiltin == 1 else nd.astype(np.float32)).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """An array over the same memory.

@@ -200,7 +200,7 @@ def _usual(dtype: DType) -> tuple[float, float]:
 
 
 def _wide(tensor: Tensor) -> np.ndarray[Any, Any]:
-    if tensor.dtype in (dtypes.float16, dtypes.bfloat16):
+    if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
         tensor = tensor.to(dtypes.float32)
     array = tensor.numpy()
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64) if (

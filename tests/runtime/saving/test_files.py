@@ -19,7 +19,8 @@ from graphwright import nn
 from graphwright.runtime.saving import InvalidFile, load_file, load_metadata, save_file
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
-          "float16", "bfloat16", "float32", "float64", "complex64"]  # fmt: skip
+          "float16", "bfloat16", "float32", "float64", "complex64", "float8_e4m3fn", "float8_e5m2",
+          "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DTYPES)

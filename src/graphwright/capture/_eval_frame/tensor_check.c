@@ -169,7 +169,8 @@ static int item_size(int dtype) {
         [GW_BOOL] = 1, [GW_UINT8] = 1, [GW_INT8] = 1, [GW_INT16] = 2, [GW_INT32] = 4,
         [GW_INT64] = 8, [GW_FLOAT16] = 2, [GW_BFLOAT16] = 2, [GW_FLOAT32] = 4, [GW_FLOAT64] = 8,
         [GW_COMPLEX64] = 8, [GW_COMPLEX128] = 16, [GW_UINT16] = 2, [GW_UINT32] = 4,
-        [GW_UINT64] = 8};
+        [GW_UINT64] = 8, [GW_FLOAT8_E4M3FN] = 1, [GW_FLOAT8_E5M2] = 1, [GW_FLOAT8_E4M3FNUZ] = 1,
+        [GW_FLOAT8_E5M2FNUZ] = 1, [GW_FLOAT8_E8M0FNU] = 1};
     return sizes[dtype];
 }
 

@@ -320,7 +320,7 @@ class Builder(ABC):
     # -- operations -------------------------------------------------------------------------------
 
     def const(self, value: int | float | bool, kind: str) -> Reg:
-        """A scalar literal; half-precision kinds take their bit pattern."""
+        """A scalar literal; narrow floats take their bit pattern."""
         value = float(value) if kind in FLOATS else int(value)
         return Reg(self, self.literal(value, kind), kind, value=value)
 

@@ -6,12 +6,13 @@ Only what a module uses is written. GCC and Clang both have vector extensions; w
 
 from __future__ import annotations
 
-from graphwright.codegen.emit.regs import BITS
+from graphwright.codegen.emit.regs import BITS, NARROW
 
 SCALARS = {
     "b": "_Bool", "i8": "int8_t", "u8": "uint8_t", "i16": "int16_t", "i32": "int32_t",
-    "i64": "int64_t", "f16": "int16_t", "bf16": "int16_t", "f32": "float", "f64": "double",
+    "i64": "int64_t", "f32": "float", "f64": "double",
 }
+SCALARS |= {kind: SCALARS[integer] for kind, integer in NARROW.items()}
 UNSIGNED = {"i8": "u8", "u8": "u8", "i16": "u16", "i32": "u32", "i64": "u64"}
 _WORDS = {"u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t"}
 
@@ -35,12 +36,12 @@ struct gw_ctx {
 
 def memory_kind(kind: str) -> str:
     """The kind whose C type elements of `kind` have in memory."""
-    return {"b": "i8", "f16": "i16", "bf16": "i16"}.get(kind, kind)
+    return "i8" if kind == "b" else NARROW.get(kind, kind)
 
 
 def vector_kind(kind: str) -> str:
     """The kind whose C type SIMD lanes of `kind` have: truth values are 0 or -1 in 32 bits."""
-    return {"b": "i32", "f16": "i16", "bf16": "i16"}.get(kind, kind)
+    return "i32" if kind == "b" else NARROW.get(kind, kind)
 
 
 def c_type(kind: str, lanes: int = 1) -> str:

@@ -1,29 +1,83 @@
-"""Casts between dtypes, half precision by bit operations where the CPU has none."""
+"""Casts between dtypes, narrow floats by bit operations where the CPU has none."""
 
 from __future__ import annotations
 
 from graphwright.codegen.emit.builder import Builder
-from graphwright.codegen.emit.regs import FLOATS, Reg
-
-HALF = ("f16", "bf16")
+from graphwright.codegen.emit.regs import FLOATS, NARROW, Reg
+from graphwright.runtime.float8 import FORMATS
 
 
 def cast(b: Builder, x: Reg, kind: str) -> Reg:
     """`x` as `kind`: to integers truncating, to narrower floats rounding to nearest even."""
     if x.kind == kind:
         return x
-    if x.kind in HALF:
-        wide = f16_to_f32(b, x) if x.kind == "f16" else bf16_to_f32(b, x)
-        return cast(b, wide, kind)
-    if kind in HALF:
+    if x.kind in NARROW:
+        return cast(b, _widened(b, x), kind)
+    if kind in FORMATS:
+        return f32_to_float8(b, b.convert(x, "f32"), kind)
+    if kind in NARROW:
         single = _round_to_odd(b, x) if x.kind == "f64" else b.convert(x, "f32")
         return f32_to_f16(b, single) if kind == "f16" else f32_to_bf16(b, single)
     return b.convert(x, kind)
 
 
+def _widened(b: Builder, x: Reg) -> Reg:
+    """A narrow float as float32, which has all of their values."""
+    if x.kind in FORMATS:
+        return float8_to_f32(b, x)
+    return f16_to_f32(b, x) if x.kind == "f16" else bf16_to_f32(b, x)
+
+
 def _as(b: Builder, bits: Reg, kind: str) -> Reg:
-    """16-bit integers relabelled as half-precision bit patterns, or back."""
+    """Integers relabelled as bit patterns of a narrow float, or back."""
     return b.emit("relabel", (bits,), kind, bits.lanes)
+
+
+def float8_to_f32(b: Builder, x: Reg) -> Reg:
+    """Exact; see `runtime.float8`."""
+    form = FORMATS[x.kind]
+    code = _as(b, x, "u8").to("i32")
+    body = code & 0x7F if form.signed else code
+    shift = 23 - form.mantissa
+    bits = (body << shift) + ((127 - form.bias) << 23)
+    if form.mantissa:
+        step = 2.0 ** (1 - form.bias - form.mantissa)
+        small = (body.to("f32") * step).bits()
+        bits = b.select(body < form.least_normal, small, bits)
+    else:
+        bits = b.select(body.eq(0), b.const(1 << 22, "i32"), bits)
+    nan = code.eq(form.nan) if form.nan == 0x80 else body > form.largest
+    special = b.const(0x7FC00000, "i32")
+    if form.has_infinity:
+        infinite = b.const(0x7F800000, "i32")
+        special = b.select(body.eq(form.overflow), infinite, special)
+    bits = b.select(nan, special, bits)
+    return (bits | ((code & 0x80) << 24) if form.signed else bits).floats()
+
+
+def f32_to_float8(b: Builder, x: Reg, kind: str) -> Reg:
+    """Rounded to the nearest code; see `runtime.float8`."""
+    form = FORMATS[kind]
+    whole = x.bits()
+    bits = whole & 0x7FFFFFFF
+    shift, rebias = 23 - form.mantissa, (127 - form.bias) << 23
+    if form.mantissa:
+        odd = bits.lshr(shift) & 1
+    else:
+        odd = b.select(bits < 1 << 23, b.const(0, "i32"), b.const(1, "i32"))
+    code = (bits + ((1 << (shift - 1)) - 1 - rebias) + odd).lshr(shift)
+    if form.mantissa:
+        adder = rebias + ((shift + 1) << 23)        # whose last bit is the least code
+        small = (bits.floats() + b.const(adder, "i32").floats()).bits() - adder
+        code = b.select(bits < rebias + (1 << 23), small, code)
+    code = b.select(code > form.largest, b.const(form.overflow, "i32"), code)
+    code = b.select(bits > 0x7F800000, b.const(form.nan, "i32"), code)
+    if form.signed:
+        sign = whole.lshr(24) & 0x80
+        if form.nan == 0x80:
+            sign = b.select(code.eq(0), b.const(0, "i32"), sign)
+        code = code | sign
+    return _as(b, code.to("u8"), kind)
 
 
 def bf16_to_f32(b: Builder, x: Reg) -> Reg:

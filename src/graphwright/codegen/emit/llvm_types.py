@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 
-from graphwright.codegen.emit.regs import BITS, FLOATS
+from graphwright.codegen.emit.regs import BITS, FLOATS, NARROW
 
 TYPES = {
     "b": "i1", "i8": "i8", "u8": "i8", "i16": "i16", "i32": "i32", "i64": "i64",
-    "f16": "i16", "bf16": "i16", "f32": "float", "f64": "double", "ptr": "ptr", "void": "void",
+    "f32": "float", "f64": "double", "ptr": "ptr", "void": "void",
 }
+TYPES |= {kind: TYPES[integer] for kind, integer in NARROW.items()}
 
 
 def type_of(kind: str, lanes: int) -> str:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Union
 
+from graphwright.runtime.float8 import FORMATS
 from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
     from graphwright.codegen.emit.builder import Builder
 
+NARROW = {"f16": "i16", "bf16": "i16", **dict.fromkeys(FORMATS, "u8")}
+"""Kinds of bit patterns that only loads, stores and casts understand, and the integers they are
+in registers and memory. Those of float8 are named as the dtypes."""
+
 BITS = {
     "b": 1, "i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64,
-    "f16": 16, "bf16": 16, "f32": 32, "f64": 64,
+    "f16": 16, "bf16": 16, "f32": 32, "f64": 64, **dict.fromkeys(FORMATS, 8),
 }
 """Kinds of values and their width. "b" is a truth value (a SIMD mask where it has lanes), stored
-as one byte; "f16" and "bf16" are bit patterns that only loads, stores and casts understand."""
+as one byte."""
 
 FLOATS = ("f32", "f64")
 KIND_OF_DTYPE = {
     "bool": "b", "uint8": "u8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
     "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
+    **{name: name for name in FORMATS},
 }
 
 Number = Union[int, float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphwright.codegen.emit.builder import Builder
-from graphwright.codegen.emit.casts import HALF, cast, is_finite
+from graphwright.codegen.emit.casts import cast, is_finite
 from graphwright.codegen.emit.math import (
     atan,
     erf,
@@ -18,21 +18,21 @@ from graphwright.codegen.emit.math import (
     trig,
 )
 from graphwright.codegen.emit.math.rounding import rounded
-from graphwright.codegen.emit.regs import BITS, FLOATS, Reg
+from graphwright.codegen.emit.regs import BITS, FLOATS, NARROW, Reg
 
 Rule = Callable[..., Reg]
 
 
 def apply(b: Builder, op: str, args: tuple[Reg, ...], kind: str) -> Reg:
-    """The value of `Apply(op, args)` of that kind; half precision is computed in float32."""
+    """The value of `Apply(op, args)` of that kind; narrow floats are computed in float32."""
     if op == "cast":
         return cast(b, args[0], kind)
     if op == "bitcast":
         return b.bitcast(args[0], kind)
     if op == "where":
         return b.select(*args)
-    if any(a.kind in HALF for a in args):
-        wide = tuple(cast(b, a, "f32") if a.kind in HALF else a for a in args)
+    if any(a.kind in NARROW for a in args):
+        wide = tuple(cast(b, a, "f32") if a.kind in NARROW else a for a in args)
         return cast(b, _computed(b, op, wide), kind)
     return _computed(b, op, args)
 

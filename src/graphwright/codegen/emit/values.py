@@ -6,7 +6,7 @@ from graphwright.codegen.emit import philox, scalar
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr, mentions, step_along
 from graphwright.codegen.emit.lanes import all_values, post_order, walk
-from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Block, Reg
+from graphwright.codegen.emit.regs import KIND_OF_DTYPE, NARROW, Block, Reg
 from graphwright.codegen.loops import (
     Accumulate,
     Apply,
@@ -175,9 +175,9 @@ class ValueEmitter:
 
     def _const(self, value: Const) -> Reg:
         kind = KIND_OF_DTYPE[value.dtype.name]
-        if kind in ("f16", "bf16"):
+        if kind in NARROW:
             held = rounded_number(value.value, value.dtype)
-            bits = int(value.dtype.numpy.type(held).view("uint16"))
+            bits = int(value.dtype.numpy.type(held).view(f"uint{8 * value.dtype.itemsize}"))
             return self.b.const(bits, kind)
         return self.b.const(value.value, kind)
 

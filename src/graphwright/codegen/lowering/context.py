@@ -21,6 +21,7 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.ops.kernels import rounded_number
 from graphwright.runtime.records import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_expr
 
@@ -199,7 +200,8 @@ def broadcast(tensor: Tensor, index: Index, shape: Shape) -> Read | Const:
 
 
 def const(value: Any, dtype: dtype) -> Const:
-    """A Python number as a literal of `dtype`: ints wrap, floats beyond its range are infinite.
+    """A Python number as a literal of `dtype`: ints wrap, floats beyond its range are infinite,
+    those of float8 are rounded to it.
 
     Raises Unlowerable for a complex number.
     """
@@ -210,6 +212,8 @@ def const(value: Any, dtype: dtype) -> Const:
     if not dtype.is_floating_point:
         return Const(wrapped(int(value), dtype), dtype)
     number = float(value)
+    if dtype in dtypes.FLOAT8:
+        return Const(rounded_number(number, dtype), dtype)
     if dtype is not dtypes.float64 and abs(number) >= _BEYOND_FLOAT32:
         number = math.copysign(math.inf, number)
     return Const(number, dtype)
@@ -232,7 +236,7 @@ def apply(op: str, *args: Any, dtype: dtype | None = None) -> Apply:
 
 
 def computed(dtype: dtype) -> dtype:
-    """The dtype in which arithmetic on `dtype` is done: float32 for half precision."""
+    """The dtype in which arithmetic on `dtype` is done: float32 for narrower floats."""
     return dtypes.float32 if dtype.is_floating_point and dtype.itemsize < 4 else dtype
 
 

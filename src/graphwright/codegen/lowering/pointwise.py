@@ -174,8 +174,6 @@ for _name in ("neg", "sqrt", "rsqrt", "reciprocal", "exp", "expm1", "log", "log1
 _unary("abs", absolute)
 _unary("relu", relu)
 _unary("bitwise_not", lambda x: apply("not", x))
-for _name in ("clone", "contiguous"):
-    _unary(_name, lambda x: x)
 for _name in ("floor", "ceil", "trunc"):
     _rounding(_name)
 _predicate("isnan", lambda x: apply("isnan", x, dtype=dtypes.bool))
@@ -194,6 +192,11 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _compare(_name)
 for _name, _op in (("logical_and", "and"), ("logical_or", "or"), ("logical_xor", "xor")):
     _logical(_name, _op)
+
+
+@lowering("clone", "contiguous")
+def _clone(context: Lowering, call: Call, x: Tensor, *unused: Any) -> Tensor:
+    return emit(context, call, (x,), lambda value: value, call.dtype)
 
 
 @lowering("round")

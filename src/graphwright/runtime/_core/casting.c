@@ -2,13 +2,29 @@
  * whose result has the layout of the input. */
 #include "layout.h"
 #include "arguments.h"
-#include "loops.h"
+#include "float8.h"
 
-/* Half types are read and written as float32, also from wider numbers. */
+static bool is_narrow(int dtype) { return gw_is_half(dtype) || gw_is_float8(dtype); }
+
+/* Whether elements pass through float32: half types and float8 are read and written so, also from
+ * wider numbers. */
+static bool passes_float32(int from, int to) {
+    return (is_narrow(from) || is_narrow(to)) && from != to && from != GW_FLOAT32
+           && to != GW_FLOAT32;
+}
+
+static bool can_convert(int from, int to) {
+    return passes_float32(from, to)
+               ? gw_convert_loop(from, GW_FLOAT32) != NULL && gw_convert_loop(GW_FLOAT32, to) != NULL
+               : gw_convert_loop(from, to) != NULL;
+}
+
 static bool plan_copy(GwPlan *plan, GwTensor *out, GwTensor *in) {
     int from = in->dtype, to = out->dtype;
-    bool halves = gw_is_half(from) || gw_is_half(to);
-    bool widen = halves && from != to && from != GW_FLOAT32 && to != GW_FLOAT32;
+    bool widen = passes_float32(from, to);
+    if (!can_convert(from, to)) {
+        return false;
+    }
     plan->count = 2;
     plan->costly = false;
     plan->convert[0] = widen ? gw_convert_loop(from, GW_FLOAT32) : NULL;
@@ -16,9 +32,6 @@ static bool plan_copy(GwPlan *plan, GwTensor *out, GwTensor *in) {
     plan->width[0] = widen ? (int)sizeof(float) : gw_itemsize(in);
     plan->width[1] = gw_itemsize(out);
     plan->loop = (GwLoopRef){gw_convert_loop(widen ? GW_FLOAT32 : from, to), NULL};
-    if (plan->loop.loop == NULL || (widen && plan->convert[0] == NULL)) {
-        return false;
-    }
     gw_plan_tensor(plan, 0, in, out->ndim, out->sizes);
     gw_plan_tensor(plan, 1, out, out->ndim, out->sizes);
     gw_plan_finish(plan, out->ndim, out->sizes);
@@ -43,7 +56,7 @@ bool gw_convert_tensor(GwTensor *out, GwTensor *in) {
 }
 
 GwTensor *gw_cast(PyTypeObject *cls, GwTensor *t, int dtype) {
-    if (gw_convert_loop(t->dtype, dtype) == NULL) {
+    if (!can_convert(t->dtype, dtype)) {
         return NULL;
     }
     GwTensor *out = gw_tensor_like(cls, t, dtype);

@@ -1,7 +1,7 @@
 /* Conversions between dtypes as elementwise loops. Numbers out of the target's range become
  * what NumPy's astype makes of them on this machine. */
+#include "float8.h"
 #include "half.h"
-#include "loops.h"
 #include "pool.h"
 
 #define LOOP(name) \
@@ -289,5 +289,6 @@ GwLoop gw_convert_loop(int from, int to) {
     if (from == to) {
         return copy_loop(gw_dtypes[from].itemsize);
     }
-    return numbers[from][to];
+    GwLoop loop = numbers[from][to];
+    return loop != NULL ? loop : gw_float8_loop(from, to);
 }

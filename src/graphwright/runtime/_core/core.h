@@ -49,7 +49,7 @@ int gw_default_dtype(void);                            /* of Python's floats */
 PyObject *gw_device_object(int code, int index);       /* new reference */
 bool gw_is_dtype_or_device(PyObject *o);
 int gw_device_parse(PyObject *device, int8_t *code, int16_t *index);
-extern PyMethodDef gw_dtype_methods[];
+extern PyMethodDef gw_dtype_methods[], gw_float8_methods[];
 extern PyMethodDef gw_dlpack_methods[];    /* dlpack.c */
 
 /* ---- tensor.c: the type ---- */
@@ -84,7 +84,8 @@ PyObject *gw_view_of(PyTypeObject *cls, GwTensor *base, int ndim, const int64_t 
 extern PyMethodDef gw_factory_methods[], gw_alias_methods[];
 
 /* ---- modes.c: thread-local state of dispatch ---- */
-enum { GW_FLAG_GRAD = 1, GW_FLAG_OVERLAP = 32, GW_FLAG_OVERRIDE = 128 };      /* the other bits: dispatch_flags */
+enum { GW_FLAG_GRAD = 1, GW_FLAG_OVERLAP = 32, GW_FLAG_OVERRIDE = 128, GW_FLAG_FLOAT8 = 1024 };
+/* the other bits: dispatch_flags */
 int gw_grad_enabled(void);
 int gw_set_grad_enabled(int enabled);
 bool gw_user_disabled_grad(void);   /* not only while a node records its own kernel */

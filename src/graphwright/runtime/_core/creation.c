@@ -1,7 +1,7 @@
 /* Making tensors of given values: zeros and their like, ranges, identity, fill_. */
 #include "layout.h"
+#include "float8.h"
 #include "half.h"
-#include "loops.h"
 #include "native.h"
 #include "pool.h"
 #include "writing.h"
@@ -35,6 +35,8 @@ static bool write_float(double value, int dtype, char *to) {
         *(uint16_t *)to = gw_to_float16((float)value);
     } else if (dtype == GW_BFLOAT16 && !(fabs(value) > 3e38 && isfinite(value))) {
         *(uint16_t *)to = gw_to_bfloat16((float)value);
+    } else if (gw_is_float8(dtype) && gw_float8_holds(dtype, value)) {
+        *(uint8_t *)to = gw_to_float8(dtype, (float)value);
     } else {
         return false;
     }
@@ -56,7 +58,8 @@ bool gw_element(PyObject *number, int dtype, char bytes[16]) {
     memset(bytes, 0, 16);
     if (PyFloat_CheckExact(number)) {
         double value = PyFloat_AS_DOUBLE(number);
-        bool nothing = value == 0 && !signbit(value) && gw_dtypes[dtype].floating;
+        bool nothing = value == 0 && !signbit(value) && gw_dtypes[dtype].floating
+                       && !gw_is_float8(dtype);
         return nothing || write_float(value, dtype, bytes);
     }
     int64_t value = number == Py_True;

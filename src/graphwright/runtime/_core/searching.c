@@ -1,4 +1,5 @@
 /* Searching in tensors of few elements: what is not zero, membership, distinct values. */
+#include "float8.h"
 #include "searching.h"
 #include "walk.h"
 
@@ -32,7 +33,7 @@ GW_KERNEL(argwhere) {
     GwSteps w;
     int64_t count = 0, found = 0;
     if (input == NULL || input->ndim == 0 || input->dtype == GW_COMPLEX64
-        || input->dtype == GW_COMPLEX128) {
+        || input->dtype == GW_COMPLEX128 || gw_is_float8(input->dtype)) {
         return NULL;
     }
     if (!gw_walk_begin(&w, 1, &input)) {

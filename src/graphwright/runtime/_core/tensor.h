@@ -10,6 +10,7 @@ enum GwDType {
     GW_BOOL, GW_UINT8, GW_INT8, GW_INT16, GW_INT32, GW_INT64,
     GW_FLOAT16, GW_BFLOAT16, GW_FLOAT32, GW_FLOAT64,
     GW_COMPLEX64, GW_COMPLEX128, GW_UINT16, GW_UINT32, GW_UINT64,
+    GW_FLOAT8_E4M3FN, GW_FLOAT8_E5M2, GW_FLOAT8_E4M3FNUZ, GW_FLOAT8_E5M2FNUZ, GW_FLOAT8_E8M0FNU,
     GW_NUM_DTYPES
 };
 
@@ -71,10 +72,15 @@ static inline bool gw_own_grad(const GwTensor *t) {
     return (t->flags & GW_REQUIRES_GRAD) != 0 || t->grad_fn != NULL;
 }
 
+/* Whether the dtype has the numbers of real or complex analysis, which may have gradients. */
+static inline bool gw_is_inexact(int dtype) {
+    return (dtype >= GW_FLOAT16 && dtype <= GW_COMPLEX128) || dtype >= GW_FLOAT8_E4M3FN;
+}
+
 /* A view requires a gradient as soon as its base does, unless its dtype cannot carry one. */
 static inline bool gw_requires_grad(const GwTensor *t) {
     return gw_own_grad(t)
-           || (t->base != NULL && t->dtype >= GW_FLOAT16 && t->dtype <= GW_COMPLEX128
+           || (t->base != NULL && gw_is_inexact(t->dtype)
                && gw_own_grad((const GwTensor *)t->base));
 }
 

@@ -1,5 +1,6 @@
 /* The element of a tensor that has one, as Python's number: `item`, bool(), int() and float(). What
  * has no data, or not one element, goes to methods in Python, which word the refusals. */
+#include "float8.h"
 #include "half.h"
 #include "native.h"
 
@@ -21,8 +22,9 @@ static PyObject *number_of(const GwTensor *t) {
         case GW_FLOAT64: return PyFloat_FromDouble(*(const double *)p);
         case GW_COMPLEX64:
             return PyComplex_FromDoubles(((const float *)p)[0], ((const float *)p)[1]);
-        default:
+        case GW_COMPLEX128:
             return PyComplex_FromDoubles(((const double *)p)[0], ((const double *)p)[1]);
+        default: return PyFloat_FromDouble(gw_from_float8(t->dtype, *(const uint8_t *)p));
     }
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into
+from graphwright.runtime.ops.kernels import allocate, compute_type, copy_into
 from graphwright.runtime.ops.picking import (
     ADD,
     INDEX_TYPES,
@@ -210,7 +210,7 @@ def _write(input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) 
 def _put_eager(input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Tensor:
     spec = _put_meta(input, indices, values, accumulate)
     indices = without_masks(indices)
-    if accumulate and input.dtype in HALVES:
+    if accumulate and compute_type(input.dtype) is not input.dtype:
         wide = fresh_copy(input, None, dtypes.float32)
         _write(wide, indices, fresh_copy(values, None, dtypes.float32), True)
         return fresh_copy(wide, spec.strides, input.dtype)
@@ -220,7 +220,7 @@ def _put_eager(input: Any, indices: tuple[Any, ...], values: Any, accumulate: bo
 
 
 def _put_into_eager(input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
-    if accumulate and input.dtype in HALVES:
+    if accumulate and compute_type(input.dtype) is not input.dtype:
         copy_into(input, _put_eager(input, indices, values, accumulate))
     else:
         _put_meta(input, indices, values, accumulate)

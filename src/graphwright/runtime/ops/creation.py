@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.casts import cast_array
 from graphwright.runtime.device import absence
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
@@ -68,7 +69,7 @@ def _scalar_type(value: Any) -> DType:
     return dtypes.int64
 
 
-_PLAIN, _LEAST_OF_MOST = (int, float), 65504.0     # the greatest float16: all floats hold it
+_PLAIN, _LEAST_OF_MOST = (int, float), 65504.0     # the greatest float16: wider floats hold it
 
 
 def check_fits(name: str, value: Any, dtype: DType) -> None:
@@ -76,8 +77,10 @@ def check_fits(name: str, value: Any, dtype: DType) -> None:
 
     Unsigned dtypes wrap negative ints, but no negative floats.
     """
-    if dtype is dtypes.bool or (value.__class__ in _PLAIN and dtype.is_floating_point
-                                and -_LEAST_OF_MOST <= value <= _LEAST_OF_MOST):
+    wide = dtype.is_floating_point and dtype not in dtypes.FLOAT8
+    if dtype is dtypes.bool or (
+        wide and value.__class__ in _PLAIN and -_LEAST_OF_MOST <= value <= _LEAST_OF_MOST
+    ):
         return
     if dtype.is_complex and isinstance(value, int | float | complex):
         value, parts = complex(value), dtype.to_real()
@@ -137,7 +140,8 @@ def _fill(name: str, out: Tensor, value: Any) -> None:
     dtype = out.dtype
     check_fits(name, value, dtype)
     whole = not (dtype.is_floating_point or dtype.is_complex or dtype is dtypes.bool)
-    out._nd.fill(np.asarray(value).astype(dtype.numpy) if whole else value)
+    cast = whole or dtype in dtypes.FLOAT8
+    out._nd.fill(cast_array(np.asarray(value), dtype) if cast else value)
 
 
 def _full_meta(size: tuple[Any, ...], fill_value: Any, dtype: Any, device: Any) -> TensorSpec:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
+from graphwright.runtime.casts import cast_array
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import check_fits, check_known_fits
 from graphwright.runtime.ops.kernels import SCALARS, copy_into
@@ -161,7 +162,7 @@ def _fill_into_eager(input: Any, value: Any) -> Any:
         number = number.real
     if not isinstance(value, Tensor):
         check_fits("fill_", number, input.dtype)
-    input._nd[...] = np.asarray(number).astype(input.dtype.numpy)
+    input._nd[...] = cast_array(np.asarray(number), input.dtype)
     _core.bump_version(input)
     return input
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.casts import Array, cast_array
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops.strides import (
     broadcast_shapes,
@@ -24,7 +25,6 @@ from graphwright.runtime.ops.strides import (
 from graphwright.runtime.promotion import to_float
 from graphwright.runtime.tensor import Tensor
 
-Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 
 HALVES = frozenset({dtypes.float16, dtypes.bfloat16})
@@ -41,7 +41,7 @@ def power_of_ten(exponent: int) -> float:
 
 def compute_type(dtype: DType) -> DType:
     """The dtype in which arithmetic of `dtype` is done."""
-    return dtypes.float32 if dtype in HALVES else dtype
+    return dtypes.float32 if dtype in HALVES or dtype in dtypes.FLOAT8 else dtype
 
 
 def converted(tensor: Any, dtype: DType) -> Array:
@@ -50,8 +50,7 @@ def converted(tensor: Any, dtype: DType) -> Array:
         out = _core.empty(Tensor, tensor.shape, dtype)
         if _core.convert_into(out, tensor):
             return out._nd
-    array: Array = tensor._nd.astype(dtype.numpy)
-    return array
+    return cast_array(tensor._nd, dtype)
 
 
 def as_contiguous(tensor: Tensor, dtype: DType) -> Tensor:
@@ -72,6 +71,8 @@ def array_of(value: Any, dtype: DType) -> Array:
     if value is None or isinstance(value, tuple | list):
         kind = "None" if value is None else type(value).__name__
         raise TypeError(f"expected a tensor or a number, not {kind}")
+    if dtype in dtypes.FLOAT8:
+        return cast_array(np.asarray(value), dtype)
     return np.asarray(value, dtype.numpy)
 
 
@@ -86,9 +87,9 @@ def rounds(at: int, operand: Any, exact: int) -> bool:
 
 
 def rounded_number(value: Any, dtype: DType) -> Any:
-    """A Python number as a half type holds it."""
+    """A Python number as a half type or float8 holds it."""
     with np.errstate(over="ignore"):
-        return float(np.asarray(value, np.float32).astype(dtype.numpy))
+        return float(cast_array(np.asarray(value, np.float32), dtype))
 
 
 def _operand(at: int, value: Any, dtype: DType, exact: int) -> Array:
@@ -116,7 +117,7 @@ def wrap(array: Any, dtype: DType) -> Tensor:
             made: Tensor = _core.empty(Tensor, result.shape, dtype)
             rounded_into(made, result)
             return made
-        result = result.astype(dtype.numpy)
+        result = cast_array(result, dtype)
     if not result.flags.c_contiguous:
         result = np.ascontiguousarray(result)
     return _core.from_ndarray(Tensor, result, dtype)
@@ -224,4 +225,5 @@ def copy_into(out: Any, source: Any) -> None:
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
         )
         nd = nd.real
-    np.copyto(out._nd, nd, casting="unsafe")
+    np.copyto(out._nd, cast_array(nd, out.dtype) if out.dtype in dtypes.FLOAT8 else nd,
+              casting="unsafe")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.casts import cast_array
 from graphwright.runtime.errors import OutOfRange, describe
 from graphwright.runtime.ops.kernels import allocate, copy_into
 from graphwright.runtime.ops.strides import contiguous_strides
@@ -85,7 +86,7 @@ def apart(given: Any, target: Tensor) -> Any:
 def scalar_tensor(value: Any, dtype: Any) -> Tensor:
     """A 0-d tensor of a number, or a detached one of `dtype` where it is a tensor."""
     array = value._nd if isinstance(value, Tensor) else np.asarray(value)
-    made: Tensor = _core.from_ndarray(Tensor, np.array(array.astype(dtype.numpy)), dtype)
+    made: Tensor = _core.from_ndarray(Tensor, np.array(cast_array(array, dtype)), dtype)
     return made
 
 

@@ -14,9 +14,9 @@ from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.kernels import (
-    HALVES,
     allocate,
     array_of,
+    compute_type,
     elementwise,
     wrap,
 )
@@ -183,7 +183,7 @@ def _choice(condition: Any, input: Any, other: Any) -> tuple[DType, tuple[Any, .
     if input is None or other is None:
         raise TypeError("where(): expected a tensor or a number, not None")
     dtype = result_dtype((input, other))
-    if dtype not in HALVES:     # to which the numbers are cast by way of float64
+    if compute_type(dtype) is dtype:    # to which the numbers are cast by way of float64
         check_held("where", dtype, input, other)
     return dtype, (condition, input, other)
 

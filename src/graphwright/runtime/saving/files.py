@@ -38,6 +38,11 @@ NAMES = {
     dtypes.float32: "F32",
     dtypes.float64: "F64",
     dtypes.complex64: "C64",
+    dtypes.float8_e4m3fn: "F8_E4M3",
+    dtypes.float8_e5m2: "F8_E5M2",
+    dtypes.float8_e4m3fnuz: "F8_E4M3FNUZ",
+    dtypes.float8_e5m2fnuz: "F8_E5M2FNUZ",
+    dtypes.float8_e8m0fnu: "F8_E8M0",
 }
 _DTYPES = {name: kind for kind, name in NAMES.items()}
 _MAX_HEADER = 100_000_000
