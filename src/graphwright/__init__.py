@@ -235,6 +235,7 @@ _ELSEWHERE = {
     "cond": "control",
     "while_loop": "control",
     "SymInt": "symbolic.symint",
+    "_scaled_mm": "ops._face",
     **dict.fromkeys(_STORAGES, "storage"),
     **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "removed"),
     "lobpcg": "lowrank",

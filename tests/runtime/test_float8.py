@@ -429,6 +429,81 @@ def test_ops_of_some_formats(op: str, lib: str) -> None:
                 call(library, x)
 
 
+# -- _scaled_mm
+
+
+def _matrices(name: str, other: str) -> tuple[gw.Tensor, gw.Tensor]:
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, 4, 5)).astype(np.float32)
+    return gw.from_numpy(a).to(getattr(gw, name)), gw.from_numpy(b.T.copy()).to(getattr(gw, other))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, lambda f: gw.compile(f, fullgraph=True)],
+                         ids=["eager", "compiled"])
+def test_scaled_mm(wrap: Callable[..., Any]) -> None:
+    a, b = _matrices("float8_e4m3fn", "float8_e5m2")
+    one, rows, columns = gw.tensor(0.5), gw.rand(4, 1), gw.rand(1, 4)
+    bias = gw.arange(4.0)
+    scaled_mm = wrap(lambda *args, **kwargs: gw._scaled_mm(*args, **kwargs))
+    exact = (a.float() * 0.5) @ (b.float() * 0.5)
+    gw.testing.assert_close(scaled_mm(a, b, one, one, out_dtype=gw.float32), exact)
+    assert gw.equal(scaled_mm(a, b, one, one), exact.to(a.dtype))
+    gw.testing.assert_close(
+        scaled_mm(a, b, rows, columns, bias.bfloat16(), out_dtype=gw.bfloat16),
+        ((a.float() * rows) @ (b.float() * columns) + bias).bfloat16(),
+    )
+    divided = scaled_mm(a, b, one, one, None, gw.tensor(2.0), gw.float8_e5m2)
+    assert gw.equal(divided, (exact / 2).to(gw.float8_e5m2))
+    ignored = scaled_mm(a, b, one, one, scale_result=gw.tensor(2.0), out_dtype=gw.float32)
+    gw.testing.assert_close(ignored, exact)
+
+
+BAD_SCALED: dict[str, tuple[Callable[[Any, Any, Any, Any], Any], type[Exception]]] = {
+    "shapes": (lambda lib, a, b, s: lib._scaled_mm(a, b[:2], s, s), RuntimeError),
+    "rank": (lambda lib, a, b, s: lib._scaled_mm(a[0], b, s, s), RuntimeError),
+    "bias": (lambda lib, a, b, s: lib._scaled_mm(a, b, s, s, bias=lib.ones(3)), RuntimeError),
+    "float32": (lambda lib, a, b, s: lib._scaled_mm(a.float(), b.float(), s, s), ValueError),
+    "float64 scale": (lambda lib, a, b, s: lib._scaled_mm(a, b, s.double(), s), ValueError),
+    "one of each": (lambda lib, a, b, s: lib._scaled_mm(a, b, lib.ones(4, 1), s), ValueError),
+    "a number": (lambda lib, a, b, s: lib._scaled_mm(a, b, 0.5, 0.5), TypeError),
+    "no scale": (lambda lib, a, b, s: lib._scaled_mm(a, b), TypeError),
+}
+
+
+@pytest.mark.parametrize("lib", ["graphwright", pytest.param("torch", marks=pytest.mark.oracle)])
+@pytest.mark.parametrize("call", BAD_SCALED)
+def test_scaled_mm_refuses(call: str, lib: str) -> None:
+    library = pytest.importorskip(lib)
+    function, error = BAD_SCALED[call]
+    kind = library.float8_e4m3fn
+    a, b = library.ones(4, 5).to(kind), library.ones(4, 5).to(kind).t()
+    with pytest.raises(error):
+        function(library, a, b, library.tensor(0.5))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("out", [None, *WIDER[:3], *NAMES])
+def test_scaled_mm_as_in_torch(out: str | None) -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(1)
+    for name, other, by_rows in zip(NAMES, reversed(NAMES), [0, 1, 0, 1, 0], strict=True):
+        arrays = rng.standard_normal((2, 4, 5)).astype(np.float32)
+        shapes = ((4, 1), (1, 4)) if by_rows else ((), ())
+        scales = [rng.random(shape).astype(np.float32) for shape in shapes]
+        results = []
+        for lib in (gw, torch):
+            a, b = (lib.from_numpy(np.array(array)) for array in arrays)
+            a, b = a.to(getattr(lib, name)), b.t().to(getattr(lib, other))
+            given = [lib.from_numpy(np.array(scale)) for scale in scales]
+            result = lib._scaled_mm(
+                a, b, *given, bias=lib.ones(4), scale_result=lib.tensor(3.0),
+                out_dtype=None if out is None else getattr(lib, out),
+            )  # fmt: skip
+            results.append((str(result.dtype).rpartition(".")[2], result.double().tolist()))
+        assert results[0][0] == results[1][0]
+        np.testing.assert_allclose(results[0][1], results[1][1], rtol=1e-3, atol=1e-5)
+
+
 def test_casts_do_not_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -50,6 +50,9 @@ REFUSED = frozenset(
 )
 """Ops that PyTorch has a kernel for, but none for float8, whatever they are composed of here."""
 
+_OWN = frozenset({"_scaled_mm"})
+"""Composites that say themselves what float8 is to them."""
+
 
 def run(op: Op, args: tuple[Any, ...]) -> Any:
     """The result of an op with a float8 tensor or dtype among its arguments.
@@ -67,6 +70,8 @@ def run(op: Op, args: tuple[Any, ...]) -> Any:
         raise _refusal(op, found)
     if op.is_view or name in MOVES:
         return NotImplemented
+    if op.name in _OWN and op.decompose is not None:
+        return op.decompose(*args)
     if asked in FLOAT8:
         raise _refusal(op, asked)
     if asked is not None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from graphwright.runtime.device import device as Device
     from graphwright.runtime.dtypes import dtype as DType
     from graphwright.runtime.tensor import Tensor
+__scaled_mm = _op("_scaled_mm")
 __unsafe_view = _op("_unsafe_view")
 _abs = _op("abs")
 _abs_ = _op("abs_")
@@ -868,6 +869,21 @@ def _require(requires_grad: bool, out: Any) -> Any:
     if requires_grad:
         out.requires_grad = True
     return out
+
+
+def _scaled_mm(
+    input: Tensor,
+    mat2: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
+    out_dtype: DType | None = None,
+    use_fast_accum: bool = False,
+) -> Any:
+    return _dispatch(
+        __scaled_mm, (input, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum)
+    )
 
 
 def _unsafe_view(input: Tensor, size: Sequence[int]) -> Any:

@@ -4,6 +4,7 @@ Generated from the op table by `python -m graphwright.runtime.ops.generate`; do 
 """
 
 FAMILY = {
+    "_scaled_mm": "products_scaled",
     "_unsafe_view": "views_shape",
     "abs": "complex_numbers",
     "abs_": "complex_numbers",

@@ -71,6 +71,7 @@ FAMILIES = (
     "pointwise_unary",
     "powers",
     "products",
+    "products_scaled",
     "quantiles",
     "random",
     "random_gamma",
