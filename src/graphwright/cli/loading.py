@@ -19,12 +19,15 @@ from typing import Any
 
 import graphwright as gw
 from graphwright.cli.errors import UserError
+from graphwright.runtime.float8 import FORMATS
 
-SPEC = re.compile(r"(?P<dtype>[a-z]+[0-9]*)\[(?P<shape>(?: *[0-9]+ *(?:, *[0-9]+ *)*,?)? *)\]")
+SPEC = re.compile(
+    r"(?P<dtype>[a-z]+[0-9]*(?:_[a-z0-9]+)?)\[(?P<shape>(?: *[0-9]+ *(?:, *[0-9]+ *)*,?)? *)\]"
+)
 SHORT = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i64": "int64",
          "i32": "int32", "i16": "int16", "i8": "int8", "u8": "uint8"}
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
-          "float64")
+          "float64", *FORMATS)
 EXAMPLE = "graphwright dump model.py:forward --input 'float32[128,784]'"
 
 

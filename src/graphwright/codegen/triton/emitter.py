@@ -35,6 +35,7 @@ from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.triton.functions import FUNCTIONS, HEADER
 from graphwright.codegen.triton.names import OFFSET, PROGRAM, SEED, CannotEmit, Names
 from graphwright.codegen.triton.values import Tile, TileValues
+from graphwright.runtime.dtypes import FLOAT8
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, ceildiv, floordiv
 
@@ -83,7 +84,8 @@ class _Draft(Record, frozen=False):
 def kernels(program: NativeProgram) -> list[TritonKernel]:
     """The program's kernels, one for each outermost loop nest.
 
-    Raises: CannotEmit for a nest that is neither pointwise nor a reduction of rows.
+    Raises: CannotEmit for a nest that is neither pointwise nor a reduction of rows, and for
+    float8.
     """
     sizes = _sizes(program)
     return [kernel for step in program.steps if isinstance(step, Kernel)
@@ -122,6 +124,9 @@ def _sizes(program: NativeProgram) -> tuple[str, ...]:
 
 def _kernels_of(kernel: Kernel, sizes: tuple[str, ...]) -> list[TritonKernel]:
     nests = kernel.body
+    narrow = {v.dtype.name for v in all_values(nests) if v.dtype in FLOAT8}
+    if narrow:
+        raise CannotEmit(f"elements of {', '.join(sorted(narrow))}")
     if not all(isinstance(nest, For) for nest in nests):
         groups: list[tuple[Stmt, ...]] = [nests]
     else:
