@@ -70,6 +70,8 @@ def test_file_objects(tmp_path: Path, format: str) -> None:
         assert gw.load(file)[0].tolist() == [0, 1, 2]
     with (tmp_path / "x").open("rb") as file, pytest.raises(ValueError, match="given by path"):
         gw.load(file, mmap=True)
+    with pytest.raises(TypeError, match="opened as text"):
+        gw.load(io.StringIO("x"))
 
 
 @pytest.mark.parametrize("format", serialization.FORMATS)

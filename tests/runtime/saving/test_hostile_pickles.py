@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import pickle
+import random
 import time
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +133,10 @@ CODE = {
         value({1: 2})),
     "a class as a value": EMPTY_LIST + name("collections.OrderedDict") + b"a",
     "a function as a value": name("torch._utils._rebuild_tensor_v2"),
+    "a storage's type as a value": name("torch.FloatStorage"),
+    "a tensor as a function": call(
+        "torch._tensor._rebuild_from_type_v2", view_of((4,), (1,)), name("torch.Tensor"),
+        EMPTY_TUPLE, NONE),
     "a function as a key": EMPTY_DICT + name("collections.OrderedDict") + NONE + b"s",
     "a persistent id of code": tuple_of(value("module"), name("torch.FloatStorage")) + b"Q",
     "a persistent id of text": value("x") + b"Q", "PERSID": b"Px\n",
@@ -194,6 +200,7 @@ MALFORMED = {
     "size of text": program(call("torch.Size", tuple_of(value("1")))),
     "size of a number": program(call("torch.Size", value(10**12))),
     "device of a number": program(call("torch.device", value(1))),
+    "device of texts": program(call("torch.device", value("cpu"), value("1"))),
     "device that is none": program(call("torch.device", value("tpu!"))),
     "layout that is none": program(
         call("torch.serialization._get_layout", value("torch.sparse_coo"))),
@@ -285,7 +292,7 @@ def test_a_bool_that_is_neither_0_nor_1_isrefused() -> None:
 
 # -- resources
 
-MANY = 20_000
+MANY = 10_000
 SHARED = value("x" * MANY) + PUT
 BOMBS = {
     "bytes again and again": SHARED + EMPTY_LIST + MARK
@@ -305,7 +312,7 @@ BOMBS = {
     "tuples nested deep": EMPTY_TUPLE + b"\x85" * 10**5,
     "lists nested deep": (EMPTY_LIST + MARK) * 10**5,
     "lists in lists": EMPTY_LIST * 10**5 + b"a" * (10**5 - 1),
-    "dicts in dicts": (EMPTY_DICT + NONE) * 10**5 + EMPTY_DICT + b"s" * 10**5,
+    "dicts in dicts": (EMPTY_DICT + NONE) * 10**4 + EMPTY_DICT + b"s" * 10**4,
     "marks": MARK * 10**5,
     "a far place in the memo": NONE + b"r\xff\xff\xff\xff" + b"j\xfe\xff\xff\xff",
 }  # fmt: skip
@@ -330,3 +337,57 @@ def test_doubled_lists_are_shared_not_copied() -> None:
     )
     found = gw.load(io.BytesIO(archive(program(doubled))))
     assert found[0] is found[1] and found[0][0] is found[1][1]
+
+
+# -- random programs
+
+FUNCTIONS = [
+    "_codecs.encode", "builtins.bytearray", "builtins.bytes", "builtins.complex", "builtins.set",
+    "collections.Counter", "collections.OrderedDict", "torch.Size", "torch.Tensor", "torch.device",
+    "torch.serialization._get_layout", "torch._tensor._rebuild_from_type_v2",
+    *(f"torch._utils._rebuild_{kind}" for kind in (
+        "tensor", "tensor_v2", "tensor_v3", "parameter", "parameter_with_state",
+        "meta_tensor_no_storage")),
+    "torch.FloatStorage", "torch.BoolStorage", "torch.storage.UntypedStorage", "torch.float32",
+    "torch.complex64", "torch.bool", "os.system",
+]  # fmt: skip
+VALUES = [
+    *map(value, (None, False, True, (), [], {}, 1, -1, 4, 2**62, 2**70, 1.5, "0", "cpu", "latin1",
+                 "storage", {"conj": True})),
+    value(4) + value(1) + b"\x86", ints(4), ints(1), ints(2, 2), b"\x8f", storage(4),
+    view_of((4,), (1,)), view_of((2, 2), (2, 1)), HOOKS,
+]  # fmt: skip
+INSTRUCTIONS = [
+    TUPLE, REDUCE, BUILD, MARK, PUT, GET, b"a", b"e", b"s", b"u", b"\x90", b"\x85", b"\x86",
+    b"\x87", b"Q", b"\x81", b"\x93", b"q\x01", b"h\x01", b"\x94",
+]  # fmt: skip
+
+
+def _fragment(rng: random.Random, depth: int) -> bytes:
+    kind = rng.random()
+    if kind < 0.45:
+        return rng.choice(VALUES)
+    if kind < 0.6:
+        return name(rng.choice(FUNCTIONS))
+    if kind < 0.85 and depth < 3:
+        parts = [_fragment(rng, depth + 1) for _ in range(rng.randrange(9))]
+        return call(rng.choice(FUNCTIONS), *parts)
+    return rng.choice(INSTRUCTIONS)
+
+
+def _run_programs(seed: int, count: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(count):
+        made = program(*(_fragment(rng, 0) for _ in range(rng.randrange(1, 8))))
+        with suppress(InvalidFile):
+            gw.load(io.BytesIO(archive(made, SIXTEEN)), "cpu")
+
+
+def test_random_programs_are_refused_or_read() -> None:
+    _run_programs(0, 1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_many_random_programs_are_refused_or_read(seed: int) -> None:
+    _run_programs(seed, 100_000)

@@ -16,6 +16,7 @@ import pytest
 
 import graphwright as gw
 from graphwright import nn
+from graphwright.runtime.dtypes import BY_NAME
 
 torch: Any = import_module("torch")
 library: Any = import_module("safetensors.torch")
@@ -48,6 +49,7 @@ def test_messages_have_the_names_of_the_program(tmp_path: Path) -> None:
 
 KINDS = ["bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
          "float16", "bfloat16", "float32", "float64", "complex64"]  # fmt: skip
+KINDS += [name for name in BY_NAME if name.startswith(("float8_e4m3", "float8_e5m2"))]
 
 
 @pytest.mark.parametrize("backend", ["mmap", "pread"])

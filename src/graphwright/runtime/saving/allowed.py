@@ -114,7 +114,7 @@ class Allowed(Names):
         if module == "torch" and last in dtypes.BY_NAME:
             return dtypes.BY_NAME[last]
         if module in ("torch", "torch.storage") and last in _STORAGES:
-            return StorageType(_STORAGES[last])
+            return StorageType(name, _STORAGES[last])
         if module in _BLOCKED:
             raise RefusedObject(f"the file names {quoted(name)}, which no file may: nothing ran")
         if name in self._users:
@@ -224,7 +224,7 @@ def _size(storages: Storages, budget: Budget, args: tuple[Any, ...]) -> Size:
 
 
 def _device(storages: Storages, budget: Budget, args: tuple[Any, ...]) -> Device:
-    if not (0 < len(args) < 3 and type(args[0]) is str and type(args[-1]) in (str, int)):
+    if [type(arg) for arg in args] not in ([str], [str, int]):
         raise InvalidFile("the pickle has a device that is none")
     try:
         return Device(*args)
@@ -244,6 +244,7 @@ def _layout(storages: Storages, budget: Budget, args: tuple[Any, ...]) -> Any:
 def _set(storages: Storages, budget: Budget, args: tuple[Any, ...]) -> set[Any]:
     if len(args) != 1 or type(args[0]) is not list:
         raise InvalidFile("the pickle has a set that is none")
+    budget.spend(len(args[0]))
     for member in args[0]:
         budget.key(member)
     return set(args[0])
@@ -252,6 +253,7 @@ def _set(storages: Storages, budget: Budget, args: tuple[Any, ...]) -> set[Any]:
 def _counter(storages: Storages, budget: Budget, args: tuple[Any, ...]) -> Counter[Any]:
     if len(args) != 1 or type(args[0]) is not dict:
         raise InvalidFile("the pickle has a Counter that is none")
+    budget.spend(len(args[0]))
     for key in args[0]:
         budget.key(key)
     return Counter(args[0])

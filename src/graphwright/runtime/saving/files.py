@@ -175,7 +175,10 @@ def content_of(source: Path | BinaryIO, mapped: bool) -> Array:
     is harmless; truncating it while it is mapped kills the process where a lost page is touched.
     """
     if not isinstance(source, str | os.PathLike):
-        return np.frombuffer(bytearray(source.read()), np.uint8)
+        content = source.read()
+        if isinstance(content, str):
+            raise TypeError("load: the file is opened as text; open it in mode 'rb'")
+        return np.frombuffer(bytearray(content), np.uint8)
     with open(source, "rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
             return np.empty(0, np.uint8)

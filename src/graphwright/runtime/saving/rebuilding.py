@@ -17,7 +17,7 @@ from graphwright.runtime.saving.files import Array
 from graphwright.runtime.saving.header import InvalidFile, quoted
 from graphwright.runtime.saving.layouts import check_part, part_of
 from graphwright.runtime.saving.placing import Place
-from graphwright.runtime.saving.unpickling import Budget, RefusedObject, set_attributes
+from graphwright.runtime.saving.unpickling import Budget, Named, RefusedObject, set_attributes
 from graphwright.runtime.storage import TypedStorage, UntypedStorage
 from graphwright.runtime.subclasses import as_class
 from graphwright.runtime.tensor import Tensor
@@ -30,11 +30,17 @@ _COMPUTED = 4
 """How much memory conjugates and negatives may take, in multiples of the file's."""
 
 
-class StorageType:
+class StorageType(Named):
     """What `torch.FloatStorage` and its like are in a file: the dtype of elements."""
 
-    def __init__(self, dtype: DType) -> None:
+    __slots__ = ("dtype",)
+
+    def __init__(self, name: str, dtype: DType) -> None:
+        super().__init__(name, self._refuse)
         self.dtype = dtype
+
+    def _refuse(self, storages: Any, budget: Any, args: Any) -> Any:
+        raise RefusedObject(f"the pickle calls {quoted(self.name)}, which is no function here")
 
 
 class Storages:
@@ -225,13 +231,14 @@ def _rebuild_meta(storages: Storages, budget: Budget, args: tuple[Any, ...]) -> 
 def _rebuild_from_type(storages: Storages, budget: Budget, args: tuple[Any, ...]) -> Tensor:
     """A tensor that has attributes, or is of a subclass that the user allowed."""
     function, kind, inner, state = _parts(args, 4)
-    make = REBUILD.get(getattr(function, "name", "").removeprefix("torch._utils."))
+    name = function.name if isinstance(function, Named) else ""
+    make = REBUILD.get(name.removeprefix("torch._utils."))
     if make is None or type(inner) is not tuple:
         raise RefusedObject("the pickle makes a tensor by a function that makes none")
     made: Tensor = make(storages, budget, inner)
     if isinstance(kind, type) and issubclass(kind, Tensor):
         made = as_class(kind, made)
-    elif getattr(kind, "name", None) != "torch.Tensor":
+    elif not isinstance(kind, Named) or kind.name != "torch.Tensor":
         raise RefusedObject("the pickle makes a tensor of a class that is no class of tensors")
     if state:
         set_attributes(made, state)

@@ -28,8 +28,9 @@ from graphwright.runtime.tensor import Tensor
 MAX_DEPTH = 1000
 """How deep containers may be nested: deeper than Python's pickler can write."""
 _MAX_KEY_DEPTH = 50
-_WORK = 2
-"""How much may be copied and hashed, in multiples of the pickle's length."""
+_COPIES, _HASHES = 2, 16
+"""How much may be copied, and how many parts of keys hashed, in multiples of the pickle's length.
+"""
 _LAST_PROTOCOL = 5
 
 _MAPPINGS = (dict, OrderedDict, Counter)
@@ -49,18 +50,20 @@ class Budget:
     reference is counted.
     """
 
-    def __init__(self, amount: int, names: Names) -> None:
-        self._left, self._names = amount, names
+    def __init__(self, length: int, names: Names) -> None:
+        self._copies, self._hashes, self._names = _COPIES * length, _HASHES * length, names
 
     def spend(self, amount: int) -> None:
-        """Count work of that size. Raises InvalidFile where the file asks for too much of it."""
-        self._left -= amount
-        if self._left < 0:
+        """Count a copy of that size. Raises InvalidFile where the file asks for too much of it."""
+        self._copies -= amount
+        if self._copies < 0:
             raise InvalidFile("the pickle has values copied again and again: it is no state")
 
     def key(self, value: Any, depth: int = 0) -> None:
-        """Count the hash of a key. Raises InvalidFile for what is none."""
-        self.spend(1)
+        """Count the hash of a key. Raises InvalidFile for what is none, and for too many."""
+        self._hashes -= 1
+        if self._hashes < 0:
+            raise InvalidFile("the pickle has keys used again and again: it is no state")
         kind = type(value)
         if kind is tuple or kind is Size:
             if depth == _MAX_KEY_DEPTH:
@@ -115,7 +118,7 @@ class Interpreter:
         self._stack: list[Any] = []
         self._marks: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
-        self._budget = Budget(_WORK * len(data), names)
+        self._budget = Budget(len(data), names)
         self._protocol = 0
 
     def run(self) -> Any:
@@ -298,7 +301,7 @@ class Interpreter:
 
     def _reduce(self) -> None:
         args, function = self._arguments(), self._pop()
-        if type(function) is Named:
+        if isinstance(function, Named):
             self._push(function.make(self._context, self._budget, args))
         elif self._names.is_allowed(function):
             self._push(function(*args))
@@ -308,7 +311,7 @@ class Interpreter:
     def _new_object(self) -> None:
         args, kind = self._arguments(), self._pop()
         if not isinstance(kind, type) or not self._names.is_allowed(kind):
-            name = quoted(kind.name) if type(kind) is Named else _shown(kind)
+            name = quoted(kind.name) if isinstance(kind, Named) else _shown(kind)
             raise RefusedObject(f"the pickle makes an object of {name}")
         self._push(kind.__new__(kind, *args))
 
@@ -399,7 +402,7 @@ class _Level:
 
 def _members(value: Any) -> Any:
     """What a container holds, keys apart, which are checked when they are set; else None."""
-    if type(value) is Named:
+    if isinstance(value, Named):
         raise RefusedObject(f"the pickle holds {quoted(value.name)} itself as a value")
     if type(value) in (list, tuple):
         return iter(value)
@@ -411,7 +414,7 @@ def _members(value: Any) -> Any:
 
 def _shown(value: Any) -> str:
     """What a message calls a value of a file."""
-    if type(value) is Named:
+    if isinstance(value, Named):
         return quoted(value.name)
     return f"an object of type {type(value).__module__}.{type(value).__qualname__}"
 
