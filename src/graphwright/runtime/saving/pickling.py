@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copyreg
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import dtypes
@@ -28,8 +29,8 @@ from graphwright.runtime.saving.walking import (
 from graphwright.runtime.storage import CLASS_NAMES, TypedStorage, UntypedStorage
 from graphwright.runtime.tensor import Tensor
 
-_LONGEST_INT = 255
-"""Bytes of the largest int for which readers of weights have an instruction."""
+_LONGEST_INT, _LONGEST_TEXT = 255, 2**30
+"""Bytes of the largest int, and characters of the longest string, that all readers know."""
 
 
 class Pickler(Walk):
@@ -119,36 +120,11 @@ class Pickler(Walk):
 
     def scalar(self, value: Any, path: str) -> None:
         """A number, a string, bytes, or what PyTorch has under a name of its own."""
-        kind = type(value)
-        if kind is int:
-            if value.bit_length() // 8 + 1 > _LONGEST_INT:
-                raise ValueError(f"{path} is an int of more than {_LONGEST_INT} bytes")
-            self._int(value)
-        elif kind is float:
-            self._write(b"G" + struct.pack(">d", value))
-        elif kind is str:
-            self._check_length(value, path)
-            self._word(value)
-        elif kind is complex:
-            self._call("__builtin__", "complex", value.real, value.imag)
-        elif kind is bytes:
-            self._check_length(value, path)
-            self._call("_codecs", "encode", value.decode("latin-1"), "latin1")
-        elif kind is bytearray:
-            self._check_length(value, path)
-            args = (value.decode("latin-1"), "latin-1") if value else ()
-            self._call("__builtin__", "bytearray", *args)
-        elif kind is DType:
-            self._name("torch", value.name)
-        elif kind is Device:
-            self._call("torch", "device", str(value))
-        else:
-            assert kind is layout, kind
-            self._call("torch.serialization", "_get_layout", "torch.strided")
-
-    def _check_length(self, value: Any, path: str) -> None:
-        if len(value) >= 2**30:
+        if isinstance(value, str | bytes | bytearray) and len(value) >= _LONGEST_TEXT:
             raise ValueError(f"{path} has {len(value)} characters, which no pickle can hold")
+        if type(value) is int and value.bit_length() // 8 >= _LONGEST_INT:
+            raise ValueError(f"{path} is an int of more than {_LONGEST_INT} bytes")
+        _SCALARS[type(value)](self, value)
 
     def container(self, name: str, value: Any, path: str, depth: int) -> None:
         """A container, written once however often it is there."""
@@ -352,6 +328,27 @@ class Pickler(Walk):
         if state is not None:
             self.encode(state, f"the state of {path}", depth + 1)
             self._write(b"b")
+
+
+_SCALARS: dict[type, Callable[[Pickler, Any], None]] = {
+    int: Pickler._int,
+    float: lambda pickler, value: pickler._write(b"G" + struct.pack(">d", value)),
+    str: Pickler._word,
+    complex: lambda pickler, value: pickler._call(
+        "__builtin__", "complex", value.real, value.imag
+    ),
+    bytes: lambda pickler, value: pickler._call(
+        "_codecs", "encode", value.decode("latin-1"), "latin1"
+    ),
+    bytearray: lambda pickler, value: pickler._call(
+        "__builtin__", "bytearray", *((value.decode("latin-1"), "latin-1") if value else ())
+    ),
+    DType: lambda pickler, value: pickler._name("torch", value.name),
+    Device: lambda pickler, value: pickler._call("torch", "device", str(value)),
+    layout: lambda pickler, value: pickler._call(
+        "torch.serialization", "_get_layout", "torch.strided"
+    ),
+}
 
 
 def _u32(value: int) -> bytes:
