@@ -458,6 +458,15 @@ def test_scaled_mm(wrap: Callable[..., Any]) -> None:
     gw.testing.assert_close(ignored, exact)
 
 
+def test_autocast_casts_float8_and_leaves_scaled_mm_alone() -> None:
+    a, b = _matrices("float8_e4m3fn", "float8_e4m3fn")
+    one = gw.tensor(1.0)
+    exact = gw._scaled_mm(a, b, one, one, out_dtype=gw.float32)
+    with gw.autocast("cpu"):
+        assert (a @ b).dtype is gw.bfloat16 and (a * a).dtype is a.dtype
+        assert gw.equal(gw._scaled_mm(a, b, one, one, out_dtype=gw.float32), exact)
+
+
 BAD_SCALED: dict[str, tuple[Callable[[Any, Any, Any, Any], Any], type[Exception]]] = {
     "shapes": (lambda lib, a, b, s: lib._scaled_mm(a, b[:2], s, s), RuntimeError),
     "rank": (lambda lib, a, b, s: lib._scaled_mm(a[0], b, s, s), RuntimeError),

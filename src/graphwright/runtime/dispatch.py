@@ -1,7 +1,8 @@
 """The one door: every op passes `dispatch(op, args)`.
 
-Fixed order: autocast, autograd, vmap, trace, then the fake or the real kernel. `args` is the fully
-bound positional tuple in schema order. Later layers hang themselves in through `HOOKS`.
+Fixed order: autocast, the rules of float8, autograd, vmap, trace, then the fake or the real
+kernel. `args` is the fully bound positional tuple in schema order. Later layers hang themselves in
+through `HOOKS`.
 """
 
 from __future__ import annotations
@@ -152,6 +153,12 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         flags &= ~(FOREIGN | OVERLAP)
         if not flags:
             return op.run(*args)
+    if flags & MODES and _core.modes() & AUTOCAST:
+        out = HOOKS.autocast(op, args)
+        if out is not NotImplemented:
+            return out
+        if op.kind is Kind.COMPOSITE and op.decompose is not None:
+            return op.decompose(*args)      # parts of it may be cast, which its kernel is not
     if flags & FLOAT8:
         out = import_module("graphwright.runtime.float8_ops").run(op, args)
         if out is not NotImplemented:
@@ -159,12 +166,6 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         flags &= ~FLOAT8
         if not flags:
             return op.run(*args)
-    if flags & MODES and _core.modes() & AUTOCAST:
-        out = HOOKS.autocast(op, args)
-        if out is not NotImplemented:
-            return out
-        if op.kind is Kind.COMPOSITE and op.decompose is not None:
-            return op.decompose(*args)      # parts of it may be cast, which its kernel is not
     if flags & FAKE and HOOKS.lifted is not None:
         args, flags = HOOKS.lifted(args, flags)
     if flags & MODES and _core.modes() & MAPPED:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime import dtypes
+from graphwright.runtime.dispatch import dispatch_as_given
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.table import Kind, define, op
 
 _DIVIDED = frozenset({dtypes.float8_e4m3fn, dtypes.float8_e5m2})
 
@@ -53,7 +54,7 @@ def _scaled_mm(
     out_dtype: Any, use_fast_accum: bool,
 ) -> Any:
     _check(input, mat2, scale_a, scale_b, bias)
-    out = ops.mm(_scaled(input, scale_a), _scaled(mat2, scale_b))
+    out = dispatch_as_given(op("mm"), (_scaled(input, scale_a), _scaled(mat2, scale_b)))
     if bias is not None:
         out = ops.add(out, ops.to_dtype(bias, dtypes.float32))
     if scale_result is not None and out_dtype in _DIVIDED:
