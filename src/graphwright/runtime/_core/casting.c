@@ -14,9 +14,10 @@ static bool passes_float32(int from, int to) {
 }
 
 static bool can_convert(int from, int to) {
-    return passes_float32(from, to)
-               ? gw_convert_loop(from, GW_FLOAT32) != NULL && gw_convert_loop(GW_FLOAT32, to) != NULL
-               : gw_convert_loop(from, to) != NULL;
+    if (!passes_float32(from, to)) {
+        return gw_convert_loop(from, to) != NULL;
+    }
+    return gw_convert_loop(from, GW_FLOAT32) != NULL && gw_convert_loop(GW_FLOAT32, to) != NULL;
 }
 
 static bool plan_copy(GwPlan *plan, GwTensor *out, GwTensor *in) {

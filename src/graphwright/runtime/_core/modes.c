@@ -321,7 +321,8 @@ static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
         } else if (PyTuple_CheckExact(item) && holds_no_tensor(item)) {
             flags |= GW_FLAG_NO_INT;
         } else if (gw_is_dtype_or_device(item)) {
-            flags |= GW_FLAG_NO_INT | (gw_is_float8(gw_plain_dtype(item, -1)) ? GW_FLAG_FLOAT8 : 0);
+            bool float8 = gw_is_float8(gw_plain_dtype(item, -1));
+            flags |= GW_FLAG_NO_INT | (float8 ? GW_FLAG_FLOAT8 : 0);
         } else if (Py_TYPE(item)->tp_base != &GwGenerator_Type) {
             flags |= foreign_flags(item);
         }
@@ -457,6 +458,7 @@ PyMethodDef gw_modes_methods[] = {
      "0 if nothing but the kernel has to run for these arguments. Bits: 1 a gradient is "
      "recorded, 2 some mode is on, 4 a fake tensor, 8 a device other than the CPU, 16 something "
      "that is no tensor, number, text, dtype or device, 32 the first is a tensor some of whose "
-     "elements share memory, 128 an override, 1024 a float8 tensor or dtype. Lists and tuples are looked into one level deep."},
+     "elements share memory, 128 an override, 1024 a float8 tensor or dtype. Lists "
+     "and tuples are looked into one level deep."},
     {NULL, NULL, 0, NULL},
 };

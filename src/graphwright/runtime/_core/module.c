@@ -59,8 +59,8 @@ static int add_exceptions(PyObject *module) {
 
 static int add_contents(PyObject *module) {
     PyMethodDef *const tables[] = {
-        gw_dtype_methods, gw_float8_methods, gw_dlpack_methods, gw_factory_methods, gw_alias_methods,
-        gw_allocator_methods, gw_modes_methods, gw_casting_methods, gw_dispatch_methods,
+        gw_dtype_methods, gw_float8_methods, gw_dlpack_methods, gw_factory_methods,
+        gw_alias_methods, gw_allocator_methods, gw_modes_methods, gw_casting_methods, gw_dispatch_methods,
         gw_record_methods, gw_philox_methods, gw_pool_methods, gw_gemm_methods, gw_conv_methods,
         gw_pooling_methods, gw_resample_methods, gw_object_methods,
         gw_contraction_methods, gw_copy_methods, gw_pick_methods, gw_subscript_methods,
