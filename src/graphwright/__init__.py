@@ -189,9 +189,9 @@ if _typing.TYPE_CHECKING:
 _FOLDERS = (
     *("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed"),
     *("distributions", "fft", "func", "functional", "library", "linalg", "masked", "mps"),
-    *("mtia", "nn", "onnx", "optim", "overrides", "profiler", "random", "return_types"),
-    *("serialization", "signal", "special", "storage", "testing", "types", "utils", "version"),
-    "xpu",
+    *("mtia", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random"),
+    *("return_types", "serialization", "signal", "special", "storage", "testing", "types"),
+    *("utils", "version", "xpu"),
     *("_custom_ops", "_jit_internal", "_tensor"),
 )
 _install_aliases(_FOLDERS)

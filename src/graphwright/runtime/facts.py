@@ -147,9 +147,9 @@ class Facts:
         """How the elements are kept: `strided`."""
         return strided
 
-    def is_shared(self) -> bool:
-        """False: memory belongs to this process."""
-        return False
+    def is_shared(self: Any) -> bool:
+        """Whether the memory is one that other processes may have too."""
+        return _core.shared_place(self._storage) is not None
 
     def is_pinned(self, device: Any = None) -> bool:
         """False: memory is never page-locked. Raises TypeError for what is no device."""
@@ -160,10 +160,6 @@ class Facts:
     def pin_memory(self: Any, device: Any = None) -> Any:
         """Raises RuntimeError: there is no accelerator to pin memory for."""
         raise RuntimeError("pin_memory: pinning memory needs an accelerator, and there is none")
-
-    def share_memory_(self: Any) -> Any:
-        """Raises RuntimeError: memory belongs to this process."""
-        raise RuntimeError("share_memory_: memory cannot be shared between processes here")
 
     def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
         """Raises AssertionError: there is no GPU that tensors could be moved to."""

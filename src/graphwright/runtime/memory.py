@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core, dtypes
@@ -142,6 +143,16 @@ class Memory:
             return self
         strides = as_size(stride) if stride else contiguous_strides(shape)
         _core.become(self, _core.as_view(cls, source, shape, strides, storage_offset))
+        return self
+
+    def share_memory_(self: Any) -> Tensor:
+        """Move the memory into shared memory, with all tensors over it; returns self.
+
+        Processes that are given the tensor then have the same memory: those forked from here, and
+        those that it is sent to. NumPy arrays made before keep the old memory. Raises RuntimeError
+        unless the tensor is on the CPU, OSError where memory does not suffice.
+        """
+        import_module("graphwright.runtime.multiprocessing.reductions").share([self])
         return self
 
     def untyped_storage(self: Any) -> UntypedStorage:

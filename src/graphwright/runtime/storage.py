@@ -138,8 +138,13 @@ class _Memory:
         return self
 
     def is_shared(self) -> bool:
-        """False: memory belongs to this process."""
-        return False
+        """Whether the memory is one that other processes may have too."""
+        return _core.shared_place(self._memory) is not None
+
+    def share_memory_(self) -> Any:
+        """Move the memory into shared memory: see `Tensor.share_memory_`. Returns self."""
+        self._holder.share_memory_()
+        return self
 
     def is_pinned(self, device: Any = None) -> bool:
         """False: memory is never page-locked."""

@@ -69,11 +69,7 @@ def _rebuild(
     array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool, cls: Any = None
 ) -> Tensor:
     """A copied or unpickled tensor, of a subclass if given, over `array`, which it takes over."""
-    tensor: Tensor = _core.from_ndarray(Tensor, array, dtype)
-    if cls is not None:
-        tensor = as_class(cls, tensor)
-    tensor.requires_grad = requires_grad
-    return tensor
+    return as_it_was(_core.from_ndarray(Tensor, array, dtype), requires_grad, cls)
 
 
 def _rebuild_meta(
@@ -83,7 +79,11 @@ def _rebuild_meta(
     cls: Any = None,
 ) -> Tensor:
     """A copied or unpickled tensor of the meta device, of a subclass if given."""
-    tensor: Tensor = _core.meta(Tensor, *layout, dtype, Device("meta"))
+    return as_it_was(_core.meta(Tensor, *layout, dtype, Device("meta")), requires_grad, cls)
+
+
+def as_it_was(tensor: Tensor, requires_grad: bool, cls: Any) -> Tensor:
+    """What was pickled of a tensor, of the subclass `cls` if given."""
     if cls is not None:
         tensor = as_class(cls, tensor)
     tensor.requires_grad = requires_grad

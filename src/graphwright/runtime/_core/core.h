@@ -83,6 +83,10 @@ PyObject *gw_view_of(PyTypeObject *cls, GwTensor *base, int ndim, const int64_t 
                      const int64_t *strides, int64_t offset);
 extern PyMethodDef gw_factory_methods[], gw_alias_methods[];
 
+/* ---- sharing.c: memory of several processes ---- */
+extern PyTypeObject GwSharedMemory_Type;
+extern PyMethodDef gw_sharing_methods[];
+
 /* ---- modes.c: thread-local state of dispatch ---- */
 enum { GW_FLAG_GRAD = 1, GW_FLAG_OVERLAP = 32, GW_FLAG_OVERRIDE = 128, GW_FLAG_FLOAT8 = 1024 };
 /* the other bits: dispatch_flags */

@@ -66,7 +66,7 @@ static int add_contents(PyObject *module) {
         gw_contraction_methods, gw_copy_methods, gw_pick_methods, gw_subscript_methods,
         gw_optim_methods, gw_rows_methods, gw_lines_methods, gw_attention_methods,
         gw_recurrence_methods, gw_node_methods, gw_gradient_methods, gw_tape_methods,
-        gw_sampling_methods, gw_literal_methods, gw_fact_methods,
+        gw_sampling_methods, gw_literal_methods, gw_fact_methods, gw_sharing_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {
@@ -85,7 +85,7 @@ static int add_contents(PyObject *module) {
     PyTypeObject *const types[] = {&GwStorage_Type, &GwSize_Type, &GwTensor_Type, gw_code_type,
                                    &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type,
                                    &GwReduction_Type, &GwNative_Type, &GwNode_Type, &GwQuiet_Type,
-                                   &GwGenerator_Type};
+                                   &GwGenerator_Type, &GwSharedMemory_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;

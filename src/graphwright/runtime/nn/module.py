@@ -7,6 +7,7 @@ that capture can interpret a module's call like any other code.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from graphwright.runtime.device import device as Device
@@ -320,13 +321,15 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         return self._apply(lambda tensor: tensor.to(dst_type))
 
     def share_memory(self: T) -> T:
-        """The module itself: worker processes get copies of what they are given.
+        """Move all parameters and buffers into shared memory, as `Tensor.share_memory_` does.
 
-        RuntimeError where a parameter has no shape yet.
+        Returns the module. RuntimeError where a parameter has no shape yet.
         """
-        for tensor in (*self.parameters(), *self.buffers()):
+        tensors = [*self.parameters(), *self.buffers()]
+        for tensor in tensors:
             if getattr(tensor, "uninitialised", False):
                 tensor.share_memory_()
+        import_module("graphwright.runtime.multiprocessing.reductions").share(tensors)
         return self
 
     def cpu(self: T) -> T:
