@@ -70,6 +70,7 @@ _ELSEWHERE = {
     "utils.model_zoo": "hub",
     "utils.data._utils": "utils.data",
     "utils.data._utils.collate": "utils.data.collate",
+    "utils.data._utils.worker": "utils.data.worker_info",
     "utils.data.dataloader": "utils.data.loader",
     "utils.data.distributed": "utils.data.sampler",
 }

@@ -21,7 +21,7 @@ from graphwright.runtime.utils.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from graphwright.runtime.utils.data.workers import get_worker_info
+from graphwright.runtime.utils.data.worker_info import get_worker_info
 
 __all__ = [
     "BatchSampler",

@@ -1,25 +1,30 @@
-"""Batches of examples, made in the background where asked."""
+"""Batches of examples, made by other processes where asked."""
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
 from graphwright.runtime.generator import Generator
-from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.utils.data.collate import default_collate, default_convert
 from graphwright.runtime.utils.data.dataset import IterableDataset
+from graphwright.runtime.utils.data.fetching import Fetcher
+from graphwright.runtime.utils.data.iterators import (
+    _BaseDataLoaderIter,
+    _MultiProcessingDataLoaderIter,
+    _SingleProcessDataLoaderIter,
+)
 from graphwright.runtime.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
+    _InfiniteConstantSampler,
 )
-from graphwright.runtime.utils.data.workers import Workers, infos_of
 
-_SEEDS = 2**62
-"""Workers' seeds start below this number."""
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
@@ -32,24 +37,36 @@ class DataLoader:
         shuffle: take the examples in a new random order every time.
         sampler, batch_sampler: the order instead of `shuffle`; lists of indices instead of
             `batch_size`, `shuffle`, `sampler` and `drop_last`.
-        num_workers: threads that fetch and collate ahead; 0 does it when asked. Threads share
-            memory, so nothing is pickled, but pure Python transforms do not run in parallel.
-            Each has a copy of an `IterableDataset`; `get_worker_info()` tells them apart.
-        timeout: seconds to wait for a worker's batch; 0 waits for ever.
-        worker_init_fn: called in every worker with its number, once where workers persist.
+        num_workers: processes that make batches ahead; 0 makes them when asked. Each has one
+            thread, a copy of the dataset, and batches reach this process in shared memory.
+            `get_worker_info()` tells them apart: of an `IterableDataset` each goes through all
+            unless that takes its share.
         collate_fn: makes a batch from a list of examples.
+        pin_memory, pin_memory_device: no effect, since there is no accelerator to pin memory for.
         drop_last: leave out a shorter last batch.
-        generator: where `shuffle` and the workers' seeds draw from; each round draws one number
-            for the seeds, however many workers there are.
+        timeout: seconds to wait for a worker's batch; 0 waits for ever.
+        worker_init_fn: called in every worker with its number before anything else.
+        multiprocessing_context: how workers are started: "fork", "spawn", "forkserver", or a
+            context of `multiprocessing`; by default its `get_start_method()`. Unless workers are
+            forked, the dataset and functions are pickled; tensors of the dataset are not copied,
+            but are moved into shared memory.
+        generator: where `shuffle` and the workers' seeds draw from. Each round draws one number
+            for the seeds, however many workers there are. Worker i seeds the generators of
+            graphwright, Python and NumPy with the sum of the number of its first round and i.
         prefetch_factor: batches that each worker works ahead (default 2).
         persistent_workers: keep the workers, and their datasets, from round to round.
         in_order: False gives the batches of several workers as they are made.
 
-    `pin_memory`, `pin_memory_device` and `multiprocessing_context` change nothing. Raises
-    ValueError for arguments that exclude each other, for an unknown start method, and where
+    An exception in a worker is raised here, by `next`, with the same type; its message has the
+    worker's number and traceback. Other batches can be asked for after it. Workers end with the
+    iterator; RuntimeError says which one has died, or is late.
+
+    Raises ValueError for arguments that exclude each other, for an unknown start method, and where
     `dataset`, `batch_size` or what decides the order is assigned later; TypeError where
     `multiprocessing_context` is neither a context nor the name of a start method.
     """
+
+    __initialized = False
 
     def __init__(
         self,
@@ -80,28 +97,31 @@ class DataLoader:
         self.multiprocessing_context = multiprocessing_context
         self.persistent_workers, self.in_order = persistent_workers, in_order
         self.pin_memory_device = pin_memory_device
-        self._workers: Workers | None = None
+        self._iterator: _BaseDataLoaderIter | None = None
         self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self._by_index = not isinstance(dataset, IterableDataset)
         _check(self._by_index, batch_size, bool(shuffle), sampler, batch_sampler, drop_last)
         self.batch_size = None if batch_sampler is not None else batch_size
         self.drop_last = drop_last
-        if sampler is None and self._by_index:
-            sampler = (
-                RandomSampler(dataset, generator=generator) if shuffle
-                else SequentialSampler(dataset)
-            )  # fmt: skip
+        if sampler is None:
+            sampler = self._default_order(bool(shuffle))
         self.sampler = sampler
-        if batch_sampler is None and self._by_index and batch_size is not None:
-            assert sampler is not None
+        if batch_sampler is None and batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.batch_sampler = batch_sampler
-        batched = batch_sampler is not None or batch_size is not None
-        self.collate_fn = collate_fn or (default_collate if batched else default_convert)
-        self._complete = True
+        collate = default_convert if batch_sampler is None else default_collate
+        self.collate_fn = collate_fn or collate
+        self.__initialized = True
+
+    def _default_order(self, shuffle: bool) -> Iterable[Any]:
+        if not self._by_index:
+            return _InfiniteConstantSampler()
+        if shuffle:
+            return RandomSampler(self.dataset, generator=self.generator)
+        return SequentialSampler(self.dataset)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _FIXED and "_complete" in self.__dict__:
+        if self.__initialized and name in _FIXED:
             raise ValueError(
                 f"{name} attribute should not be set after {type(self).__name__} is initialized"
             )
@@ -109,7 +129,7 @@ class DataLoader:
 
     def __len__(self) -> int:
         if self._by_index:
-            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
+            return len(self._index_sampler)  # type: ignore[arg-type]
         count = len(self.dataset)
         if self.batch_size is None:
             return count
@@ -117,69 +137,42 @@ class DataLoader:
         return (count + extra) // self.batch_size
 
     def __iter__(self) -> Iterator[Any]:
-        return _Batches(self, self._batches())
+        if not (self.persistent_workers and self.num_workers):
+            return self._get_iterator()
+        if self._iterator is None or self._iterator.stopped:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
 
-    def _batches(self) -> Iterator[Any]:
-        seed = int(ops.randint(0, _SEEDS, (), generator=self.generator))
+    def _get_iterator(self) -> _BaseDataLoaderIter:
         if self.num_workers:
-            workers = self._workers or self._new_workers(seed)
-            if self._by_index:
-                return workers.map(self._fetch, self._order())
-            return workers.iterate(self._iterate)
-        if not self._by_index:
-            return self._iterate(self.dataset)
-        return (self._fetch(indices) for indices in self._order())
+            self.check_worker_number_rationality()
+            return _MultiProcessingDataLoaderIter(self)
+        return _SingleProcessDataLoaderIter(self)
 
-    def _new_workers(self, seed: int) -> Workers:
-        assert self.prefetch_factor is not None
-        infos = infos_of(self.dataset, self.num_workers, seed, not self._by_index)
-        workers = Workers(
-            infos,
-            self.worker_init_fn,
-            self.prefetch_factor,
-            self.timeout,
-            in_order=self.in_order,
-            keep=self.persistent_workers,
-        )
-        if self.persistent_workers:
-            self._workers = workers
-        return workers
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
 
-    def _order(self) -> Iterable[Any]:
-        order = self.sampler if self.batch_sampler is None else self.batch_sampler
-        assert order is not None
-        return order
+    @property
+    def _index_sampler(self) -> Iterable[Any]:
+        """What is gone through: indices, or lists of them."""
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
 
-    def _fetch(self, indices: Any) -> Any:
-        if self.batch_sampler is None:
-            return self.collate_fn(self.dataset[indices])
-        if hasattr(self.dataset, "__getitems__"):
-            return self.collate_fn(self.dataset.__getitems__(indices))
-        return self.collate_fn([self.dataset[i] for i in indices])
+    @property
+    def _fetcher(self) -> Fetcher:
+        return Fetcher(self._by_index, self._auto_collation, self.collate_fn, self.drop_last)
 
-    def _iterate(self, dataset: Any) -> Iterator[Any]:
-        if self.batch_size is None:
-            for example in dataset:
-                yield self.collate_fn(example)
-            return
-        for batch in BatchSampler(dataset, self.batch_size, self.drop_last):
-            yield self.collate_fn(batch)
-
-
-class _Batches:
-    """One round over a loader."""
-
-    def __init__(self, loader: DataLoader, batches: Iterator[Any]) -> None:
-        self._loader, self._batches = loader, batches
-
-    def __iter__(self) -> _Batches:
-        return self
-
-    def __next__(self) -> Any:
-        return next(self._batches)
-
-    def __len__(self) -> int:
-        return len(self._loader)
+    def check_worker_number_rationality(self) -> None:
+        """A UserWarning where there are more workers than CPUs that this process may use."""
+        cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        if cpus is not None and self.num_workers > cpus:
+            warnings.warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total, and "
+                f"this process may use {cpus} CPUs: fewer workers may be faster",
+                stacklevel=2,
+            )
 
 
 def _check_workers(

@@ -41,6 +41,13 @@ class SequentialSampler(Sampler[int]):
         return len(self.data_source)
 
 
+class _InfiniteConstantSampler(Sampler[None]):
+    """None for ever: the order of a dataset that is gone through."""
+
+    def __iter__(self) -> Iterator[None]:
+        return itertools.repeat(None)
+
+
 class RandomSampler(Sampler[int]):
     """`num_samples` (default: all) indices at random, without replacement unless asked."""
 

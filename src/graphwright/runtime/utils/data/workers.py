@@ -1,235 +1,131 @@
-"""Threads that make batches ahead of their use."""
+"""What a worker process of a `DataLoader` does."""
 
 from __future__ import annotations
 
-import atexit
-import copy
-import threading
-import time
+import contextlib
+import os
+import random
+import select
+import signal
+import struct
 import traceback
-import weakref
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures import TimeoutError as _TimeoutError
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from queue import SimpleQueue
 from typing import Any
 
-_END = object()
-_PATIENCE = 5.0
-"""Seconds that the program's end waits for workers at work, as long as PyTorch's."""
+import numpy as np
+
+from graphwright.runtime import _core
+from graphwright.runtime.generator import default_generator
+from graphwright.runtime.multiprocessing.channel import Channel
+from graphwright.runtime.multiprocessing.reductions import Parcel, pack
+from graphwright.runtime.utils import CAPTURE
+from graphwright.runtime.utils.data.fetching import Fetcher
+from graphwright.runtime.utils.data.worker_info import CURRENT, WorkerInfo
+
+_WATCH = 5000
+"""Milliseconds after which a worker without work looks whether its loader's process lives."""
+ANSWER = struct.Struct("!qB")
+"""What comes before an answer's bytes: the number of the request, and the kind of answer."""
+BATCH, END, FAILURE = range(3)
 
 
-@dataclass(frozen=True)
-class WorkerInfo:
-    """Which worker this is: number `id` of `num_workers`, its seed and its dataset."""
+@dataclass
+class Job:
+    """What all workers of a loader are told. `seed` and `number` give each its own seeds."""
 
-    id: int
-    num_workers: int
-    seed: int
     dataset: Any
+    fetcher: Fetcher
+    worker_init_fn: Callable[[int], None] | None
+    count: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        self._parcel: Parcel | None = None
+
+    def __reduce__(self) -> Any:
+        """Where a worker is not forked, tensors of the dataset are memory that all share."""
+        parts = self.dataset, self.fetcher, self.worker_init_fn, self.count, self.seed
+        self._parcel = pack(parts, True)    # its files are open until the worker has started
+        return _unpacked, (self._parcel,)
 
 
-class _Current(threading.local):
-    info: WorkerInfo | None = None
+def _unpacked(parts: tuple[Any, ...]) -> Job:
+    return Job(*parts)
 
 
-_CURRENT = _Current()
+def serve(channel: Channel, job: Job, number: int) -> None:
+    """Answer requests until the loader closes the channel, or is interrupted.
 
-
-def get_worker_info() -> WorkerInfo | None:
-    """The worker that this thread is; None outside of a `DataLoader`'s workers."""
-    return _CURRENT.info
-
-
-def _begin(info: WorkerInfo, function: Callable[[int], None] | None) -> None:
-    _CURRENT.info = info
-    if function is not None:
-        function(info.id)
-
-
-_Task = tuple[int, Future[Any]]
-"""What a worker, told by its number, was given to do."""
-
-
-class _PlainKey(str):
-    """A message that KeyError, which shows its key by `repr`, leaves as it is."""
-
-    __slots__ = ()
-
-    __repr__ = str.__str__
-
-
-def _told(error: Exception, worker: int) -> Exception:
-    """An exception of the same type that says in which worker, and where there, it was raised.
-
-    A RuntimeError where the type takes something else than a message.
+    A worker that is forked within a compiled function captures nothing.
     """
-    kind = type(error)
-    where = "".join(traceback.format_exception(error))
-    text = f"Caught {kind.__name__} in DataLoader worker thread {worker}.\nOriginal {where}"
-    try:
-        return kind(_PlainKey(text) if issubclass(kind, KeyError) else text)
-    except TypeError:
-        return RuntimeError(text)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError, ConnectionResetError):
+        CAPTURE.run_outside(_serve, channel, job, number)
 
 
-class _Thread:
-    """A thread that does what it is given, one after another, until it is told to stop.
-
-    The program's end waits `_PATIENCE` seconds for such threads, and goes on without those that
-    hang.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._tasks: _Tasks = SimpleQueue()
-        self._thread = threading.Thread(target=_serve, args=(self._tasks,), name=name, daemon=True)
-        self.stop = weakref.finalize(self, self._tasks.put, None)
-        self._thread.start()
-        _RUNNING[self._thread] = self._tasks
-
-    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
-        """A future of what the function returns or raises there."""
-        future: Future[Any] = Future()
-        self._tasks.put(partial(_settle, future, function, args))
-        return future
-
-
-_Tasks = SimpleQueue[Callable[[], None] | None]
-_RUNNING: weakref.WeakKeyDictionary[threading.Thread, _Tasks] = weakref.WeakKeyDictionary()
-
-
-def _settle(future: Future[Any], function: Callable[..., Any], args: tuple[Any, ...]) -> None:
-    if future.set_running_or_notify_cancel():
+def _serve(channel: Channel, job: Job, number: int) -> None:
+    _core.set_num_threads(1)
+    _seed(job.seed, number)
+    CURRENT.info = WorkerInfo(number, job.count, job.seed + number, job.dataset)
+    unready = None
+    if job.worker_init_fn is not None:
         try:
-            future.set_result(function(*args))
-        except BaseException as error:
-            future.set_exception(error)
-            del future      # it holds the error, whose traceback holds this frame
-
-
-def _serve(tasks: _Tasks) -> None:
-    while (task := tasks.get()) is not None:
-        task()
-        del task    # what it was given ends with it
-
-
-def _wait_at_exit() -> None:
-    end = time.monotonic() + _PATIENCE
-    running = list(_RUNNING.items())
-    for _, tasks in running:
-        tasks.put(None)
-    for thread, _ in running:
-        thread.join(max(0.0, end - time.monotonic()))
-
-
-atexit.register(_wait_at_exit)
-
-
-class Workers:
-    """Workers 0 to n - 1, one thread each; batch i is made by worker i modulo n.
-
-    Args:
-        infos: what `get_worker_info` gives in each.
-        worker_init_fn: called in each with its number before anything else.
-        ahead: batches that each works ahead.
-        timeout: seconds to wait for a batch before RuntimeError is raised; 0 waits for ever.
-        in_order: False lets `map` give what is made first.
-        keep: work for further rounds.
-    """
-
-    def __init__(
-        self,
-        infos: list[WorkerInfo],
-        worker_init_fn: Callable[[int], None] | None,
-        ahead: int,
-        timeout: float,
-        *,
-        in_order: bool = True,
-        keep: bool = False,
-    ) -> None:
-        self._infos, self._ahead, self._timeout = infos, ahead, timeout
-        self._in_order, self._keep = in_order, keep
-        self._threads = [_Thread(f"graphwright-data-{info.id}") for info in infos]
-        self._begun = [
-            thread.submit(_begin, info, worker_init_fn)
-            for thread, info in zip(self._threads, infos, strict=True)
-        ]
-
-    def map(self, fetch: Callable[[Any], Any], order: Iterable[Any]) -> Iterator[Any]:
-        """`fetch(indices)` of each of `order`, in that order unless told otherwise."""
-        pending: deque[_Task] = deque()
+            job.worker_init_fn(number)
+        except Exception as error:
+            unready = _failure(error, number)
+    fetch: Callable[[Any], Any] | None = None
+    ended = False
+    for request, indices in _requests(channel):
+        if request is None:
+            fetch, ended = None, False
+            continue
+        kind, parcel = END, pack(None, False)
         try:
-            self._start()
-            for number, indices in enumerate(order):
-                worker = number % len(self._threads)
-                pending.append((worker, self._threads[worker].submit(fetch, indices)))
-                if len(pending) >= len(self._threads) * self._ahead:
-                    yield self._result(*self._taken(pending))
-            while pending:
-                yield self._result(*self._taken(pending))
-        finally:
-            self._stop([future for _, future in pending])
+            if unready is not None:
+                kind, parcel = FAILURE, unready
+            elif not ended:
+                fetch = fetch or job.fetcher.begin(job.dataset)
+                kind, parcel = BATCH, pack(fetch(indices), False)
+        except Exception as error:
+            ended = isinstance(error, StopIteration) and not job.fetcher.by_index
+            if not ended:
+                kind, parcel = FAILURE, _failure(error, number)
+        channel.send_parcel(
+            Parcel(ANSWER.pack(request, kind) + parcel.data, parcel.files, ())
+        )
+        parcel.close()
 
-    def iterate(self, batches: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
-        """Batches that each worker makes of its own dataset, in turns until all have ended."""
-        pending: deque[tuple[int, Iterator[Any], Future[Any]]] = deque()
-        threads = self._threads
+
+def _seed(base: int, number: int) -> None:
+    """Seed Python's, NumPy's and our generators, as PyTorch does: NumPy's with other bits."""
+    random.seed(base + number)
+    default_generator.manual_seed(base + number)
+    entropy = [number, base & 0xFFFFFFFF, base >> 32, 0]
+    np.random.seed(np.random.SeedSequence(entropy).generate_state(4))
+
+
+def _requests(channel: Channel) -> Iterator[Any]:
+    """What the loader sends, until it closes the channel or its process is gone."""
+    parent, waiting = os.getppid(), select.poll()
+    waiting.register(channel.fileno(), select.POLLIN)
+    while True:
+        while not waiting.poll(_WATCH):
+            if os.getppid() != parent:
+                return
         try:
-            self._start()
-            for worker, info in enumerate(self._infos):
-                rows = batches(info.dataset)
-                pending.append((worker, rows, threads[worker].submit(next, rows, _END)))
-            while pending:
-                worker, rows, future = pending.popleft()
-                value = self._result(worker, future)
-                if value is not _END:
-                    pending.append((worker, rows, threads[worker].submit(next, rows, _END)))
-                    yield value
-        finally:
-            self._stop([future for _, _, future in pending])
-
-    def _taken(self, pending: deque[_Task]) -> _Task:
-        """What is given next: the first one, or of any order one that is done."""
-        if not self._in_order:
-            futures = [future for _, future in pending]
-            if not wait(futures, self._timeout or None, FIRST_COMPLETED).done:
-                raise self._late()
-            done = next(task for task in pending if task[1].done())
-            pending.remove(done)
-            return done
-        return pending.popleft()
-
-    def _start(self) -> None:
-        for worker, future in enumerate(self._begun):
-            self._result(worker, future)
-
-    def _result(self, worker: int, future: Future[Any]) -> Any:
-        try:
-            error = future.exception(self._timeout or None)
-        except _TimeoutError:
-            raise self._late() from None
-        if isinstance(error, Exception):
-            raise _told(error, worker) from error
-        return future.result()
-
-    def _late(self) -> RuntimeError:
-        return RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
-
-    def _stop(self, pending: Iterable[Future[Any]]) -> None:
-        for future in pending:
-            future.cancel()
-        if self._keep:
+            yield channel.recv()
+        except EOFError:
             return
-        for thread in self._threads:
-            thread.stop()
 
 
-def infos_of(dataset: Any, count: int, seed: int, separate: bool) -> list[WorkerInfo]:
-    """What each of `count` workers is; with `separate` each has a copy of the dataset."""
-    return [
-        WorkerInfo(i, count, seed + i, copy.deepcopy(dataset) if separate else dataset)
-        for i in range(count)
-    ]
+def _failure(error: Exception, number: int) -> Parcel:
+    """An exception's type, and what to say about it; the type is left out if it has no name."""
+    kind, where = type(error), "".join(traceback.format_exception(error))
+    text = (
+        f"Caught {kind.__name__} in DataLoader worker process {number}.\nOriginal {where}"
+    )
+    try:
+        return pack((kind, text), False)
+    except Exception:
+        return pack((RuntimeError, text), False)

@@ -1,0 +1,50 @@
+"""Batches of a dataset, by the indices of their examples."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Fetcher:
+    """How batches are made.
+
+    by_index: the dataset is asked for indices, and not gone through.
+    batched: examples come in lists, which `collate_fn` makes batches of; it is given them one by
+        one otherwise.
+    drop_last: of what is gone through, a shorter last batch is left out.
+    """
+
+    by_index: bool
+    batched: bool
+    collate_fn: Callable[[Any], Any]
+    drop_last: bool
+
+    def begin(self, dataset: Any) -> Callable[[Any], Any]:
+        """A function from indices to their batch, for one round.
+
+        Where a dataset is gone through indices only tell how many examples to take, and the
+        function raises StopIteration when there are none left.
+        """
+        if self.by_index:
+            return lambda indices: self._by_index(dataset, indices)
+        examples = iter(dataset)
+        return lambda indices: self._from_stream(examples, indices)
+
+    def _by_index(self, dataset: Any, indices: Any) -> Any:
+        if not self.batched:
+            return self.collate_fn(dataset[indices])
+        if getattr(dataset, "__getitems__", None):
+            return self.collate_fn(dataset.__getitems__(indices))
+        return self.collate_fn([dataset[i] for i in indices])
+
+    def _from_stream(self, examples: Iterator[Any], indices: Any) -> Any:
+        if not self.batched:
+            return self.collate_fn(next(examples))
+        taken = list(itertools.islice(examples, len(indices)))
+        if not taken or (self.drop_last and len(taken) < len(indices)):
+            raise StopIteration
+        return self.collate_fn(taken)
