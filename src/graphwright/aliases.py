@@ -32,7 +32,26 @@ _DISTRIBUTIONS = (
     *("studentT", "transformed_distribution", "uniform", "von_mises", "weibull", "wishart"),
 )
 
+_ABSENT = {
+    "algorithms": (
+        *("_checkpoint", "_checkpoint.checkpoint_wrapper", "ddp_comm_hooks", "join"),
+        *("model_averaging", "model_averaging.averagers"),
+    ),
+    "checkpoint": (
+        *("_consolidate_hf_safetensors", "default_planner", "format_utils", "hf_storage"),
+        *("optimizer", "state_dict", "state_dict_loader"),
+    ),
+    "fsdp": ("api", "fully_sharded_data_parallel", "sharded_grad_scaler", "wrap"),
+    "tensor": ("_utils", "experimental", "experimental._attention", "placement_types"),
+}
+"""Modules of `distributed` whose own modules are names alone, as they are."""
+
 _ELSEWHERE = {
+    **{
+        f"distributed.{module}.{own}": f"distributed.{module}"
+        for module, names in _ABSENT.items()
+        for own in names
+    },
     **dict.fromkeys([f"distributions.{name}" for name in _DISTRIBUTIONS], "distributions"),
     "_custom_ops": "library",
     "_jit_internal": "jit",
@@ -48,8 +67,13 @@ _ELSEWHERE = {
     "autograd.profiler": "profiler",
     **dict.fromkeys(("cuda.graphs", "cuda.memory", "cuda.random"), "cuda"),
     **dict.fromkeys(("jit._script", "jit._trace"), "jit"),
-    **dict.fromkeys(("nn.parallel.data_parallel", "nn.parallel.distributed"), "nn.parallel"),
-    "nn.parallel.scatter_gather": "nn.scatter_gather",
+    "distributed._composable": "distributed",
+    "distributed._composable.fsdp": "distributed.fsdp",
+    "distributed._functional_collectives": "distributed.nn.functional",
+    "distributed._tensor": "distributed.tensor",
+    "distributed._tensor.experimental": "distributed.tensor",
+    "distributed.constants": "distributed.group",
+    "distributed.distributed_c10d": "distributed",
     "nn.utils.spectral_norm": "nn.utils.weight_norm",
     **dict.fromkeys(
         ["onnx.symbolic_helper", *(f"onnx.symbolic_opset{version}" for version in range(7, 21))],
@@ -93,6 +117,12 @@ class _Loader:
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = import_module(self._real)
         self._spec = getattr(module, "__spec__", None)
+        real = _real_name(spec.name)
+        module = import_module(real)
+        self._spec = module.__spec__
+        for name, own in tuple(sys.modules.items()):    # what it has imported is not found anew
+            if name.startswith(f"{real}."):
+                sys.modules.setdefault(spec.name + name.removeprefix(real), own)
         return module
 
     def exec_module(self, module: ModuleType) -> None:

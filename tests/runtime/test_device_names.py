@@ -136,11 +136,6 @@ def test_sdpa_kernel_takes_backends_and_changes_nothing() -> None:
     gw.testing.assert_close(inside, gw.nn.functional.scaled_dot_product_attention(q, q, q))
 
 
-def test_no_processes_train_together() -> None:
-    assert not gw.distributed.is_available()
-    assert not gw.distributed.is_initialized()
-
-
 def test_marks_of_scripts_leave_code_as_it_is() -> None:
     @gw.jit.script
     def gelu(x: gw.Tensor) -> gw.Tensor:

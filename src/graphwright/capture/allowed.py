@@ -94,7 +94,7 @@ def may_inline(filename: str) -> bool:
 _INLINED_OF_PACKAGE = (
     ["runtime", "nn"], ["runtime", "autograd"], ["runtime", "optim"], ["runtime", "errors.py"],
     ["runtime", "distributions"], ["runtime", "lowrank.py"], ["runtime", "masked.py"],
-    ["runtime", "legacy.py"], ["jit", "marks.py"], ["runtime", "distributed.py"],
+    ["runtime", "legacy.py"], ["jit", "marks.py"], ["runtime", "distributed"],
     ["runtime", "signal"], ["capture", "polyfills.py"], ["runtime", "func.py"],
     ["runtime", "mapping.py"], ["runtime", "amp", "grad_scaler.py"],
     ["runtime", "functions.py"], ["runtime", "foreach.py"], ["runtime", "control.py"],

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from graphwright.runtime import dtypes
+from graphwright.runtime.distributed.group import get_rank, get_world_size
 from graphwright.runtime.generator import Generator
 from graphwright.runtime.interop import as_tensor
 from graphwright.runtime.ops import _face as ops
@@ -180,18 +181,22 @@ class DistributedSampler(Sampler[int]):
 
     The shares are of one length: indices are repeated, or with `drop_last` left out. With
     `shuffle` the order depends on `seed` and the epoch that `set_epoch` tells, and is the same
-    in every process. Raises ValueError unless 0 <= `rank` < `num_replicas`.
+    in every process. By default `num_replicas` and `rank` are those of the process group.
+
+    Raises ValueError unless 0 <= `rank` < `num_replicas`, and where there is no group to ask.
     """
 
     def __init__(
         self,
         dataset: Any,
-        num_replicas: int = 1,
-        rank: int = 0,
+        num_replicas: int | None = None,
+        rank: int | None = None,
         shuffle: bool = True,
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
+        num_replicas = get_world_size() if num_replicas is None else num_replicas
+        rank = get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
