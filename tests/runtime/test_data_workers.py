@@ -454,7 +454,7 @@ class Pids(Dataset[int]):
 @pytest.mark.parametrize("persistent", [False, True])
 def test_workers_end_with_their_round_or_their_loader(persistent: bool) -> None:
     gc.collect()
-    before = len(os.listdir("/proc/self/fd")), shared_memory()
+    files, memory = len(os.listdir("/proc/self/fd")), shared_memory()
     loader = DataLoader(Pids(), num_workers=2, persistent_workers=persistent)
     pids = {int(pid) for pid in loader}
     assert len(pids) == 2 and len(alive(list(pids))) == (2 if persistent else 0)
@@ -463,7 +463,7 @@ def test_workers_end_with_their_round_or_their_loader(persistent: bool) -> None:
     del again, loader
     gc.collect()
     wait_for_the_end(list(pids))
-    assert (len(os.listdir("/proc/self/fd")), shared_memory()) == before
+    assert len(os.listdir("/proc/self/fd")) <= files and shared_memory() <= memory
 
 
 def test_a_forked_child_does_not_ask_its_parent_s_workers() -> None:

@@ -97,6 +97,13 @@ def test_compiled_code_follows_the_memory_of_a_module() -> None:
     gw.testing.assert_close(compiled(x), before + 1)
 
 
+def test_compiled_code_asks_anew_whether_memory_is_shared() -> None:
+    compiled = gw.compile(lambda x: x + 1 if x.is_shared() else x * 2)
+    x = gw.full((2,), 5)
+    assert compiled(x).tolist() == [10, 10]
+    assert compiled(x.share_memory_()).tolist() == [6, 6]
+
+
 def test_what_has_no_memory_to_share() -> None:
     assert gw.empty(0).share_memory_().is_shared()
     with pytest.raises(RuntimeError, match="only memory of the CPU"):
@@ -264,7 +271,7 @@ def test_many_tensors_in_one_message() -> None:
     files = len(os.listdir("/proc/self/fd"))
     send_many()
     gc.collect()
-    assert len(os.listdir("/proc/self/fd")) == files
+    assert len(os.listdir("/proc/self/fd")) <= files
 
 
 def test_a_pool_returns_tensors() -> None:

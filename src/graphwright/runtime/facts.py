@@ -12,7 +12,7 @@ from graphwright.runtime import _core, promotion
 from graphwright.runtime.device import absence
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
-from graphwright.runtime.errors import require_kind, require_tensor
+from graphwright.runtime.errors import DataDependent, require_kind, require_tensor
 from graphwright.runtime.formats import memory_format, strided
 from graphwright.runtime.storage import TypedStorage, UntypedStorage
 
@@ -149,6 +149,8 @@ class Facts:
 
     def is_shared(self: Any) -> bool:
         """Whether the memory is one that other processes may have too."""
+        if self.is_fake:
+            raise DataDependent("is_shared() asks where the memory of a tensor lies")
         return _core.shared_place(self._storage) is not None
 
     def is_pinned(self, device: Any = None) -> bool:

@@ -7,7 +7,6 @@ under way belongs to nobody but the kernel: neither end has to live on for the o
 from __future__ import annotations
 
 import array
-import contextlib
 import errno
 import io
 import select
@@ -50,15 +49,8 @@ class Channel(Connection):
         self._socket = socket.socket(fileno=handle)
         self._socket.settimeout(None)
 
-    def close(self) -> None:
-        """Close the connection."""
-        if not self.closed:
-            self._socket.detach()
-        super().close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(AttributeError):       # of one that was never made
-            self.close()
+    def _close(self) -> None:
+        self._socket.close()        # which has the descriptor, and closes it once
 
     def send(self, obj: Any) -> None:
         """Send an object. Raises as `pack`, OSError where the other end is closed."""
