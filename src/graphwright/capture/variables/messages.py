@@ -22,6 +22,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deferred import refuse_handlers
 from graphwright.capture.variables.exceptions import ExceptionVariable
 from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.reads import NumberRead
 from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
@@ -69,7 +70,7 @@ def _is_told(value: VariableTracker) -> bool:
     value = value.realize()
     if isinstance(value, TupleVariable):
         return all(map(_is_told, value.items))
-    return isinstance(value, (ConstantVariable, SymIntVariable, TensorVariable))
+    return isinstance(value, (ConstantVariable, SymIntVariable, TensorVariable, NumberRead))
 
 
 # logging

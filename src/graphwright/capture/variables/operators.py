@@ -72,6 +72,9 @@ def operate(
     """`function(*args)` for a function of the `operator` module."""
     args = [arg.realize() for arg in args]
     if any(isinstance(arg, TensorVariable) for arg in args):
+        if function in FORMATTING and args[0].python_type() is str:
+            text = _text_operation(tx, function, args)
+            return text or unsupported("GB0008", f"formatting of {args[1].describe()}")
         if function in _EQUALITY and any(_no_operand(arg) for arg in args):
             return tx.constant(function is operator.ne)
         own = beside_tensor(tx, args, SPECIAL.get(function))

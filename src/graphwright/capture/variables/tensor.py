@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ _READ_BY_PYTHON = frozenset(
         "__dlpack__", "data_ptr", "__repr__", "__str__", "__format__", "__complex__", "nonzero",
     ]
 )
+_TEXTS: dict[str, Callable[[Any], str]] = {"__repr__": repr, "__str__": str, "__format__": str}
 _VALUES = frozenset(["item", "tolist", "__float__", "__int__", "__bool__", "__index__"])
 _TAPE = frozenset(
     [
@@ -302,6 +304,9 @@ class TensorMethod(VariableTracker):
             array = tx.to_numpy(self.owner)
             if array is not None:
                 return array
+        if name in _TEXTS and not kwargs and len(args) == (name == "__format__"):
+            spec = args[0].realize().as_constant() if args else None
+            return tx.text(self.owner, _TEXTS[name], spec)
         if name in _READ_BY_PYTHON:
             unsupported("GB0002", f"Tensor.{name}()")
         if name == "storage_offset" and tx.output.data.begins_elsewhere(self.owner.present().fake):

@@ -1,4 +1,4 @@
-"""`str`, `repr` and `format` of values that are known, or of numbers that vary."""
+"""`str`, `repr` and `format` of values that are known, of numbers that vary, and of tensors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
@@ -25,9 +25,12 @@ from graphwright.capture.variables.named_tuples import (
 from graphwright.capture.variables.namespaces import lookup
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.quotients import QuotientVariable
+from graphwright.capture.variables.reads import NumberRead
 from graphwright.capture.variables.scalar_objects import ScalarObjectVariable
 from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime import dtypes
 from graphwright.runtime.naming import NAMING
 
 if TYPE_CHECKING:
@@ -36,14 +39,48 @@ if TYPE_CHECKING:
 
 Convert = Callable[[Any], str]
 Piece = str | tuple[VariableTracker, Convert, str | None]
-"""Text, or a number that varies and how it is shown: converted, or formatted by a spec."""
+"""Text, or a number that varies or a tensor and how it is shown: converted, or formatted by a
+spec."""
 _CONTAINERS = (ListVariable, TupleVariable, DictVariable, NamedTupleVariable, SizeVariable)
 
 
-class TextVariable(ConstantVariable):
-    """A text that shows numbers which vary, as the messages of checks do.
+class Shown(VariableTracker):
+    """A tensor, or a number read from one, as a text shows it once the graph has run.
 
-    It is a constant to whoever looks at it: then the graph holds for these numbers only.
+    What the tensor holds by then is what it held when the text was made, or the graph ends there.
+    """
+
+    def __init__(self, owner: VariableTracker) -> None:
+        self.owner = owner
+        self.version = self._written()
+
+    def _written(self) -> int:
+        """How often the tensor was written to; the numbers are copies of the graph's own."""
+        fake = getattr(self.owner, "fake", None)
+        return 0 if fake is None else fake._storage._version
+
+    def describe(self) -> str:
+        return self.owner.describe()
+
+    def as_constant(self) -> Any:
+        unsupported("GB0008", f"formatting of {self.describe()}")
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.owner]
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        if self._written() != self.version:
+            reason = Unsupported("GB0008", f"formatting of {self.describe()}, written afterwards")
+            reason.blame(self.born)
+            raise reason
+        cg.push(self.owner)
+
+
+class TextVariable(ConstantVariable):
+    """A text that shows numbers which vary, as the messages of checks do, or tensors.
+
+    It is a constant to whoever looks at it: then the graph holds for these numbers only, and ends
+    where there are tensors.
     """
 
     __slots__ = ("pieces",)
@@ -61,7 +98,13 @@ class TextVariable(ConstantVariable):
         )
 
     def describe(self) -> str:
-        return "a text that shows numbers which vary"
+        return "a text that shows what varies"
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [piece[0] for piece in self.pieces if not isinstance(piece, str)]
+
+    def has_tensor(self) -> bool:
+        return False
 
     def python_type(self) -> type:
         return str
@@ -124,6 +167,8 @@ def text_of(
     if isinstance(value, (FloatVariable, QuotientVariable, SymIntVariable)):
         fold(formatted, _seen(value), convert, spec)
         return TextVariable([(value, convert, spec)])
+    if isinstance(value, (TensorVariable, NumberRead)):
+        return _shown_later(tx, value, convert, spec)
     if isinstance(value, (ClassVariable, BuiltinVariable)):
         known = _class(value)
     elif value.is_constant():
@@ -131,6 +176,30 @@ def text_of(
     else:
         unsupported("GB0008", f"formatting of {value.describe()}")
     return tx.constant(fold(formatted, known, convert, spec))
+
+
+def _shown_later(
+    tx: Translator, value: TensorVariable | NumberRead, convert: Convert, spec: str | None
+) -> VariableTracker:
+    """The text of a tensor; the frame's error where a tensor of one element has no such form."""
+    if spec or convert not in _WHOLE:
+        if isinstance(value, TensorVariable) and value.fake.ndim:
+            unsupported("GB0007", f"TypeError: a format of {value.describe()}")
+        fold(formatted, kind_of(value)(), convert, spec)
+    return TextVariable([(Shown(value), convert, spec)])
+
+
+_WHOLE: tuple[Convert, ...] = (str, repr, ascii)
+
+
+def kind_of(value: TensorVariable | NumberRead) -> type:
+    """The type of the number that a tensor without dims holds."""
+    if isinstance(value, NumberRead):
+        return value.kind
+    dtype = value.fake.dtype
+    if dtype.is_complex:
+        return complex
+    return float if dtype.is_floating_point else bool if dtype is dtypes.bool else int
 
 
 def _seen(value: FloatVariable | QuotientVariable | SymIntVariable) -> int | float:

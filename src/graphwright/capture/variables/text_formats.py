@@ -7,10 +7,13 @@ import string
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.reads import NumberRead
 from graphwright.capture.variables.sequences import TupleVariable
+from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.capture.variables.text import TextVariable, joined
 
 if TYPE_CHECKING:
@@ -111,8 +114,13 @@ def _shown(
     tx: Translator, field: re.Match[str], value: VariableTracker
 ) -> VariableTracker | None:
     kind, shape = field["kind"], field["shape"]
-    if kind in _CONVERSIONS:
-        return tx.text(value, _CONVERSIONS[kind]) if not shape else None
+    of_graph = isinstance(value, (TensorVariable, NumberRead))
+    if kind in _CONVERSIONS and not shape:
+        return tx.text(value, _CONVERSIONS[kind])
+    if of_graph and kind in "diufFeEgG":
+        return tx.text(value, f"%{shape}{kind}".__mod__)
+    if of_graph:
+        unsupported("GB0008", f"formatting of {value.describe()} by %{shape}{kind}")
     if kind not in _NUMBERS or value.python_type() not in (int, float, bool):
         return None
     return tx.text(value, f"%{shape}{kind}".__mod__)
