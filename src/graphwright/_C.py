@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device
@@ -26,6 +26,13 @@ class Graph:
 
 class Value(Graph):
     """A value in such a graph."""
+
+
+class PyTorchFileReader:
+    """PyTorch's reader of its files, as annotations name it; making one raises."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError("PyTorchFileReader: files are read with torch.load alone")
 
 
 def _to_arguments(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
@@ -56,6 +63,6 @@ def _get_privateuse1_backend_name() -> str:
 
 
 __all__ = [
-    "DisableTorchFunctionSubclass", "Generator", "Graph", "Size", "Value", "device", "dtype",
-    "layout", "memory_format",
+    "DisableTorchFunctionSubclass", "Generator", "Graph", "PyTorchFileReader", "Size", "Value",
+    "device", "dtype", "layout", "memory_format",
 ]  # fmt: skip

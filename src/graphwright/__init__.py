@@ -229,6 +229,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("_assert_async", "_check_tensor_all_with"), "checks"),
     "Event": "absent",
     "Future": "graphwright.futures",
+    "PyTorchFileReader": "graphwright._C",
     **dict.fromkeys(("ScriptFunction", "ScriptModule"), "graphwright.jit"),
     "GradScaler": "amp.grad_scaler",
     "Stream": "absent",

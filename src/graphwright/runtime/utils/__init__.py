@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from graphwright.runtime.utils import checkpoint, data, dlpack, hooks
     from graphwright.runtime.utils.swapping import swap_tensors
 
-__all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks", "swap_tensors"]
+__all__ = [
+    "_pytree", "checkpoint", "cpp_extension", "data", "dlpack", "flop_counter", "hooks",
+    "model_zoo", "swap_tensors",
+]  # fmt: skip
 
 
 class _Capture:
