@@ -178,6 +178,12 @@ def test_spawned_processes_have_it_too(tmp_path: Path) -> None:
     assert done.stdout == "2.13.0+graphwright\n", done.stderr
 
 
+def test_the_stand_in_costs_little_over_graphwright() -> None:
+    done = run("import graphwright, time; begin = time.process_time(); "
+               "import graphwright.as_torch, torch; print(time.process_time() - begin)")
+    assert float(done.stdout) < 0.03
+
+
 def test_versions_compare_by_their_numbers() -> None:
     version = TorchVersion("2.13.0+graphwright")
     assert version == "2.13" and version == (2, 13, 0) and version != "2.13.1"

@@ -38,7 +38,8 @@ class PyTorchFileReader:
 def _to_arguments(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """(device, dtype, non_blocking, memory_format) of arguments that `Module.to` takes."""
     format_, wait = kwargs.pop("memory_format", None), kwargs.get("non_blocking", False)
-    return (*_parse_to(args, kwargs), wait, format_)
+    where, kind = _parse_to(args, kwargs)
+    return None if where is None else device(where), kind, wait, format_
 
 
 _nn = SimpleNamespace(_parse_to=_to_arguments)

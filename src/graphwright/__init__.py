@@ -192,7 +192,7 @@ _FOLDERS = (
     *("mtia", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random"),
     *("return_types", "serialization", "signal", "special", "storage", "testing", "types"),
     *("utils", "version", "xpu"),
-    *("_custom_ops", "_jit_internal", "_tensor"),
+    *("_custom_ops", "_jit_internal", "_subclasses", "_tensor"),
 )
 _install_aliases(_FOLDERS)
 

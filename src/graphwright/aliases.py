@@ -55,6 +55,7 @@ _ELSEWHERE = {
     **dict.fromkeys([f"distributions.{name}" for name in _DISTRIBUTIONS], "distributions"),
     "_custom_ops": "library",
     "_jit_internal": "jit",
+    **dict.fromkeys(("_subclasses", "_subclasses.fake_tensor"), "fake"),
     "_tensor": "tensor",
     **dict.fromkeys(
         ("_dynamo.decorators", "_dynamo.eval_frame", "_dynamo.utils"), "_dynamo"

@@ -17,6 +17,7 @@ from graphwright.native_backends import BACKENDS
 from graphwright.notices import forget as forget_notices
 from graphwright.notices import set_notices
 from graphwright.runtime.marks import (
+    assume_constant_result,
     cudagraph_mark_step_begin,
     is_exporting,
     nested_compile_region,
@@ -64,11 +65,6 @@ def disable(function: F | None = None, *, recursive: bool = True) -> Any:
 
     run.__dict__[DISABLED] = True
     return run
-
-
-def assume_constant_result(function: F) -> F:
-    """The function itself: a captured function calls it as any other, whatever it returns."""
-    return function
 
 
 @disable

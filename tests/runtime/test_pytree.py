@@ -79,3 +79,33 @@ def test_in_compiled_code() -> None:
 
     tree = {"a": gw.ones(2), "b": [gw.ones(2)]}
     assert gw.compile(total)(tree).tolist() == [4.0, 4.0]
+
+
+def test_paths_of_leaves() -> None:
+    tree = {"a": [1, Point(2, 3)], "b": deque([4])}
+    pairs, spec = pytree.tree_flatten_with_path(tree)
+    assert [(pytree.keystr(path), leaf) for path, leaf in pairs] == [
+        ("['a'][0]", 1), ("['a'][1].x", 2), ("['a'][1].y", 3), ("['b'][0]", 4)]
+    assert spec == pytree.tree_structure(tree)
+    assert all(pytree.key_get(tree, path) == leaf for path, leaf in pairs)
+    named = pytree.tree_map_with_path(lambda path, x: f"{pytree.keystr(path)}={x}", tree)
+    assert named["a"][1] == Point("['a'][1].x=2", "['a'][1].y=3")
+    assert pytree.tree_leaves_with_path(5) == [((), 5)]
+
+
+def test_registered_containers_have_paths_where_they_say_keys() -> None:
+    class Box:
+        def __init__(self, inside: Any) -> None:
+            self.inside = inside
+
+    pytree.register_pytree_node(
+        Box, lambda box: ([box.inside], None), lambda parts, _: Box(*parts))
+    try:
+        assert pytree.tree_map(lambda n: n + 1, Box([1])).inside == [2]
+        with pytest.raises(ValueError, match="flatten_with_keys_fn for type"):
+            pytree.tree_leaves_with_path(Box(1))
+    finally:
+        del pytree.SUPPORTED_NODES[Box]
+    assert pytree._get_node_type(Point(1, 2)) in pytree.SUPPORTED_NODES
+    assert pytree.is_namedtuple(Point) and not pytree.is_namedtuple((1, 2))
+    assert pytree.tree_unflatten([1], pytree.LeafSpec()) == 1

@@ -20,13 +20,19 @@ _asked: dict[str, dict[tuple[str, int], None]] = {}
 
 
 class Report(dict[str, list[str]]):
-    """Name -> the places that asked for it, as "FILE:LINE". As text, one line for each name."""
+    """Name -> the places that asked for it, as "FILE:LINE". As text, one line for each name, with
+    the first three of its places."""
 
     def __str__(self) -> str:
         if not self:
             return "nothing was asked for that graphwright lacks"
-        lines = [f"  {name}: {', '.join(places)}" for name, places in self.items()]
+        lines = [f"  {name}: {_shown(places)}" for name, places in self.items()]
         return "\n".join(["asked for, and not in graphwright:", *lines])
+
+
+def _shown(places: list[str]) -> str:
+    more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+    return ", ".join(places[:3]) + more
 
 
 def report() -> Report:

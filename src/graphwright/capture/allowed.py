@@ -103,6 +103,10 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "utils", "checkpoint.py"], ["runtime", "pytree.py"], ["runtime", "profiler.py"],
     ["runtime", "marks.py"], ["runtime", "ops"], ["runtime", "limits.py"],
     ["runtime", "promotion.py"], ["ir", "graph_module.py"], ["ir", "signature.py"],
+    ["runtime", "symbolic", "functions.py"], ["runtime", "xpu.py"],
+    ["runtime", "mps.py"], ["runtime", "onnx.py"], ["runtime", "accelerator.py"],
+    ["_higher_order_ops", "associative_scan.py"], ["ao", "quantization.py"],
+    ["_dynamo", "_trace_wrapped_higher_order_op.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [
