@@ -118,6 +118,11 @@ class Own(nn.Module):
     def forward(self, x):
         return x * 2
 
+@torch.jit.script
+def scaled(x):
+    return x * 3
+
+assert scaled(torch.ones(2)).tolist() == [3.0, 3.0]
 torch.manual_seed(0)
 net, x = Net(), torch.randn(4, 8)
 print(net(x).sum().item(), Net()(x).shape, Own()(torch.ones(2)))
@@ -126,6 +131,7 @@ torch.nope if hasattr(torch, "nope") else None
 if sys.argv[1:]:
     for kind in (Net, Block, nn.Linear, nn.ReLU, Own):
         print(kind.__name__, torch.compiler.stats(kind.__call__))
+    print("script", torch.compiler.stats(scaled))
 '''
 
 
@@ -133,11 +139,12 @@ def test_compile_compiles_each_class_once_where_plain_code_calls_it(tmp_path: Pa
     (tmp_path / "net.py").write_text(TRAINED)
     status, printed, errors = run(tmp_path, "--compile", "--report", "net.py", "stats")
     assert status == 0, errors
-    shown = dict(line.split(" ", 1) for line in printed.splitlines()[-5:])
+    shown = dict(line.split(" ", 1) for line in printed.splitlines()[-6:])
     # Instances share code: one version for the first block, for other factors, for other widths.
     assert shown["Net"].startswith("Stats(graphs=1, breaks=0, fallbacks=0, recompiles=0")
     assert shown["Block"].startswith("Stats(graphs=3, breaks=0, fallbacks=0, recompiles=2")
     assert shown["Own"].startswith("Stats(graphs=1, breaks=0")
+    assert shown["script"].startswith("Stats(graphs=1, breaks=0")
     # What only compiled code calls is part of its graph.
     assert shown["Linear"].startswith("Stats(graphs=0, breaks=0")
     line = TRAINED.partition("torch.nope")[0].count("\n") + 1

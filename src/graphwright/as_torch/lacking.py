@@ -80,24 +80,24 @@ def _import_from() -> int:
 
 
 def missing_module(name: str) -> None:
-    """Raise ModuleNotFoundError where a finder is asked for a module that is to be imported.
+    """Raise ModuleNotFoundError where a finder, which calls this, is asked for what is imported.
 
-    Where the module is only looked for, nothing is raised.
+    Where a module is only looked for, nothing is raised.
     """
-    frame = sys._getframe(1)
-    while frame.f_code.co_filename != _FROZEN and frame.f_back is not None:
+    frame: FrameType | None = sys._getframe(2)
+    if frame is not None and frame.f_code.co_name == "_find_spec":
         frame = frame.f_back
-    while frame.f_code.co_name == "_find_spec" and frame.f_back is not None:
+    asker = frame
+    if frame is None or frame.f_code.co_name != "_find_and_load_unlocked":
+        _note(name, asker)
+        return
+    error = ModuleNotFoundError(f"No module named '{name}': {_WHY}", name=name)
+    while frame is not None and frame.f_code.co_filename == _FROZEN:
+        if frame.f_code.co_name == "_handle_fromlist":  # which goes on to ask for an attribute
+            raise error
         frame = frame.f_back
-    imported = frame.f_code.co_name == "_find_and_load_unlocked"
-    outer: FrameType | None = frame
-    while outer is not None and outer.f_code.co_filename.startswith("<frozen importlib."):
-        if outer.f_code.co_name == "_handle_fromlist":  # Python goes on to ask for an attribute
-            raise ModuleNotFoundError(f"No module named '{name}': {_WHY}", name=name)
-        outer = outer.f_back
-    _note(name, outer)
-    if imported:
-        raise ModuleNotFoundError(f"No module named '{name}': {_WHY}", name=name)
+    _note(name, asker)
+    raise error
 
 
 def watch(name: str, module: Any) -> None:
