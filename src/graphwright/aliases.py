@@ -118,12 +118,6 @@ class _Loader:
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = import_module(self._real)
         self._spec = getattr(module, "__spec__", None)
-        real = _real_name(spec.name)
-        module = import_module(real)
-        self._spec = module.__spec__
-        for name, own in tuple(sys.modules.items()):    # what it has imported is not found anew
-            if name.startswith(f"{real}."):
-                sys.modules.setdefault(spec.name + name.removeprefix(real), own)
         return module
 
     def exec_module(self, module: ModuleType) -> None:
