@@ -118,12 +118,24 @@ class _Loader:
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = import_module(self._real)
         self._spec = getattr(module, "__spec__", None)
+        if self._real != _OWN:
+            _share(spec.name, self._real)
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         if self._spec is not None:  # switches, which stand for modules, have none
             module.__spec__ = self._spec
         self._found(module)
+
+
+def _share(public: str, real: str) -> None:
+    """Give the modules that a package has imported below itself their public names, too.
+
+    To import them anew would set attributes of the package, which may be functions by now.
+    """
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith(f"{real}."):
+            sys.modules.setdefault(public + name.removeprefix(real), module)
 
 
 class Aliases:

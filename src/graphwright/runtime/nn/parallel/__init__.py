@@ -4,12 +4,12 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.naming import missing as _missing
-from graphwright.runtime.nn.parallel.data_parallel import DataParallel
+from graphwright.runtime.nn.parallel.data_parallel import DataParallel, data_parallel
 
 if TYPE_CHECKING:
     from graphwright.runtime.nn.parallel.distributed import DistributedDataParallel
 
-__all__ = ["DataParallel", "DistributedDataParallel"]
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
 
 
 def __getattr__(name: str) -> Any:
