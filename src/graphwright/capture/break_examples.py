@@ -376,6 +376,23 @@ def f(x):
 """,
         calls=("f(gw.ones(2, 3))",),
     ),
+    "GB0026": Example(
+        """
+SEEN = []
+
+def f(x):
+    def double(y):
+        SEEN.append("large")
+        return y * 2
+
+    return gw.cond(x.sum() > 0, double, lambda y: y + 1, (x,))
+""",
+        """
+def f(x):
+    return gw.cond(x.sum() > 0, lambda y: y * 2, lambda y: y + 1, (x,))
+""",
+        calls=("f(gw.ones(3))", "f(-gw.ones(3))"),
+    ),
     "GB0100": Example(
         """
 def f(x, name):

@@ -27,7 +27,8 @@ BREAKS: dict[str, BreakKind] = dict(
         _kind(
             "GB0001",
             "branch on the values of a tensor",
-            "Use gw.where, or move the branch out of the compiled function.",
+            "Use gw.where; or gw.cond or gw.while_loop, which keep both sides or the loop in the "
+            "graph; or move the branch out of the compiled function.",
         ),
         _kind(
             "GB0002",
@@ -151,6 +152,12 @@ BREAKS: dict[str, BreakKind] = dict(
             "a tensor gets another layout in place, as others see it, or other memory",
             "Use the form without underscore, such as transpose() or reshape(), and go on with "
             "its result.",
+        ),
+        _kind(
+            "GB0026",
+            "a call of cond or while_loop whose functions are no parts of a graph",
+            "Let the functions only compute tensors: change nothing outside, return new tensors, "
+            "clone() what they are given.",
         ),
         _kind(
             "GB0100",

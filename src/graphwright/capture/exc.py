@@ -156,7 +156,8 @@ class SkipFrame(Exception):
 
 
 class BackendFailed(Exception):
-    """Carries an exception of the backend past capture, which has no say in it."""
+    """Carries an exception past capture, which has no say in it: the backend's, or one that the
+    program's caller is to see."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))

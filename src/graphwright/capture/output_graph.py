@@ -97,6 +97,7 @@ Wrapper = Callable[["OutputGraph", Any, Source], VariableTracker]
 class OutputGraph(GlobalNames):
     """Everything that translating one frame produces.
 
+    graph: where operations go; whole: the frame's own, which has the inputs.
     marked: names of the size symbols that the user asked for.
     seed: of the random numbers, where the frame says it. inference: whether the operations of
         the graph, if there are any, run in inference mode.
@@ -113,7 +114,7 @@ class OutputGraph(GlobalNames):
     ) -> None:
         super().__init__(function)
         self.state = state
-        self.graph = Graph()
+        self.graph = self.whole = Graph()
         self.guards = GuardBuilder()
         self.side_effects = SideEffects()
         self.shape_env = ShapeEnv()
@@ -306,6 +307,27 @@ class OutputGraph(GlobalNames):
             if isinstance(made, TensorVariable) and id(made.fake._storage) in storages:
                 self.shared.append((made.fake, made.fake._storage._version, Clock.step))
 
+    # graphs within the graph
+
+    @contextmanager
+    def subgraph(self, graph: Graph | None = None) -> Iterator[Graph]:
+        """Within the block operations go into `graph`, by default a new one; it is given.
+
+        They may take values of the graph around it. Inputs of the frame are those of the whole.
+        """
+        outer, counts = self.graph, (self.grad_nodes, self.autocast_nodes)
+        self.graph = Graph() if graph is None else graph
+        try:
+            yield self.graph
+        finally:
+            self.graph = outer
+            self.grad_nodes, self.autocast_nodes = counts
+
+    def memory_versions(self) -> dict[int, int]:
+        """How often the memory of each tensor was written, by the id of its storage."""
+        known = (variable.fake._storage for variable in self._tensors.values())
+        return {id(storage): storage._version for storage in known}
+
     # inputs
 
     def tensor_input(self, value: Any, source: Source) -> TensorVariable:
@@ -372,10 +394,10 @@ class OutputGraph(GlobalNames):
         if self.check_read is not None:
             unsupported("GB0004", f"a Function that reads the tensor {source}")
         last = next(reversed(self.inputs), None)
-        with self.graph.inserting_after(last) if last else self.graph.inserting_before(
-            next(iter(self.graph.nodes), None)
+        with self.whole.inserting_after(last) if last else self.whole.inserting_before(
+            next(iter(self.whole.nodes), None)
         ):
-            node = self.graph.placeholder(name)
+            node = self.whole.placeholder(name)
         node.meta["source"] = source
         self.inputs[node] = source
         return node

@@ -94,7 +94,8 @@ def compile_graph(
         except CannotLowerNode as reason:
             eager.add(reason.node)
     symbols = dict(module.meta.get("symbols", {}))
-    launch, segments = split(module, eager, symbols, compile_segment)
+    compile_whole = partial(compile_graph, target=target, strict=strict)
+    launch, segments = split(module, eager, symbols, compile_segment, compile_whole)
     return CompiledGraph(launch, segments)
 
 

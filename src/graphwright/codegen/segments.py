@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from graphwright.codegen.lowering.graph import CannotLowerNode
-from graphwright.codegen.steps import EagerStep, NativeStep, SegmentedProgram
+from graphwright.codegen.steps import (
+    ControlStep,
+    EagerStep,
+    NativeStep,
+    SegmentedProgram,
+    Step,
+)
+from graphwright.ir.control import ControlOp, laid_out, results_of
 from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.pipeline import lower_part
 from graphwright.runtime.symbolic.expr import Expr, Sym
 from graphwright.runtime.tensor import Tensor
 
@@ -21,13 +30,15 @@ Compile = Callable[[GraphModule, Sequence[Any]], Any]
 
 
 def split(
-    module: GraphModule, eager: set[Node], symbols: dict[str, tuple[int, int]], compile: Compile
+    module: GraphModule, eager: set[Node], symbols: dict[str, tuple[int, int]], compile: Compile,
+    compile_whole: Compile,
 ) -> tuple[SegmentedProgram, list[Any]]:
     """Cut a graph at the nodes `eager`; the program, and the compiled segments.
 
-    A node of which `compile` says `CannotLowerNode` is one of them too.
+    A node of which `compile` says `CannotLowerNode` is one of them too. Of a branch or loop the
+    graphs are compiled by `compile_whole`, and their segments are among those returned.
     """
-    cut = _Cut(eager, compile)
+    cut = _Cut(eager, compile, compile_whole)
     for node in module.graph.nodes:
         if node.op not in ("placeholder", "get_attr", "output"):
             cut.add(node)
@@ -42,10 +53,11 @@ class _Cut:
     drawn: how many random ops come before it.
     """
 
-    def __init__(self, eager: set[Node], compile: Compile) -> None:
+    def __init__(self, eager: set[Node], compile: Compile, compile_whole: Compile) -> None:
         self.eager = set(eager)
         self.compile = compile
-        self.steps: list[NativeStep | EagerStep] = []
+        self.compile_whole = compile_whole
+        self.steps: list[Step] = []
         self.segments: list[Any] = []
         self.pending: list[Node] = []
         self.drawn = 0
@@ -54,9 +66,24 @@ class _Cut:
         if node in self.eager or (node.target is operator.getitem and node.args[0] in self.eager):
             self.eager.add(node)
             self.flush()
-            self.steps.append(EagerStep(node))
+            control = isinstance(node.target, ControlOp)
+            self.steps.append(self._control(node) if control else EagerStep(node))
         else:
             self.pending.append(node)
+
+    def _control(self, node: Node) -> ControlStep:
+        """A branch or loop, its graphs compiled for the values that it is given."""
+        control = node.target.control  # type: ignore[union-attr]
+        launches: list[Any] = []
+        given = control.inputs([_example(arg) for arg in node.args])
+        for graph, inputs in zip(control.graphs, given, strict=True):
+            part = lower_part(laid_out(graph), inputs)
+            compiled = self.compile_whole(part, inputs)
+            self.segments += compiled.segments
+            count = len(results_of(graph))
+            more = len(results_of(part)) > count
+            launches.append(partial(_first, count, compiled.launch) if more else compiled.launch)
+        return ControlStep(node, tuple(launches))
 
     def flush(self) -> None:
         """End the segment. Where it cannot be lowered it is cut once more, and the rest tried."""
@@ -76,6 +103,11 @@ class _Cut:
             self.drawn = drawn
             self.segments.append(compiled)
             self.steps.append(NativeStep(compiled.launch, tuple(inputs), tuple(results)))
+
+
+def _first(count: int, launch: Callable[..., Any], *inputs: Any) -> Any:
+    """The results of a graph without those that are only computed since they may raise."""
+    return launch(*inputs)[:count]
 
 
 def _is_mutation(node: Node) -> bool:

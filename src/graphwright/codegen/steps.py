@@ -58,6 +58,22 @@ class EagerStep(Record):
         script.add(f"{registers[self.node]} = {call}")
 
 
+class ControlStep(EagerStep):
+    """values[node] = what a branch or loop does with its compiled graphs."""
+
+    launches: tuple[Callable[..., Any], ...]
+
+    def write(self, script: Script, registers: Registers) -> None:
+        """Add the step's statement."""
+        control = self.node.target.control  # type: ignore[union-attr]
+        given = script.values(self.node.args, registers)
+        run = functools.partial(control.run, self.launches)
+        script.add(f"{registers[self.node]} = {script.call(run, f'({given})')}")
+
+
+Step = NativeStep | EagerStep
+
+
 class SegmentedProgram(functools.partial[tuple[Any, ...]]):
     """Runs native segments and eager ops in turn. Call it with the graph's inputs.
 
@@ -69,7 +85,7 @@ class SegmentedProgram(functools.partial[tuple[Any, ...]]):
     script: Script
 
     def __new__(
-        cls, module: GraphModule, steps: Sequence[NativeStep | EagerStep],
+        cls, module: GraphModule, steps: Sequence[Step],
         symbols: dict[str, tuple[int, int]], unread: int = 0,
     ) -> SegmentedProgram:
         """unread: how many random ops came after those that are read: they are drawn all the same.
@@ -90,7 +106,7 @@ class SegmentedProgram(functools.partial[tuple[Any, ...]]):
 
 
 def _script(
-    module: GraphModule, steps: Sequence[NativeStep | EagerStep],
+    module: GraphModule, steps: Sequence[Step],
     symbols: dict[str, tuple[int, int]], unread: int,
 ) -> Script:
     graph = module.graph
@@ -110,7 +126,7 @@ def _script(
     return script
 
 
-def _dead_after(steps: Sequence[NativeStep | EagerStep], results: Any) -> list[set[Node]]:
+def _dead_after(steps: Sequence[Step], results: Any) -> list[set[Node]]:
     """For each step what neither a later step nor the results read."""
     alive = {leaf for leaf in leaves(tuple(results)) if type(leaf) is Node}
     dead: list[set[Node]] = []

@@ -244,6 +244,16 @@ def lower_joint(joint: Joint, inputs: Sequence[Any]) -> GraphModule:
     return state.module
 
 
+def lower_part(module: GraphModule, inputs: Sequence[Any]) -> GraphModule:
+    """A functional graph without gradients, for these fake inputs, as code generation takes it."""
+    state = State(decompose(module, inputs), inputs, False, [])
+    names = [step.name for step in PASSES]
+    for step in PASSES[names.index("decompose") + 1:]:
+        step.run(state)
+        state.module.lint(step.name)
+    return state.module
+
+
 def _lowered(state: State) -> Lowered:
     joint = state.joint
     results = state.module.graph.output_node().args[0]

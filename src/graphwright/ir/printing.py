@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.ir.node import DICTS, LISTS, Node
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.nn.module import Module
 from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.places import WHOLE, text_at
@@ -90,6 +91,9 @@ def source_of(
         lines.append(f"    {statement}{'; ' + dead if dead and not annotate else ''}{note}")
     if len(lines) == 1:
         lines.append("    pass")
+    if annotate:
+        for name, inner in printer.inner.items():
+            lines += ["", f"# {name}", inner.readable().rstrip("\n")]
     return PythonCode("\n".join(lines) + "\n", printer.names)
 
 
@@ -144,12 +148,14 @@ def _last_uses(graph: Graph) -> dict[Node, list[Node]]:
 class _Printer:
     """Prints values as source; collects in `names` the objects that it refers to by name.
 
-    Other objects get none of the names that the graph's nodes have.
+    Other objects get none of the names that the graph's nodes have. `inner` are the graphs in the
+    graph: those of branches and loops.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.names: dict[str, Any] = {}
+        self.inner: dict[str, Any] = {}
         self.taken = {node.name for node in graph.nodes}
 
     def head(self) -> list[str]:
@@ -220,7 +226,11 @@ class _Printer:
     def op(self, op: Op) -> str:
         """An op of the table by its name there, another one by a fresh name."""
         if TABLE.get(op.name) is not op:
-            return self.named(op.name, op)
+            name = self.named(op.name, op)
+            control = getattr(op, "control", None)
+            for place, graph in enumerate(() if control is None else control.graphs):
+                self.inner[f"{name}, graph {place}"] = graph
+            return name
         self.names["ops"] = _OPS
         return f"ops.{op.name}"
 
@@ -276,6 +286,10 @@ class _Printer:
         if isinstance(value, Device):
             self.names["device"] = Device
             return f'device("{value}")'
+        if isinstance(value, Module) and hasattr(value, "readable"):
+            name = self.named(value._get_name(), value)
+            self.inner[name] = value
+            return name
         name = getattr(value, "name", None) or type(value).__name__.lower()
         return self.named(str(name), value)
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import UnionType
 from typing import Any, NoReturn
 
-from graphwright.runtime import _core
+from graphwright.runtime import _core, control
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.autograd.function import Function, FunctionContext
 from graphwright.runtime.device import device as Device
@@ -311,6 +311,8 @@ def _namespace(name: str) -> types.ModuleType:
         raise missing("graphwright.ops", name)
     made = ops.__dict__[name] = types.ModuleType(f"graphwright.ops.{name}")
     made.__dict__["__getattr__"] = functools.partial(_no_op, made.__name__)
+    if name == "higher_order":
+        vars(made).update(cond=control.cond, while_loop=control.while_loop_with)
     return made
 
 

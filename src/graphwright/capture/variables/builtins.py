@@ -25,6 +25,7 @@ from graphwright.capture.variables.classes import (
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.containers import ContainerObjectVariable, new_tuple
 from graphwright.capture.variables.context import MODE_FUNCTIONS, make_autocast
+from graphwright.capture.variables.control_flow import CONTROL_FLOW
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
 from graphwright.capture.variables.differentiation import DIFFERENTIATION
 from graphwright.capture.variables.exceptions import (
@@ -463,5 +464,6 @@ HANDLERS: dict[Any, Handler] = {
     functools.partial: _partial,
     **LIBRARY,
     **DIFFERENTIATION,
+    **CONTROL_FLOW,
     **MADE_CLASSES,
 }

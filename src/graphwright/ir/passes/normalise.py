@@ -39,13 +39,13 @@ from graphwright.runtime.fake import FakeTensor, fake_kernel
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import TABLE, Kind, Op
 
-_ON_THE_TAPE = (grad, gradients_until, "requires_grad_")
+ON_THE_TAPE = (grad, gradients_until, "requires_grad_")
 """Calls that need the tape; a leaf that was frozen again does not require gradients at the end."""
 
 
 def normalise(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
     """See the module's docstring."""
-    taped = any(node.target in _ON_THE_TAPE or _makes_leaf(node) for node in module.graph.nodes)
+    taped = any(node.target in ON_THE_TAPE or _makes_leaf(node) for node in module.graph.nodes)
     return trace(module, fake_inputs, keep=_keep, rewrites=_REWRITES, taped=taped, modes=True)
 
 

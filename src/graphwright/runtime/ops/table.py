@@ -258,10 +258,11 @@ def unlisted(
     call: Callable[..., Any],
     eager: Callable[..., Any] | None = None,
     family: str = UNLISTED,
-) -> Op:
+    cls: type[Op] = Op,
+) -> Any:
     """An op that is not in the table: it lives as long as the graphs it is in."""
     parsed = parse(schema)
-    entry = Op(parsed.name)
+    entry = cls(parsed.name)
     entry.functional = None
     entry.eager = eager
     if eager is not None:

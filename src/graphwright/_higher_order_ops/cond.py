@@ -1,0 +1,5 @@
+"""`cond`."""
+
+from graphwright.runtime.control import cond
+
+__all__ = ["cond"]

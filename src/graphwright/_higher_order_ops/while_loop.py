@@ -1,0 +1,5 @@
+"""`while_loop`."""
+
+from graphwright.runtime.control import while_loop
+
+__all__ = ["while_loop"]
