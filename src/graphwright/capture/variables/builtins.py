@@ -50,6 +50,7 @@ from graphwright.capture.variables.numbers import NUMBERS, folded
 from graphwright.capture.variables.numpy_values import NUMPY_FUNCTIONS
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
+from graphwright.capture.variables.packed import PACKED
 from graphwright.capture.variables.purity import pure_method
 from graphwright.capture.variables.python_modules import PYTHON_MODULES
 from graphwright.capture.variables.recognition import is_instance, is_subclass
@@ -459,6 +460,7 @@ HANDLERS: dict[Any, Handler] = {
     **MODE_FUNCTIONS,
     **NUMBERS,
     **NUMPY_FUNCTIONS,
+    **PACKED,
     **PYTHON_MODULES,
     **OPERATOR_FUNCTIONS,
     functools.partial: _partial,

@@ -43,7 +43,7 @@ def run(
     w_input, w_hidden, b_input, b_hidden, project = weights
     gates = F.linear(data, w_input, b_input)
     if sizes is None and project is None and gates.dtype in _WHOLE:
-        return _at_once(mode, gates, state, (w_hidden, b_hidden), reverse)
+        return at_once(mode, gates, state, (w_hidden, b_hidden), reverse)
     steps = ops.unbind(gates, 0) if sizes is None else ops.split(gates, sizes)
     cell = (mode, w_hidden, b_hidden, project)
     rows = [state[0].shape[0]] * len(steps) if sizes is None else sizes
@@ -80,7 +80,7 @@ def layers(
     return data, tuple(ops.stack([f[i] for f in finals]) for i in range(len(state)))
 
 
-def _at_once(
+def at_once(
     mode: str, gates: Tensor, state: State, weights: Any, reverse: bool
 ) -> tuple[Tensor, State]:
     """The same in one op, where all sequences are of one length."""
