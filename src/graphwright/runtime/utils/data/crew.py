@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import select
 import signal
+import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.context import BaseContext
 from typing import Any
 
@@ -55,7 +57,8 @@ class Crew:
         _CHANNELS.add(own)
         process = context.Process(target=serve, args=(theirs, job, number), daemon=True)
         try:
-            process.start()
+            with _uninterrupted(context.get_start_method() != "forkserver"):
+                process.start()
         finally:
             theirs.close()
         self._processes.append(process)
@@ -215,6 +218,26 @@ class Crew:
         for process in self._processes:
             process.kill()
             process.join()
+
+
+@contextlib.contextmanager
+def _uninterrupted(child_waits: bool) -> Iterator[None]:
+    """Hold an interrupt back: what forks would lose it, or its locks, and a process that is only
+    half there show a traceback. With `child_waits` the process that is started has it blocked."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    held: list[tuple[int, Any]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT} if child_waits else ())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if held:
+            handler(*held[0])
 
 
 class _PlainKey(str):

@@ -59,8 +59,11 @@ def serve(channel: Channel, job: Job, number: int) -> None:
 
     A worker that is forked within a compiled function captures nothing.
     """
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError, ConnectionResetError):
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         CAPTURE.run_outside(_serve, channel, job, number)
 
 
