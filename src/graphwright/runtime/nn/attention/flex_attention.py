@@ -8,6 +8,7 @@ import math
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from graphwright.runtime import dtypes
+from graphwright.runtime.nn.attention.block_mask import DEFAULT_BLOCK as _DEFAULT_SPARSE_BLOCK_SIZE
 from graphwright.runtime.nn.attention.block_mask import (
     WHOLE,
     BlockMask,
@@ -25,7 +26,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 __all__ = [
-    "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask",
+    "_DEFAULT_SPARSE_BLOCK_SIZE", "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask",
     "create_mask", "flex_attention", "noop_mask", "or_masks",
 ]
 
