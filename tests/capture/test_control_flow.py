@@ -321,6 +321,93 @@ def test_what_cannot_be_part_of_a_graph_runs_as_python(f: Any, reason: str) -> N
     assert gw.compiler.stats(compiled).breaks >= 1
 
 
+def chosen(x: gw.Tensor, first: Any, second: Any) -> gw.Tensor:
+    return cond(x.sum() > 0, lambda a: (first(), a + 1)[1], lambda a: (second(), a - 1)[1], (x,))
+
+
+def writes_variable(x: gw.Tensor) -> Any:
+    n = 0
+
+    def add(more: int) -> None:
+        nonlocal n
+        n += more
+
+    return chosen(x, lambda: add(1), lambda: add(10)), n
+
+
+def writes_list(x: gw.Tensor) -> Any:
+    seen: list[int] = []
+    return chosen(x, lambda: seen.append(1), lambda: seen.append(2)), seen
+
+
+def writes_attribute(x: gw.Tensor) -> Any:
+    layer = gw.nn.Identity()
+    layer.n = 0
+    return chosen(x, lambda: setattr(layer, "n", 1), lambda: setattr(layer, "n", 2)), layer.n
+
+
+def writes_function(x: gw.Tensor) -> Any:
+    def first() -> None:
+        first.n = 1
+
+    first.n = 0
+    return chosen(x, first, lambda: None), first.n
+
+
+def advances_iterator(x: gw.Tensor) -> Any:
+    numbers = iter([1, 2, 3])
+    return chosen(x, lambda: next(numbers), lambda: None), next(numbers)
+
+
+def advances_generator(x: gw.Tensor) -> Any:
+    numbers = (n for n in (1, 2, 3))
+    return chosen(x, lambda: next(numbers), lambda: None), next(numbers)
+
+
+def makes_view_in_place(x: gw.Tensor) -> Any:
+    y = (x * 2).view(4, 1)
+    return chosen(x, lambda: y.t_(), lambda: None), y.shape[0]
+
+
+def stores_gradient(x: gw.Tensor) -> Any:
+    leaf = x.detach().clone().requires_grad_()
+    return chosen(x, lambda: setattr(leaf, "grad", leaf.detach() * 2), lambda: None), leaf.grad
+
+
+def asserts(x: gw.Tensor) -> Any:
+    def positive() -> None:
+        assert x.sum() > 0
+
+    return chosen(x, positive, lambda: None)
+
+
+@pytest.mark.parametrize("inlined", [False, True])
+@pytest.mark.parametrize("f", [
+    writes_variable, writes_list, writes_attribute, writes_function, advances_iterator,
+    advances_generator, makes_view_in_place, stores_gradient, asserts,
+])  # fmt: skip
+def test_only_the_branch_that_is_taken_has_effects(f: Any, inlined: bool) -> None:
+    compiled = gw.compile((lambda x: f(x)) if inlined else f)
+    for value in (UP, DOWN, UP):
+        for one, two in zip(leaves(f(value)), leaves(compiled(value)), strict=True):
+            gw.testing.assert_close(two, one)
+    assert gw.compiler.stats(compiled).breaks >= 1
+
+
+def test_branches_may_change_what_they_make() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        def first(a: gw.Tensor) -> gw.Tensor:
+            parts, count = [], {"n": 0}
+            for number in iter((1, 2)):
+                parts.append(a * number)
+                count["n"] += number
+            return sum(parts) * count["n"]
+
+        return cond(x.sum() > 0, first, lambda a: a - 1, (x,))
+
+    check(f, (UP,), (DOWN,), fullgraph=True)
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_writes_to_what_is_given_are_refused(compiled: bool) -> None:
     def branch(x: gw.Tensor) -> gw.Tensor:

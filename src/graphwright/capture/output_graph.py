@@ -557,6 +557,7 @@ class OutputGraph(GlobalNames):
     def rebind(self, owner: TensorVariable, view: VariableTracker) -> None:
         """A tensor becomes a view of itself: what stands for it stands for the view."""
         assert isinstance(view, TensorVariable)
+        self.side_effects.touch(owner)
         owner.node, owner.fake = view.node, view.fake
         self._tensors[id(view.fake)] = owner
 

@@ -7,7 +7,8 @@ what it would have seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from graphwright.capture.exc import Reconsidered, Unsupported, unsupported
@@ -77,6 +78,7 @@ class SideEffects:
     functions: those whose attributes were written, by their id.
     contexts: what context variables were set to, and not reset.
     blocks: those of `warnings.catch_warnings` that the frame is in.
+    touched: what changes, where somebody wants to know: see `touching`.
     earlier: those before a part of the frame whose writes are told apart; it cannot read them.
     """
 
@@ -98,6 +100,23 @@ class SideEffects:
         self.functions: dict[int, VariableTracker] = {}
         self.contexts: dict[VariableTracker, VariableTracker] = {}
         self.blocks: list[Any] = earlier.blocks if earlier is not None else []
+        self.touched: dict[VariableTracker | None, None] | None = None
+
+    @contextmanager
+    def touching(self) -> Iterator[dict[VariableTracker | None, None]]:
+        """Gives what changes within the block, as a set; None stands for globals."""
+        outer, self.touched = self.touched, {}
+        try:
+            yield self.touched
+        finally:
+            if outer is not None:
+                outer.update(self.touched)
+            self.touched = outer
+
+    def touch(self, value: VariableTracker | None) -> None:
+        """Note that a value changes, whoever made it."""
+        if self.touched is not None:
+            self.touched[value] = None
 
     def __bool__(self) -> bool:
         existing = any(owner not in self.created for owner in self.attributes)
@@ -129,12 +148,14 @@ class SideEffects:
     def store_global(self, name: str, value: VariableTracker) -> None:
         """Note a write to a global of the captured function."""
         self.refuse_after_calls()
+        self.touch(None)
         self.stored.setdefault((None, name), Clock.step)
         self.globals[name] = value
 
     def delete_global(self, name: str, existed: bool) -> None:
         """Note that a global of the captured function is gone; existed: before the frame ran."""
         self.refuse_after_calls()
+        self.touch(None)
         if existed:
             self.stored.setdefault((None, name), Clock.step)
             self.globals[name] = None
@@ -148,6 +169,7 @@ class SideEffects:
 
     def mutate(self, container: VariableTracker) -> None:
         """Note that a list, dict or set changes, and at which step it did first."""
+        self.touch(container)
         if container.source is not None:
             self.refuse_after_calls()
             if container not in self.before:
@@ -183,6 +205,7 @@ class SideEffects:
         """Note a write, or with None a deletion."""
         if owner.source is None and owner not in self.created:
             unsupported("GB0008", f"assignment to attribute {name!r} of {owner.describe()}")
+        self.touch(owner)
         if owner not in self.created:
             self.refuse_after_calls()
             self.stored.setdefault((owner, name), Clock.step)
@@ -199,6 +222,7 @@ class SideEffects:
 
     def store_cell(self, cell: CellVariable, value: VariableTracker | None) -> None:
         """Note a write to a cell; None empties it."""
+        self.touch(cell)
         if cell.push_cell is not None:
             self.refuse_after_calls()
         cell.contents = value

@@ -21,15 +21,20 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """Which instruction of the captured frame is being run; one capture at a time has it."""
+    """Which instruction of the captured frame is being run; one capture at a time has it.
+
+    made: how many trackers there have been.
+    """
 
     step = 0
+    made = 0
 
 
 class VariableTracker:
     """Abstract. Whatever a subclass does not define is a graph break.
 
-    born: the step of the captured frame in which the tracker was made. namespace: of a module,
+    born: the step of the captured frame in which the tracker was made. number: how many there
+    were by then. namespace: of a module,
     the globals of its functions. stopped_with: of an
     iterator, the StopIteration of the user's code that ended it.
     """
@@ -37,12 +42,15 @@ class VariableTracker:
     source: Source | None = None
     mutable = False
     born = 0
+    number = 0
     namespace: dict[str, Any] | None = None
     stopped_with: ExceptionVariable | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         made = super().__new__(cls)
         made.born = Clock.step
+        Clock.made += 1
+        made.number = Clock.made
         return made
 
     def describe(self) -> str:

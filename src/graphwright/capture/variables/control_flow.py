@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import BackendFailed, unsupported
 from graphwright.capture.known_values import KNOWN
-from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.base import Clock, VariableTracker
 from graphwright.capture.variables.checkpointing import written
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import Raised
+from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.named_tuples import NamedTupleVariable
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
@@ -215,13 +216,21 @@ def _unchanged(tx: Translator, what: str) -> Iterator[None]:
     output = tx.output
     if _core.levels():
         _refuse(what, "a tensor as condition, under vmap")
-    before, memory = _state(tx), output.memory_versions()
-    yield
-    if _state(tx) != before:
+    before, memory, made = _state(tx), output.memory_versions(), Clock.made
+    with output.side_effects.touching() as touched:
+        yield
+    if any(_is_outside(value, made) for value in touched) or _state(tx) != before:
         _refuse(what, "a function that changes what is outside of it")
     now = output.memory_versions()
     if any(now[storage] != version for storage, version in memory.items()):
         _refuse(what, "a function that changes a tensor in place that it did not make")
+
+
+def _is_outside(value: VariableTracker | None, made: int) -> bool:
+    """Whether what changed was there when there were so many trackers; None stands for globals."""
+    if value is None or value.source is not None or value.number <= made:
+        return True
+    return isinstance(value, CellVariable) and value.push_cell is not None
 
 
 def _state(tx: Translator) -> tuple[Any, ...]:

@@ -227,11 +227,13 @@ class NestedFunctionVariable(FunctionVariable):
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         if name in ("__defaults__", "__kwdefaults__", "__code__", "__closure__", "__globals__"):
             unsupported("GB0008", f"assignment to {name} of {self.describe()}")
+        tx.side_effects.touch(self)
         self.attributes[name] = value
 
     def delattr(self, tx: Translator, name: str) -> None:
         if name not in self.attributes or name in _READABLE:
             raise AttributeMissing("GB0007", f"'function' object has no attribute {name!r}")
+        tx.side_effects.touch(self)
         del self.attributes[name]
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:

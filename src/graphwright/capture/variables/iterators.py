@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import Unsupported, unsupported
@@ -18,10 +19,26 @@ if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
 
 
+_ADVANCING = frozenset(["next", "resume", "throw"])
+
+
+def _noted(advance: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(advance)
+    def noting(self: IteratorVariable, tx: Translator, *args: Any) -> Any:
+        tx.side_effects.touch(self)
+        return advance(self, tx, *args)
+
+    return noting
+
+
 class IteratorVariable(VariableTracker):
-    """Abstract: iterating an iterator gives itself."""
+    """Abstract: iterating an iterator gives itself. What advances it is noted as a change."""
 
     mutable = True
+
+    def __init_subclass__(cls) -> None:
+        for name in vars(cls).keys() & _ADVANCING:
+            setattr(cls, name, _noted(vars(cls)[name]))
 
     def iterate(self, tx: Translator) -> VariableTracker:
         return self
