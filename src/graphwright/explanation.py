@@ -104,8 +104,8 @@ def draw(branches: Sequence[Branch], indent: str = "") -> Iterator[str]:
 def frame_branch(frame: FrameRecord) -> Branch:
     """A translated frame: its graph, its guards, the break that it ended in."""
     below: list[Branch] = []
-    if frame.graph is not None:
-        below.append((graph_text(frame.graph), ()))
+    graphs = (*([frame.graph] if frame.graph is not None else []), *frame.pieces)
+    below += [(graph_text(graph), ()) for graph in graphs]
     below.append(guards_branch(frame))
     if frame.broken is not None:
         below.append(break_branch(frame.broken))

@@ -93,9 +93,12 @@ def warn_once(message: str) -> None:
 def eager(
     graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False
 ) -> Callable[..., Any]:
-    """Run the captured graph as it is, op by op, which is strict anyway."""
+    """Run the captured graph as it is, op by op, which is strict anyway.
+
+    It is no module of the program's: hooks on the calls of all modules do not see it.
+    """
     graph.meta[KEY] = Artifacts("eager")
-    return graph
+    return graph.forward
 
 
 def _leaves_history(graph: GraphModule) -> bool:

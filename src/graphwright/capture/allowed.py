@@ -119,7 +119,7 @@ _EXCLUDED = frozenset(
 _BOOKKEEPING = frozenset(
     [
         "parameter.py", "state.py", "traversal.py", "lazy.py", "init.py",
-        "parameter_containers.py", "module.py",
+        "parameter_containers.py", "module.py", "hooks.py",
     ]
 )
 """Files of `nn` that make, find, copy and name parameters: done once, or for each of them. And

@@ -393,6 +393,26 @@ def f(x):
 """,
         calls=("f(gw.ones(3))", "f(-gw.ones(3))"),
     ),
+    "GB0027": Example(
+        """
+LAYER = gw.nn.Tanh()
+LAYER.register_full_backward_hook(lambda module, inputs, outputs: None)
+
+def f(x):
+    y = LAYER(x).sum()
+    y.backward()
+    return y * 2
+""",
+        """
+LAYER = gw.nn.Tanh()
+LAYER.register_full_backward_hook(lambda module, inputs, outputs: None)
+
+def f(x):
+    return LAYER(x).sum() * 2
+""",
+        calls=("f(gw.ones(2, 3, requires_grad=True))",),
+        calls_after=("f(gw.ones(2, 3, requires_grad=True)).backward()",),
+    ),
     "GB0100": Example(
         """
 def f(x, name):

@@ -160,6 +160,12 @@ BREAKS: dict[str, BreakKind] = dict(
             "clone() what they are given.",
         ),
         _kind(
+            "GB0027",
+            "a module with backward hooks around which the graph cannot be cut",
+            "Call backward() outside of the compiled function, and begin autocast and no_grad "
+            "blocks outside of it or within the module.",
+        ),
+        _kind(
             "GB0100",
             "more versions of a function than the recompile limit",
             "Make what varies an argument tensor or number, or raise the limit with "

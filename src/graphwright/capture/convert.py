@@ -393,7 +393,7 @@ class Frontend:
         program: _eval_frame.GuardProgram,
         costs: tuple[float, ...],
     ) -> _eval_frame.Entry:
-        graph = self._note_graph(code, frame)
+        graphs = self._note_graphs(code, frame)
         broken = None
         if restart is not None:
             broken = break_record(restart.reason, False, code)
@@ -405,10 +405,11 @@ class Frontend:
                 code,
                 frame.code,
                 resumed_at(code),
-                graph,
+                graphs[0] if graphs else None,
                 broken,
                 costs[:-1],
                 costs[-1] if costs else 0.0,
+                tuple(graphs[1:]),
             )
         )
         return _eval_frame.Entry(
@@ -420,18 +421,18 @@ class Frontend:
             line=frame.line,
         )
 
-    def _note_graph(self, code: types.CodeType, frame: CompiledFrame) -> GraphRecord | None:
-        """Record the graph, and that the backend left it to run op by op if it did."""
-        module = frame.graph.module
-        if module is None:
-            return None
-        graph = GraphRecord(module, place(code), frame.graph.n_ops, len(frame.graph.sources))
-        self.record.add(graph)
-        if RUNS_EAGERLY in module.meta:
-            reason = Unsupported("GB0020", module.meta[RUNS_EAGERLY])
-            reason.note_location(place(code))
-            self.record.add(break_record(reason, True, code))
-        return graph
+    def _note_graphs(self, code: types.CodeType, frame: CompiledFrame) -> list[GraphRecord]:
+        """Record the graph, or its pieces; and that the backend left one to run op by op."""
+        graphs = []
+        for module, n_ops in frame.graph.pieces:
+            n_inputs = len(module.graph.placeholders)
+            graphs.append(GraphRecord(module, place(code), n_ops, n_inputs))
+            self.record.add(graphs[-1])
+            if RUNS_EAGERLY in module.meta:
+                reason = Unsupported("GB0020", module.meta[RUNS_EAGERLY])
+                reason.note_location(place(code))
+                self.record.add(break_record(reason, True, code))
+        return graphs
 
     def _skipped(
         self,

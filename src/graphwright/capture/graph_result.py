@@ -15,9 +15,11 @@ from graphwright.capture.data_aliases import memory_source, second_names
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.source import SizeSource, Source
+from graphwright.capture.variables.backward_watches import refuse_watches
 from graphwright.capture.variables.context import set_inference
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.pieces import Piece, compiled_in_pieces, cut_apart, shared_by_pieces
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.batching import boundary
@@ -31,7 +33,8 @@ from graphwright.runtime.tensor import Tensor
 class FinishedGraph(Record):
     """A closed graph: `run(*values of sources)` gives its outputs. None: nothing to run.
 
-    kept: the inputs that it may have changed already where it fails.
+    kept: the inputs that it may have changed already where it fails. pieces: the graphs that the
+    backend was given, each with its number of operations.
     """
 
     module: GraphModule | None
@@ -39,6 +42,7 @@ class FinishedGraph(Record):
     sources: tuple[Source, ...]
     n_ops: int
     kept: tuple[Source, ...] = ()
+    pieces: tuple[tuple[GraphModule, int], ...] = ()
 
 
 def finish_graph(
@@ -70,8 +74,10 @@ def finish_graph(
     module.lint()
     examples = [_as_given(output, node) for node in order]
     sources = tuple(output.inputs[node] for node in order)
+    parts = _cut_apart(output, module, examples) if output.watches else []
     with _modes_of_the_start(output):
-        compiled = backend(module, examples)
+        compiled = compiled_in_pieces(module, parts, backend) if parts else (
+            backend(module, examples))
     certain = writes_last(compiled) and not output.assumptions
     written = () if certain else output.mutated_inputs()
     kept = tuple([output.inputs[node] for node in written])
@@ -84,7 +90,21 @@ def finish_graph(
     if output.assumptions:
         refuted = output.state.note_refutation
         run = confirming(run, output.assumptions, len(results), refuted)
-    return FinishedGraph(module, run, sources, output.n_ops, kept)
+    pieces = tuple([(part.module, part.n_ops) for part in parts if isinstance(part, Piece)])
+    return FinishedGraph(
+        module, run, sources, output.n_ops, kept, pieces or ((module, output.n_ops),))
+
+
+def _cut_apart(
+    output: OutputGraph, module: GraphModule, examples: Sequence[Any]
+) -> list[Piece | Node]:
+    """The pieces around calls of modules with backward hooks; a break where there can be none."""
+    switches = output.grad_nodes or output.autocast_nodes or switches_inference(output)
+    if switches:
+        refuse_watches(output, "in a graph that switches gradients or autocast")
+    if module.meta["second_names"] or shared_by_pieces(module):
+        refuse_watches(output, "in a graph that writes to memory around it")
+    return cut_apart(module, examples)
 
 
 def _as_given(output: OutputGraph, node: Node) -> Any:

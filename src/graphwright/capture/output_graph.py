@@ -146,6 +146,7 @@ class OutputGraph(GlobalNames):
         self.seed: VariableTracker | None = None
         self.inference: bool | None = None
         self.draws: list[Draw] = []
+        self.watches: list[Any] = []
         self.lookups: dict[VariableTracker, Lookup] = {}
         self.streams = Streams()
         self.assumptions: list[Assumption] = []

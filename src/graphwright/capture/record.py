@@ -87,7 +87,8 @@ class FrameRecord(Record):
 
     translated: None where the frame hook calls the graph itself, without bytecode.
     resumed: where a resume function goes on, None for a function from its start.
-    graph, broken: what the frame ended in. costs: nanoseconds per guard, evaluated alone;
+    graph, broken: what the frame ended in. pieces: the graphs behind `graph` where calls of the
+    program's own functions cut it. costs: nanoseconds per guard, evaluated alone;
     cost: of all guards together, which share what they load. Both only where they were measured.
     """
 
@@ -100,6 +101,7 @@ class FrameRecord(Record):
     broken: BreakRecord | None = None
     costs: tuple[float, ...] = ()
     cost: float = 0.0
+    pieces: tuple[GraphRecord, ...] = ()
 
 
 class CaptureRecord(Record, frozen=False):

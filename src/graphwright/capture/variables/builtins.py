@@ -14,6 +14,7 @@ from graphwright.capture import polyfills
 from graphwright.capture.allowed import is_compiling
 from graphwright.capture.exc import unsupported
 from graphwright.capture.kept_sources import PLAIN
+from graphwright.capture.variables.backward_watches import WATCHES
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.class_statements import MADE_CLASSES, make_class
@@ -461,6 +462,7 @@ HANDLERS: dict[Any, Handler] = {
     **NUMBERS,
     **NUMPY_FUNCTIONS,
     **PACKED,
+    **WATCHES,
     **PYTHON_MODULES,
     **OPERATOR_FUNCTIONS,
     functools.partial: _partial,

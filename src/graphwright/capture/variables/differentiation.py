@@ -15,6 +15,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.source import AttrSource, GradientSource, Source
 from graphwright.capture.tape import leaves_of
 from graphwright.capture.variables.autograd_function import APPLY, apply_function
+from graphwright.capture.variables.backward_watches import refuse_watches
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.checkpointing import forget_reread, refuse_reread
 from graphwright.capture.variables.constant import ConstantVariable
@@ -65,6 +66,7 @@ def grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         for leaf in _leaves(tx, outputs):
             require_leaf(tx, leaf)
     refuse_hooks(tx)
+    refuse_watches(tx.output, "which autograd.grad() may meet")
     for hook in tx.output.tape.hooks:
         hook.refuse("which autograd.grad() may meet")
     result = tx.output.run(tx, "call_function", engine.grad, [], given)
@@ -120,6 +122,7 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
         if name in given:
             options[option] = given[name]
     refuse_hooks(tx)
+    refuse_watches(tx.output, "which backward() may meet")
     if tx.output.tape.hooks or any(_has_hooks(tx, leaf) for leaf in leaves):
         return _backward_by_hooks(tx, given, leaves)
     wanted: list[VariableTracker] = list(leaves)

@@ -215,12 +215,8 @@ class ModuleHooks:
         """The call where nothing raises; the forward hooks it ran are entered in `called`."""
         args, kwargs = _run_pre_hooks(self, every_module, args, kwargs)
         args, kwargs = _run_pre_hooks(self, self, args, kwargs)
-        watch = None
-        every = every_module
-        pre_hooks = [*every._backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
-        hooks = [*every._backward_hooks.values(), *self._backward_hooks.values()]
-        if hooks or pre_hooks:
-            watch = BackwardWatch(self, pre_hooks, hooks)
+        watch = backward_watch(self)
+        if watch is not None:
             args = watch.inputs(args)
         result = self.forward(*args, **kwargs)
         for owner in (every_module, self):
@@ -319,6 +315,21 @@ class BackwardHookFunction(Function):
         return (None, *ctx.seen(grads))
 
 
+def backward_hooks(module: Any) -> tuple[list[Any], list[Any]]:
+    """The hooks before and after the backward of a module, those of all modules first."""
+    every = every_module
+    return (
+        [*every._backward_pre_hooks.values(), *module._backward_pre_hooks.values()],
+        [*every._backward_hooks.values(), *module._backward_hooks.values()],
+    )
+
+
+def backward_watch(module: Any) -> BackwardWatch | None:
+    """What leads the gradients of one call to the backward hooks; None where there are none."""
+    pre_hooks, hooks = backward_hooks(module)
+    return BackwardWatch(module, pre_hooks, hooks) if pre_hooks or hooks else None
+
+
 class BackwardWatch:
     """The backward hooks of one call: identities before and after `forward` see gradients."""
 
@@ -332,11 +343,7 @@ class BackwardWatch:
 
     def inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """`args` with the tensors that require gradients led through a boundary."""
-        if not self.hooks:
-            return args
-        self.n_inputs = len(args)
-        passed, self.input_places = _through(self._seen_inputs, args)
-        return passed
+        return _through(self.enter, args) if self.hooks else args
 
     def outputs(self, result: Any) -> Any:
         """The result, led through a boundary."""
@@ -348,10 +355,18 @@ class BackwardWatch:
                 stacklevel=3,
             )
             return result
-        values = (result,) if single else result
-        self.n_outputs = len(values)
-        passed, self.output_places = _through(self._seen_outputs, values)
+        passed = _through(self.leave, (result,) if single else result)
         return passed[0] if single else passed
+
+    def enter(self, count: int, places: list[int], tensors: Sequence[Tensor]) -> Any:
+        """The inputs that require gradients, at these places among `count`, led through."""
+        self.n_inputs, self.input_places = count, places
+        return BackwardHookFunction.apply(self._seen_inputs, *tensors) if places else ()
+
+    def leave(self, count: int, places: list[int], tensors: Sequence[Tensor]) -> Any:
+        """The same of the outputs."""
+        self.n_outputs, self.output_places = count, places
+        return BackwardHookFunction.apply(self._seen_outputs, *tensors) if places else ()
 
     def _seen_outputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         full = _placed(grads, self.output_places, self.n_outputs)
@@ -388,17 +403,14 @@ class BackwardWatch:
         return tuple(full[i] for i in self.input_places)
 
 
-def _through(
-    seen: Callable[..., Any], values: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], list[int]]:
+def _through(lead: Callable[..., Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`values`, of which those that require gradients are led through a boundary."""
     places = [i for i, v in enumerate(values) if isinstance(v, Tensor) and v.requires_grad]
-    if not places:
-        return values, places
     passed = list(values)
-    wrapped = BackwardHookFunction.apply(seen, *(values[i] for i in places))
-    for place, tensor in zip(places, wrapped, strict=True):
+    led = lead(len(values), places, [values[i] for i in places])
+    for place, tensor in zip(places, led, strict=True):
         passed[place] = tensor
-    return tuple(passed), places
+    return tuple(passed)
 
 
 def _placed(grads: tuple[Any, ...], places: list[int], length: int) -> tuple[Any, ...]:
