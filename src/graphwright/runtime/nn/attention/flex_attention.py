@@ -26,8 +26,8 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 __all__ = [
-    "_DEFAULT_SPARSE_BLOCK_SIZE", "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask",
-    "create_mask", "flex_attention", "noop_mask", "or_masks",
+    "_DEFAULT_SPARSE_BLOCK_SIZE", "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions",
+    "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask", "or_masks",
 ]
 
 _BACKENDS = ("AUTO", "TRITON", "FLASH", "TRITON_DECODE")
