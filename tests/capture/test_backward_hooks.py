@@ -237,6 +237,24 @@ def test_memory_that_is_written_across_the_module() -> None:
     assert captured.breaks[0] == "GB0027"
 
 
+def test_a_module_in_a_branch_or_a_checkpoint() -> None:
+    module = nn.Linear(3, 3)
+    module.register_full_backward_hook(note)
+
+    def in_a_branch(x: Any) -> Any:
+        return gw.cond(x.sum() > 0, module, lambda x: x * 2, (x,)) + 1
+
+    def in_a_checkpoint(x: Any) -> Any:
+        return gw.utils.checkpoint.checkpoint(module, x, use_reentrant=False) * 2
+
+    for function, code in ((in_a_branch, "GB0026"), (in_a_checkpoint, "GB0027")):
+        captured = Captured(function)
+        x, wanted = gw.ones(2, 3), list(module.parameters())
+        for _ in range(2):
+            assert close(outcome(captured, x, wanted), outcome(function, x, wanted))
+        assert captured.breaks[0] == code
+
+
 def test_graphs_are_no_modules_to_hooks_on_all_of_them() -> None:
     called = []
     module = network()

@@ -95,8 +95,9 @@ class WatchVariable(VariableTracker):
                   if isinstance(item, TensorVariable) and item.present().fake.requires_grad]
         if not places or not _core.grad_enabled():
             return value
-        if _core.levels():
-            unsupported("GB0027", f"{self.describe()}, under vmap")
+        if _core.levels() or tx.output.recomputed:
+            what = "under vmap" if _core.levels() else "within checkpoint()"
+            unsupported("GB0027", f"{self.describe()}, {what}")
         cut = HookCut(name, self.module.value, id(self), len(values), places, self.n_inputs)
         tx.output.watches.append(self)
         led = tx.output.run(tx, "call_function", cut, [values[i] for i in places], {}).unpack(tx)

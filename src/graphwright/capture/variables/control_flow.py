@@ -33,6 +33,7 @@ from graphwright.ir.lowered import CannotLower
 from graphwright.ir.node import Node, map_leaves
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.normalise import ON_THE_TAPE
+from graphwright.ir.pieces import is_cut
 from graphwright.ir.trace import bind_symbols
 from graphwright.runtime import _core, control
 from graphwright.runtime.amp import state as amp
@@ -208,6 +209,8 @@ def _check_node(node: Node, what: str) -> None:
         _refuse(what, "a function that draws from a generator")
     if node.target in ON_THE_TAPE:
         _refuse(what, "a function that computes gradients")
+    if is_cut(node):
+        _refuse(what, "a module that has backward hooks")
 
 
 @contextmanager
