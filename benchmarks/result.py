@@ -16,7 +16,7 @@ class Result:
     Attributes:
         group: the module of the suite.
         name: what was measured.
-        unit: of every value: "us", "s", or what it is divided by: "x copy", "x sgemm",
+        unit: of every value: "us", "ms", "s", or what it is divided by: "x copy", "x sgemm",
             "x torch eager", "x eager", "x before", "x plain" (the same code uncompiled), "x"
             (named in the row).
         target: the value that is to be undercut; None where there is only a figure.
