@@ -238,6 +238,16 @@ def test_globals_and_attributes_of_the_own_module_are_one() -> None:
     assert not captured.breaks
 
 
+def test_modules_of_this_package_fill_themselves() -> None:
+    """What they load when it is first asked for is there from then on, and is read from there."""
+    for name in ("fft", "rfft"):
+        vars(gw).pop(name, None)
+    captured = Captured(lambda x: gw.fft.rfft(x).abs() + hasattr(gw, "nothing_of_that_name"))
+    assert captured.agrees(X)
+    assert captured.agrees(X)
+    assert (captured.graphs, captured.breaks) == (1, [])
+
+
 def test_what_plain_modules_have_of_their_class() -> None:
     def function(x: Any) -> Any:
         return HERE.__class__, HERE.__name__, HERE.__doc__, "pi" in vars(math), x + math.pi

@@ -52,6 +52,8 @@ class PythonModuleVariable(ObjectVariable):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         refuse_reads(self.value, name, tx.side_effects.blocks)
         plain = self.cls is types.ModuleType and name not in _OF_CLASS
+        if name not in self.namespace and plain and is_of_package(module_name(self.value)):
+            return self._of_package(tx, name)
         if plain and name in self.namespace and not self._is_noted(tx, name):
             return self._held(tx, name)
         return super().getattr(tx, name)
@@ -88,8 +90,6 @@ class PythonModuleVariable(ObjectVariable):
     def _fall_back(self, tx: Translator, name: str) -> VariableTracker:
         if "__getattr__" not in self.namespace:
             return super()._fall_back(tx, name)
-        if is_of_package(module_name(self.value)):
-            return self._of_package(tx, name)
         asked = self._held(tx, "__getattr__")
         try:
             return asked.call(tx, [tx.constant(name)], {})
