@@ -7,9 +7,11 @@ they keep in the module is there after the graph, and the next call reads it fro
 from __future__ import annotations
 
 import collections
+import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -240,12 +242,61 @@ def test_globals_and_attributes_of_the_own_module_are_one() -> None:
 
 def test_modules_of_this_package_fill_themselves() -> None:
     """What they load when it is first asked for is there from then on, and is read from there."""
-    for name in ("fft", "rfft"):
-        vars(gw).pop(name, None)
-    captured = Captured(lambda x: gw.fft.rfft(x).abs() + hasattr(gw, "nothing_of_that_name"))
-    assert captured.agrees(X)
-    assert captured.agrees(X)
-    assert (captured.graphs, captured.breaks) == (1, [])
+    program = """
+import graphwright as gw
+f = gw.compile(lambda x: x + 1 if gw.jit.is_scripting() else x * hasattr(gw, "nothing"))
+assert "jit" not in vars(gw)
+f(gw.ones(3)), f(gw.ones(3))
+print(gw.compiler.stats(f))
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "graphs=1, breaks=0, fallbacks=0, recompiles=0" in found.stdout, found.stderr
+
+
+# imports in functions
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package that nobody has imported, with a module in it and a name made late."""
+    package = tmp_path / "late_package_of_tests"
+    package.mkdir()
+    (package / "__init__.py").write_text("def __getattr__(name):\n"
+                                         "    if name != 'made': raise AttributeError(name)\n"
+                                         "    return 4.0\n")
+    (package / "part.py").write_text("scale = 3.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield package
+    for name in [name for name in sys.modules if name.startswith(package.name)]:
+        del sys.modules[name]
+
+
+def imports_a_part(x: Any) -> Any:
+    from late_package_of_tests.part import scale  # type: ignore[import-not-found]
+
+    return x * scale
+
+
+def imports_from_a_package(x: Any) -> Any:
+    from late_package_of_tests import made, part
+
+    return x * part.scale + made
+
+
+@pytest.mark.parametrize("function", [imports_a_part, imports_from_a_package])
+def test_an_import_of_what_is_not_loaded_is_a_break_until_it_is(
+    folder: Path, function: Callable[..., Any]
+) -> None:
+    captured = Captured(function)
+    assert gw.allclose(captured(X), X * 3 if function is imports_a_part else X * 3 + 4)
+    breaks = list(captured.breaks)
+    assert breaks
+    assert set(breaks) == {"GB0005"}
+    for _ in range(3):
+        assert captured.agrees(X)
+    assert captured.breaks == breaks
+    assert captured.record.recompiles[-1].code == "GB0107"
+    assert captured.record.graphs[-1].n_ops == (1 if function is imports_a_part else 2)
 
 
 def test_what_plain_modules_have_of_their_class() -> None:

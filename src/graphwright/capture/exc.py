@@ -15,6 +15,7 @@ from graphwright.capture.variables.namespaces import flags_of
 
 if TYPE_CHECKING:
     from graphwright.capture.expected import Waypoint
+    from graphwright.capture.source import Source
 
 
 class Signal(Exception):
@@ -53,6 +54,7 @@ class Unsupported(Signal):
 
     cut_at: the step of the captured frame that should run natively instead, where that is not
     the one being run. way: the inlined functions that it came through, innermost first.
+    lacking: what was not there, so that the graph ends there only as long as it is not.
     """
 
     def __init__(self, code: str, detail: str) -> None:
@@ -62,11 +64,12 @@ class Unsupported(Signal):
         self.location: Location | None = None
         self.cut_at: int | None = None
         self.way: list[Waypoint] = []
+        self.lacking: Source | None = None
 
     def copy(self) -> Unsupported:
         """The same at the same place, for another frame."""
         made = Unsupported(self.code, self.detail)
-        made.location = self.location
+        made.location, made.lacking = self.location, self.lacking
         return made
 
     def blame(self, step: int) -> None:

@@ -392,6 +392,8 @@ class RootTranslator(Translator):
             if self.stop is not None and self._is_to_stop(self.stop, inst):
                 self._check_blocks(self.stop.reason)
                 self.stop.reached = True
+                if self.stop.reason.lacking is not None:
+                    self.output.guards.missing(self.stop.reason.lacking)
                 self.ip += 1
                 self.stop.reason.note_location(self.place())
                 self.ip -= 1

@@ -162,9 +162,16 @@ def import_name(tx: Translator, inst: Instruction) -> None:
     if not fromlist and "." in name:
         module = loaded_module(tx, name.partition(".")[0])
     members = instance_dict(sys.modules[name])
-    if "__path__" in members and any(part not in members for part in fromlist or ()):
-        unsupported("GB0005", f"import from {name}, which may load one of its modules")
+    for part in fromlist or () if "__path__" in members else ():
+        if part not in members and tx.attribute_or_none(module, part) is None:
+            _submodule(tx, name, part)
     tx.push(module)
+
+
+def _submodule(tx: Translator, package: str, name: str) -> None:
+    """A module that an import from a package loads, and enters there."""
+    loaded_module(tx, f"{package}.{name}")
+    unsupported("GB0005", f"import of {name} from {package}, which does not hold it")
 
 
 def _absolute(tx: Translator, name: str, level: int) -> str:

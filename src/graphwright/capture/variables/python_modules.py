@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.exc import AttributeMissing, Unsupported, unsupported
 from graphwright.capture.guard_text import is_of_package, module_dict, module_name
 from graphwright.capture.source import (
     AttrSource,
@@ -126,7 +126,9 @@ def loaded_module(tx: Translator, name: str) -> VariableTracker:
     """A module that is loaded, and goes on to be found as such."""
     module = sys.modules.get(name)
     if module is None:
-        unsupported("GB0005", f"import of {name}, which is not loaded yet")
+        reason = Unsupported("GB0005", f"import of {name}, which is not loaded yet")
+        reason.lacking = ModuleSource(name)
+        raise reason
     return tx.output.wrap(module, ModuleSource(name))
 
 
