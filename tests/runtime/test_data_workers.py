@@ -526,9 +526,10 @@ def test_the_program_ends_at_once_where_workers_are_idle() -> None:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_workers_end_when_the_program_is_interrupted_or_killed(sent: signal.Signals) -> None:
-    program = started("for batch in loader:\n    time.sleep(30)", "time.sleep(0.2)")
+    body = "for batch in loader:\n    os.write(1, b'ready\\n')\n    time.sleep(30)"
+    program = started(body, "time.sleep(0.2)")
     assert program.stdout is not None
-    pids = [int(program.stdout.readline()) for _ in range(2)]
+    pids = {int(line) for line in iter(program.stdout.readline, "ready\n")}
     if sent is signal.SIGINT:       # as a terminal does
         os.killpg(program.pid, sent)
     else:
