@@ -540,6 +540,19 @@ def test_workers_end_when_the_program_is_interrupted_or_killed(sent: signal.Sign
     wait_for_the_end([*pids, program.pid])
 
 
+@pytest.mark.parametrize("delay", [0.0, 0.03, 0.1])
+def test_an_interrupt_while_workers_start_is_not_lost(delay: float) -> None:
+    program = started("print('ready', flush=True)\nfor batch in loader:\n    time.sleep(30)")
+    assert program.stdout is not None
+    while program.stdout.readline() != "ready\n":
+        pass
+    time.sleep(delay)
+    os.killpg(program.pid, signal.SIGINT)
+    _, errors = program.communicate(timeout=60)
+    assert program.returncode == -signal.SIGINT
+    assert errors.count("KeyboardInterrupt") == 1
+
+
 # Options
 
 
