@@ -7,6 +7,8 @@ they keep in the module is there after the graph, and the next call reads it fro
 from __future__ import annotations
 
 import collections
+import functools
+import importlib.util
 import subprocess
 import sys
 import types
@@ -308,3 +310,28 @@ def test_what_plain_modules_have_of_their_class() -> None:
     captured = Captured(function)
     assert captured.agrees(X)
     assert not captured.breaks
+
+
+# functions with a cache
+
+
+@functools.lru_cache
+def is_installed(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
+
+
+def test_a_cached_function_is_a_break_until_it_has_run() -> None:
+    """`find_spec` is no function that capture runs; what is kept of it is."""
+
+    def scaled(x: Any) -> Any:
+        return x * 2 if is_installed("json") else x
+
+    is_installed.cache_clear()
+    captured = Captured(lambda x: scaled(x + 1))
+    assert gw.equal(captured(X), (X + 1) * 2)
+    breaks = list(captured.breaks)
+    assert set(breaks) == {"GB0004"}
+    for _ in range(2):
+        assert captured.agrees(X)
+    assert captured.breaks == breaks
+    assert captured.ops[-1] == 2

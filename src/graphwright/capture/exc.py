@@ -67,9 +67,11 @@ class Unsupported(Signal):
         self.lacking: Source | None = None
 
     def copy(self) -> Unsupported:
-        """The same at the same place, for another frame."""
+        """The same at the same place, for another frame, which has other arguments."""
         made = Unsupported(self.code, self.detail)
-        made.location, made.lacking = self.location, self.lacking
+        made.location = self.location
+        if self.lacking is not None and self.lacking.everywhere:
+            made.lacking = self.lacking
         return made
 
     def blame(self, step: int) -> None:

@@ -79,13 +79,13 @@ class Source(Record):
 
     makes_objects: whether each read gives another object.
     read_first: whether it is read before the graph runs, since later it may give another value.
-    in_frame_only: whether translated code alone can read it, not a guard program.
+    in_frame_only: whether translated code alone can read it. everywhere: whether all frames do.
     """
 
     __slots__ = ("_hash",)
     makes_objects = False
     read_first = False
-    in_frame_only = False
+    in_frame_only = everywhere = False
 
     def name(self) -> str:
         """The expression a user would write, with `L[...]` for locals and `G[...]` for globals."""
@@ -212,6 +212,7 @@ TEMPLATES: weakref.WeakKeyDictionary[type, ClassSource] = weakref.WeakKeyDiction
 class ModuleSource(Source):
     """A module found in `sys.modules`, as an import statement would find it."""
 
+    everywhere = True
     module: str
 
     def name(self) -> str:

@@ -14,7 +14,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture import _eval_frame
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.kept_lookups import (
     Lookup,
     Pattern,
@@ -101,7 +101,11 @@ class CachedFunctionVariable(VariableTracker):
                 result = tx.output.wrap(kept, source)
             else:
                 before = _effects(tx)
-                result = self._run(tx, args, kwargs)
+                try:
+                    result = self._run(tx, args, kwargs)
+                except Unsupported as reason:   # Python runs it, and then something is kept
+                    reason.lacking = source
+                    raise
                 self._guard_missing(tx, source, result, _effects(tx) == before)
                 use.fills += 1
             use.results[index] = result
