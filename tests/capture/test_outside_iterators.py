@@ -1,4 +1,4 @@
-"""Loops over ranges behind a graph break: their iterators were there before the frame."""
+"""Loops behind a graph break: their iterators were there before the frame."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import graphwright as gw
 
 from .captured import Captured
+from .captured import same as alike
 
 X = gw.tensor([[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]])
 RANGES = (range(12), range(3, 40, 4), range(9, -9, -2), range(1), range(0))
@@ -178,3 +179,181 @@ def test_numbers_that_are_to_be_constants() -> None:
     captured = Captured(stops_early, dynamic=False)
     assert captured.agrees(X, range(4))
     assert "GB0017" in captured.breaks
+
+
+# iterators over lists, tuples and dicts, and enumerations and zips of such
+
+
+def over_items(x: Any, items: Any) -> Any:
+    for item in items:
+        x = x * item
+        print(end="")
+        x = x + item
+    return x
+
+
+def over_pairs(x: Any, pairs: Any) -> Any:
+    for first, second in pairs:
+        x = x * second
+        print(end="")
+        x = x + (1 if isinstance(first, str) else first)
+    return x
+
+
+TENSORS = [gw.full((2, 3), float(i)) for i in range(1, 7)]
+NAMED = {f"k{i}": tensor for i, tensor in enumerate(TENSORS)}
+
+
+@pytest.mark.parametrize(
+    ("program", "make"),
+    [
+        (over_items, lambda: TENSORS),
+        (over_items, lambda: tuple(TENSORS)),
+        (over_pairs, lambda: enumerate(TENSORS)),
+        (over_pairs, lambda: zip(range(6), NAMED.values(), strict=False)),
+    ],
+    ids=["list", "tuple", "enumerate", "zip"],
+)
+def test_the_body_of_a_loop_over_a_container_is_one_graph(program: Any, make: Any) -> None:
+    """One before the first break, one from each to the next, and one of the end; one more where
+    the number comes to vary."""
+    captured = Captured(lambda x: program(x, make()))
+    for _ in range(2):
+        assert gw.allclose(captured(X), program(X, make()))
+    assert set(captured.breaks) == {"GB0003"}
+    assert captured.graphs <= 4
+
+
+def over_names(x: Any) -> Any:
+    for _, item in NAMED.items():
+        x = x * item
+        print(end="")
+        x = x + item.sum()
+    for value in NAMED.values():
+        x = x - value
+        print(end="")
+    return x
+
+
+def test_the_bodies_of_loops_over_a_dict_are_graphs() -> None:
+    captured = Captured(over_names)
+    for _ in range(2):
+        assert captured.agrees(X)
+    assert set(captured.breaks) == {"GB0003"}
+    assert captured.graphs <= 6
+
+
+def test_modules_of_a_list_share_the_graph_of_the_loop() -> None:
+    """Whatever their number."""
+
+    class Block(gw.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = gw.nn.Linear(3, 3)
+
+        def forward(self, x: Any) -> Any:
+            print(end="")
+            return self.linear(x)
+
+    counts = []
+    for number in (3, 12):
+        blocks = gw.nn.ModuleList([Block() for _ in range(number)])
+
+        def function(x: Any, blocks: Any = blocks) -> Any:
+            for place, block in enumerate(blocks):
+                x = block(x).relu()
+                x = x + (place >= 0)
+            return x
+
+        captured = Captured(function)
+        assert captured.agrees(X)
+        assert captured.agrees(X)
+        counts.append((captured.graphs, set(captured.breaks)))
+    assert counts[0][1] == counts[1][1] == {"GB0003"}
+    assert counts[1][0] <= counts[0][0] + 2
+
+
+# what happens to the container or the iterator meanwhile
+
+
+def grows(x: Any, items: Any) -> Any:
+    for item in items:
+        print(end="")
+        x = x + item
+        if len(items) < 9:
+            items.append(item * 2)
+    return x, items
+
+
+def is_replaced(x: Any, items: Any) -> Any:
+    for place, item in enumerate(items):
+        print(end="")
+        x = x * 2 + item
+        items[place] = x
+        if place + 1 < len(items):
+            items[place + 1] = items[place + 1] + 1
+    return x, items
+
+
+def changes_a_dict(x: Any, items: Any) -> Any:
+    table = dict(enumerate(items))
+    try:
+        for key in table:
+            print(end="")
+            table[len(table) + key] = x
+            x = x + 1
+    except RuntimeError as error:
+        return str(error), x
+    return x
+
+
+def is_asked_elsewhere(x: Any, items: Any) -> Any:
+    left = iter(items)
+    for item in left:
+        print(end="")
+        x = x + item
+        x = x * next(left, 5.0)
+    return x, list(left)
+
+
+def is_zipped_with_itself(x: Any, items: Any) -> Any:
+    left = iter(items)
+    for first, second in zip(left, left, strict=False):
+        print(end="")
+        x = x * first + second
+    return x, list(left)
+
+
+def is_left_and_resumed(x: Any, items: Any) -> Any:
+    left, seen = iter(items), []
+    for item in left:
+        print(end="")
+        x = x + item
+        if len(seen) == 1:
+            break
+        seen.append(item)
+    for item in left:
+        x = x * item
+    return x, seen, list(left)
+
+
+def of_another_kind(x: Any, items: Any) -> Any:
+    for item in map(lambda item: item * 2, items):
+        print(end="")
+        x = x + item
+    return x
+
+
+@pytest.mark.parametrize("program", [
+    grows, is_replaced, changes_a_dict, is_asked_elsewhere, is_zipped_with_itself,
+    is_left_and_resumed, of_another_kind,
+])  # fmt: skip
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_loops_do_what_python_does(program: Any, count: int) -> None:
+    captured = Captured(program)
+    for _ in range(3):
+        results = []
+        for run in (program, captured):
+            given = [gw.full((2, 3), float(i)) for i in range(count)]
+            results.append(run(X, given))
+        assert alike(*results)

@@ -206,8 +206,13 @@ def dict_value(container: dict[Any, Any], position: int, /) -> Any:
 def referent(reference: object, /) -> Any:
     """What a weak reference refers to, None where that is gone."""
 
-def next_number(iterator: object, /) -> Any:
-    """What the iterator of a range gives next, which it goes on to give; MISSING at its end."""
+def next_item(iterator: object, /) -> Any:
+    """What the iterator of a range, list, tuple or dict gives next, or an enumeration or zip of
+    such, which it goes on to give; MISSING at its end, and of anything else."""
+
+def at_end(iterator: object, /) -> Any:
+    """Whether such an iterator gives nothing any more; MISSING where that is not known, as of a
+    dict that has changed."""
 
 READS_CACHES: Final[bool]
 """Whether what `functools.lru_cache` keeps can be found and filled; the rest of these needs it."""

@@ -84,7 +84,7 @@ enum EfOp {
     EF_INSTANCE_ATTR, EF_CLASS_ATTR, EF_MRO_ATTR, EF_ITEM, EF_TYPE, EF_CODE, EF_DEFAULT,
     EF_KWDEFAULT, EF_CLOSURE, EF_SIZE, EF_REGISTRATIONS, EF_CLASS, EF_DICT_KEY, EF_DICT_VALUE,
     EF_LENGTH, EF_COMPUTE, EF_CACHED, EF_REFERENT, EF_CONTEXT, EF_PLAIN, EF_SUBCLASSES,
-    EF_NEXT_NUMBER, EF_CONTENTS, EF_INSTANCE_DICT,
+    EF_NEXT_ITEM, EF_AT_END, EF_CONTENTS, EF_INSTANCE_DICT,
     EF_FIRST_CHECK,
     EF_CHECK_TYPE = EF_FIRST_CHECK, EF_CHECK_IS, EF_CHECK_EQUALS, EF_CHECK_LENGTH, EF_CHECK_KEYS,
     EF_CHECK_MEMBERS, EF_CHECK_MISSING, EF_CHECK_PRESENT, EF_CHECK_NOT_NONE, EF_CHECK_TRUTH,
@@ -236,9 +236,12 @@ extern PyMethodDef ef_continuation_methods[];
 int ef_add_subscripted(PyObject *module);   /* `continued` and `called` */
 
 /* ---- iterators.c ---- */
-/* The number that the iterator of a range gives next, which it goes on to give; new reference.
- * NULL, without an exception, at its end and of anything else. */
-PyObject *ef_next_number(PyObject *iterator);
+/* What the iterator of a range, list, tuple or dict gives next, or an enumeration or zip of such;
+ * it goes on to give it. A new reference; NULL, without an exception, at its end and of anything
+ * else. */
+PyObject *ef_next_item(PyObject *iterator);
+/* Whether it gives nothing any more; NULL where that is not known. */
+PyObject *ef_at_end(PyObject *iterator);
 extern PyMethodDef ef_iterator_methods[];
 
 /* ---- generators.c ---- */

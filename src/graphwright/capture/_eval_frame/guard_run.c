@@ -278,7 +278,8 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_LENGTH: return keep(regs, length_of(base));
     case EF_REFERENT: return referent(base);
     case EF_SUBCLASSES: return keep(regs, subclasses(base));
-    case EF_NEXT_NUMBER: return keep(regs, ef_next_number(base));
+    case EF_NEXT_ITEM: return keep(regs, ef_next_item(base));
+    case EF_AT_END: return keep(regs, ef_at_end(base));
     case EF_CONTENTS: return keep(regs, ef_contents(base));
     case EF_INSTANCE_DICT: return keep(regs, PyObject_GenericGetDict(base, NULL));
     case EF_PLAIN: return keep(regs, plain_value(base));

@@ -30,7 +30,10 @@ from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.growing import Growing
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.outside_iterators import OutsideRangeIterator
+from graphwright.capture.variables.outside_iterators import (
+    OutsideIterator,
+    OutsideRangeIterator,
+)
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.capture.variables.tensor import TensorVariable
@@ -417,7 +420,7 @@ class Reconstructor:
             self._prepare_list(container, push)
         elif isinstance(container, DictVariable):
             self._prepare_dict(container, push)
-        elif isinstance(container, (SetVariable, DequeVariable, OutsideRangeIterator)):
+        elif isinstance(container, _WRITING_BACK):
             self._writes.append(container.write_back(self, push))
         elif isinstance(container, ModeVariable):
             self._prepare_mode(container, push)
@@ -525,6 +528,7 @@ class Reconstructor:
         self.builder.pop()
 
 
+_WRITING_BACK = (SetVariable, DequeVariable, OutsideRangeIterator, OutsideIterator)
 _SYMBOLS = tuple(BINARY)
 _BINARY = {
     Add: _SYMBOLS.index("+"),

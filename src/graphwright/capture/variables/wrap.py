@@ -74,7 +74,13 @@ from graphwright.capture.variables.nn_modules import (
 from graphwright.capture.variables.numpy_values import is_pure as is_numpy_function
 from graphwright.capture.variables.numpy_values import wrap_function, wrap_scalar
 from graphwright.capture.variables.objects import ObjectVariable
-from graphwright.capture.variables.outside_iterators import OutsideRangeIterator
+from graphwright.capture.variables.outside_iterators import (
+    KINDS,
+    OVER_RANGE,
+    OutsideIterator,
+    OutsideRangeIterator,
+    is_followed,
+)
 from graphwright.capture.variables.proxies import wrap_proxy
 from graphwright.capture.variables.python_modules import PythonModuleVariable
 from graphwright.capture.variables.random_streams import (
@@ -357,6 +363,14 @@ def _range_iterator(output: OutputGraph, value: Any, source: Source) -> Variable
     return OutsideRangeIterator(value, source)
 
 
+def _iterator(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """Its next item is read like one of what it goes through."""
+    if isinstance(source, ConstSource) or output.state.versions or not is_followed(value):
+        return OpaqueVariable(value, source)
+    same_type(output, value, source)
+    return OutsideIterator(value, source)
+
+
 def _module(output: OutputGraph, value: types.ModuleType, source: Source) -> VariableTracker:
     by_identity(output, value, source)
     if not is_of_package(module_name(value)):
@@ -480,7 +494,8 @@ _BY_TYPE: dict[type, Rule] = {
     frozenset: _set,
     slice: _slice,
     range: _range,
-    type(iter(range(0))): _range_iterator,
+    OVER_RANGE: _range_iterator,
+    **dict.fromkeys(KINDS, _iterator),
     types.FunctionType: wrap_python_function,
     types.BuiltinFunctionType: wrap_builtin,
     types.ClassMethodDescriptorType: wrap_builtin,
