@@ -255,6 +255,29 @@ print(gw.compiler.stats(f))
     assert "graphs=1, breaks=0, fallbacks=0, recompiles=0" in found.stdout, found.stderr
 
 
+def test_modules_of_this_package_are_imported_while_capturing() -> None:
+    program = """
+import sys
+import graphwright as gw
+
+def f(x):
+    import graphwright.hub
+    import graphwright.fx.passes
+    try:
+        from graphwright.nothing import of_that_name
+    except ImportError:
+        x = x + 1
+    return x * 2
+
+assert "graphwright.hub" not in sys.modules
+f = gw.compile(f)
+assert gw.equal(f(gw.ones(3)), gw.full((3,), 4.0))
+print(gw.compiler.stats(f))
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "graphs=1, breaks=0, fallbacks=0, recompiles=0" in found.stdout, found.stderr
+
+
 # imports in functions
 
 

@@ -18,7 +18,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.exceptions import Raised
+from graphwright.capture.variables.exceptions import Raised, raise_in_frame
 from graphwright.capture.variables.namespaces import ABSENT
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.warning_filters import refuse_reads
@@ -125,11 +125,29 @@ class PythonModuleVariable(ObjectVariable):
 def loaded_module(tx: Translator, name: str) -> VariableTracker:
     """A module that is loaded, and goes on to be found as such."""
     module = sys.modules.get(name)
+    if module is None and _is_of_package(name):
+        module = _imported(tx, name)
     if module is None:
         reason = Unsupported("GB0005", f"import of {name}, which is not loaded yet")
         reason.lacking = ModuleSource(name)
         raise reason
     return tx.output.wrap(module, ModuleSource(name))
+
+
+def _is_of_package(name: str) -> bool:
+    """Whether a module is one of this package, by its own name or another that stands for it."""
+    root = sys.modules.get(name.partition(".")[0])
+    return isinstance(root, types.ModuleType) and is_of_package(module_name(root))
+
+
+def _imported(tx: Translator, name: str) -> types.ModuleType:
+    """Import a module of this package, which no program can tell from its being loaded; what it
+    lacks it always lacks."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        text = tx.constant(str(error))
+        raise_in_frame(type(error), [text], name=tx.constant(error.name))
 
 
 def _import_module(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
