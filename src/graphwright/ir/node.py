@@ -42,6 +42,12 @@ DICTS = frozenset({dict, immutable_dict})
 
 def map_nodes(value: Any, function: Callable[[Node], Any]) -> Any:
     """`value` with `function` applied to every node in it, as `map_leaves` applies it."""
+    kind = type(value)
+    if kind is Node:
+        return function(value)
+    if kind is tuple:
+        return tuple([
+            item if type(item) in _ATOMS else map_nodes(item, function) for item in value])
     return map_leaves(value, lambda leaf: function(leaf) if type(leaf) is Node else leaf)
 
 
@@ -54,7 +60,8 @@ def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     if kind in _ATOMS:
         return value
     if kind is tuple:
-        return tuple([map_leaves(item, function) for item in value])
+        return tuple([
+            item if type(item) in _ATOMS else map_leaves(item, function) for item in value])
     if kind in LISTS:
         return [map_leaves(item, function) for item in value]
     if kind in DICTS:
@@ -82,7 +89,7 @@ def _frozen(value: Any, found: dict[Node, None]) -> Any:
     if kind is slice:
         return slice(*[_frozen(part, found) for part in (value.start, value.stop, value.step)])
     if isinstance(value, tuple):
-        items = [_frozen(item, found) for item in value]
+        items = [item if type(item) in _ATOMS else _frozen(item, found) for item in value]
         if all(map(operator.is_, items, value)):
             return value
         return kind(*items) if hasattr(value, "_fields") else tuple(items)
