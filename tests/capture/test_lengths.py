@@ -18,7 +18,7 @@ LENGTHS = ([7, 3, 5], [6, 3, 5], [7, 3, 2], [1, 3, 2])
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
 def test_packed_sequences(kind: Any) -> None:
-    """One graph before, one after, and that for any longest sequence."""
+    """One graph for any lengths, also any longest one."""
     gw.manual_seed(0)
     layer, x = kind(5, 6, batch_first=True), gw.randn(3, 7, 5)
 
@@ -29,10 +29,9 @@ def test_packed_sequences(kind: Any) -> None:
 
     captured = Captured(run)
     for lengths in LENGTHS:
-        assert captured.agrees(x, gw.tensor(lengths))
-    assert captured.graphs == 3
-    assert len(captured.record.recompiles) == 1
-    assert captured.breaks == ["GB0002"] * 4    # packing, the layer and its call, unpacking
+        args = x, gw.tensor(lengths)
+        gw.testing.assert_close(captured(*args), run(*args), rtol=1e-5, atol=1e-6)
+    assert captured.graphs == 1 and not captured.breaks and not captured.record.recompiles
 
 
 def test_losses_of_labels() -> None:

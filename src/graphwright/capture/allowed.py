@@ -144,7 +144,7 @@ def may_capture(filename: str, name: str) -> bool:
             return False
         if inside[-1] in _OF_LENGTHS or name in _READING_LENGTHS:
             return False
-        return name == "__call__" or not name.startswith(("__", "reset_"))
+        return name == "__call__" or not name.startswith(("__", "reset_", "<"))
     if filename.startswith(("<frozen", "<graph", _STDLIB)) and not filename.startswith(_SITE):
         return False
     return may_inline(filename)

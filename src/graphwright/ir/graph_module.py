@@ -50,6 +50,8 @@ class GraphModule(Module):
     _replaced: Callable[..., Any] | None
     _name: str
 
+    __call__ = Module.__call__  # a captured graph runs, whatever a program puts into its place
+
     def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
         state = self.__dict__
