@@ -302,8 +302,9 @@ def test_every_op_has_samples() -> None:
 
     `test_complex` and `test_fourier` have those that take or give only complex numbers,
     `test_value_checks` the check that most values fail, `test_views` what a copying reshape and a
-    position in a tensor are made of, `test_views_of_bytes` of other dtypes, the tests of
-    `codegen` what writes to views become, and `test_signs_of_zero` powers by numbers that vary.
+    position in a tensor are made of, `test_views_of_bytes` of other dtypes, `test_float8` products
+    of scaled matrices, the tests of `codegen` what writes to views become, and
+    `test_signs_of_zero` powers by numbers that vary.
     """
     of_complex = {"complex", "conjugated", "imag", "polar", "view_as_complex", "view_as_real"}
     without = {
@@ -312,13 +313,13 @@ def test_every_op_has_samples() -> None:
         if name not in ALL and op.functional is None and not name.endswith("_")
     }
     rng = {"philox_uniform", "rng_uniform"}
-    checks = {"require_values"}
+    checks, scaled = {"require_values"}, {"_scaled_mm"}
     views = {"_unsafe_view", "select_at", "view_dtype", "view_scatter"}
     numbers = {"pow_number"}
     of_complex |= {"view_as_complex_copy", "view_as_real_copy"}
     of_complex |= {"stft", "istft"} | {name for name in without if name.startswith("fft_")}
     nn = {name for name in without if _defined_in_nn(name)}
-    assert without - checks - views - numbers - rng - nn - of_complex == set()
+    assert without - checks - scaled - views - numbers - rng - nn - of_complex == set()
 
 
 def _defined_in_nn(name: str) -> bool:

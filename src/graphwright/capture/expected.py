@@ -57,8 +57,12 @@ class ExpectedBreaks:
         self._reason: Unsupported | None = None
 
     def note(self, reason: Unsupported) -> None:
-        """A frame breaks for this reason: what it called is captured next."""
-        self._way = [] if reason.code in _OF_CALLER else reason.way[::-1]
+        """A frame breaks for this reason: what it called is captured next.
+
+        Where an earlier step is to blame, the functions on the way do not break where they were.
+        """
+        elsewhere = reason.code in _OF_CALLER or reason.cut_at is not None
+        self._way = [] if elsewhere else reason.way[::-1]
         self._reason = reason.copy() if self._way else None
 
     def take(
