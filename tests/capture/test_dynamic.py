@@ -56,6 +56,17 @@ def test_dynamic_from_the_start():
     assert captured.graphs == 1
 
 
+def test_tensors_equal_to_symbolic_sizes():
+    def function(last, x):
+        n = x.shape[0]
+        return x * (last == n - 1), n != last, last[None] == n
+
+    captured = Captured(function, dynamic=True)
+    for n in (3, 5, 7):
+        assert captured.agrees(gw.tensor(n - 1), gw.ones(n))
+    assert (captured.graphs, captured.breaks) == (1, [])
+
+
 def test_never_dynamic():
     captured = Captured(flatten, dynamic=False)
     for n in (3, 5, 7):

@@ -10,6 +10,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.spec import check_writable
 from graphwright.runtime.ops.table import Op, op
+from graphwright.runtime.symbolic.symint import SymInt
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -58,7 +59,7 @@ _COMPARABLE = frozenset({int, float, bool})
 def _is_operand(other: Any) -> bool:
     """Whether a value is a number, or has a dtype; arrays compare by NumPy's operator, which
     knows tensors."""
-    if isinstance(other, int | float | complex):
+    if isinstance(other, int | float | complex | SymInt):
         return True
     return hasattr(other, "dtype") and not isinstance(other, np.ndarray)
 
