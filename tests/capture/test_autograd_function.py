@@ -12,7 +12,7 @@ from graphwright.runtime.autograd.function import once_differentiable
 
 from .captured import Captured
 
-SCALE = 2.0
+SCALE = scale = 2.0
 CALLS: list[str] = []
 
 
@@ -131,6 +131,16 @@ class InPlace(Function):
 class ReadsGlobal(Function):
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
+        return x * scale
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * scale
+
+
+class ReadsConstant(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
         return x * SCALE
 
     @staticmethod
@@ -235,10 +245,14 @@ def nested(x: Any, y: Any) -> Any:
     return apply(StraightThrough.apply(apply(x * 0.1)) * y)
 
 
+def reads_a_constant(x: Any, y: Any) -> Any:
+    return ReadsConstant.apply(x.sin()) * y
+
+
 WHOLE = [
     exponential, product, part_of_a_product, in_order, straight_through, separate,
     reversed_gradient, one_of_two, both_of_two, without_gradients, nested,
-    arguments_left_out,
+    arguments_left_out, reads_a_constant,
 ]  # fmt: skip
 
 

@@ -141,7 +141,7 @@ class OutputGraph(GlobalNames):
         self._floats: dict[Source, TensorVariable] = {}
         self.marked: set[str] = set()
         self._real: dict[Node, Any] = {}
-        self.check_read: Callable[[VariableTracker], None] | None = None
+        self.check_read: Callable[[VariableTracker, Source], None] | None = None
         self.shared: list[tuple[FakeTensor, int, int]] = []
         self.seed: VariableTracker | None = None
         self.inference: bool | None = None
@@ -177,7 +177,7 @@ class OutputGraph(GlobalNames):
         if fresh and not isinstance(known, _UNAFFECTED):
             self.side_effects.refuse_after_calls(tensors=True)
         if self.check_read is not None:
-            self.check_read(known)
+            self.check_read(known, source)
         return known
 
     def _wrap(self, value: Any, source: Source) -> VariableTracker:

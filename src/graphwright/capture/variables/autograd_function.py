@@ -4,7 +4,7 @@ The node runs the user's own class, eagerly or while graphs are made of the grap
 forward and backward are only rehearsed: the VM runs them in a graph of their own, which is thrown
 away. What the rehearsal reads becomes guards of the frame, and what it cannot run, or what has
 effects, ends the graph before the call. Backward runs later than the frame: what it reads besides
-its arguments may be nothing that programs change.
+its arguments may be nothing that programs change; a global whose name is in capitals is a constant.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture import polyfills
 from graphwright.capture.exc import unsupported
+from graphwright.capture.source import ForeignGlobalSource, GlobalSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
@@ -95,9 +96,9 @@ class _Rehearsal:
     def _strictly(self, constants: bool) -> Iterator[None]:
         """Refuse to read what the real call might find changed; exceptions end the graph."""
 
-        def check(value: VariableTracker) -> None:
-            known = isinstance(value, _UNCHANGING)
-            if not known and not (constants and isinstance(value, ConstantVariable)):
+        def check(value: VariableTracker, source: Source) -> None:
+            allowed = constants or _is_constant_by_name(source)
+            if not isinstance(value, (*_UNCHANGING, *([ConstantVariable] if allowed else []))):
                 self._refuse(f"reads {value.describe()}")
 
         self.tx.output.check_read = check
@@ -163,6 +164,11 @@ class _Rehearsal:
 
 def _needs_gradient(arg: VariableTracker) -> bool:
     return isinstance(arg, TensorVariable) and arg.present().fake.requires_grad
+
+
+def _is_constant_by_name(source: Source) -> bool:
+    """Whether a value is a global that is named in capitals, as constants are by convention."""
+    return isinstance(source, (GlobalSource, ForeignGlobalSource)) and source.variable.isupper()
 
 
 def _is_once(function: UserFunctionVariable) -> bool:
