@@ -70,3 +70,15 @@ def test_implementations_of_attention_are_chosen_without_effect(name: str) -> No
         assert enabled()
     assert not enabled()
     enable(True)
+
+
+def test_switches_are_set_and_read_in_a_graph() -> None:
+    def function(x: gw.Tensor) -> gw.Tensor:
+        with gw.backends.cudnn.flags(enabled=False):
+            y = x + gw.backends.cudnn.enabled
+        return y if gw.backends.cuda.flash_sdp_enabled() else x
+
+    compiled = gw.compile(function, fullgraph=True, backend="eager")
+    x = gw.ones(3)
+    assert gw.equal(compiled(x), function(x))
+    assert gw.backends.cudnn.enabled

@@ -105,6 +105,7 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "promotion.py"], ["ir", "graph_module.py"], ["ir", "signature.py"],
     ["runtime", "symbolic", "functions.py"], ["runtime", "xpu.py"],
     ["runtime", "mps.py"], ["runtime", "onnx.py"], ["runtime", "accelerator.py"],
+    ["runtime", "backends.py"], ["runtime", "switches.py"],
     ["_higher_order_ops", "associative_scan.py"], ["ao", "quantization.py"],
     ["_dynamo", "_trace_wrapped_higher_order_op.py"],
 )  # fmt: skip

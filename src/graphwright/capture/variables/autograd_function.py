@@ -4,7 +4,7 @@ The node runs the user's own class, eagerly or while graphs are made of the grap
 forward and backward are only rehearsed: the VM runs them in a graph of their own, which is thrown
 away. What the rehearsal reads becomes guards of the frame, and what it cannot run, or what has
 effects, ends the graph before the call. Backward runs later than the frame: what it reads besides
-its arguments may be nothing that programs change; a global whose name is in capitals is a constant.
+its arguments may be nothing that programs change; a global that is named in capitals is constant.
 """
 
 from __future__ import annotations
