@@ -34,7 +34,7 @@ from graphwright.capture.expected import Waypoint
 from graphwright.capture.opcodes import handlers_for
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.record import Location
-from graphwright.capture.source import CellSource, LocalSource
+from graphwright.capture.source import CellSource, LocalSource, Source
 from graphwright.capture.values import Values
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.binding import bind_arguments
@@ -223,6 +223,10 @@ class Translator(Values):
         """A real function with the globals and builtins of the frame."""
         raise NotImplementedError
 
+    def function_source(self) -> Source:
+        """Where that function is found, in a frame that is inlined."""
+        raise NotImplementedError
+
     def globals_(self) -> dict[str, Any]:
         """The real globals of the frame."""
         return self.frame_function().__globals__
@@ -351,6 +355,13 @@ class InlineTranslator(Translator):
             return self.function.function
         maker: Translator = self.function.maker  # type: ignore[attr-defined]
         return maker.frame_function()
+
+    def function_source(self) -> Source:
+        if isinstance(self.function, UserFunctionVariable):
+            assert self.function.source is not None
+            return self.function.source
+        maker: Translator = self.function.maker  # type: ignore[attr-defined]
+        return maker.function_source()
 
 
 class RootTranslator(Translator):

@@ -413,7 +413,7 @@ def _may_be_made(base: type) -> bool:
 
 _OF_PACKAGE = (
     *("graphwright.capture.polyfills", "graphwright.runtime.distributions."),
-    "graphwright.runtime.amp.grad_scaler",
+    *("graphwright.runtime.amp.grad_scaler", "graphwright.runtime.autograd.node"),
     *("graphwright.runtime.func", "graphwright.runtime.nn.", "graphwright.runtime.optim."),
     *("graphwright.runtime.profiler", "graphwright.runtime.pytree"),
 )

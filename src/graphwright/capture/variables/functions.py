@@ -278,14 +278,25 @@ class NestedFunctionVariable(FunctionVariable):
         return self.maker.load_global(name)
 
     def reconstruct(self, cg: Reconstructor) -> None:
-        if not self.maker.shares_globals_with_root():
-            unsupported("GB0015", f"{self.describe()} is needed after the graph")
+        if self.maker.shares_globals_with_root():
+            self._push_closure(cg)
+            cg.builder.make_function(self.code, bool(self.closure))
+        else:
+            cg.builder.begin_call(types.FunctionType)
+            cg.builder.load_const(self.code)
+            self.maker.function_source().emit(cg.builder)
+            cg.builder.load_attr("__globals__")
+            cg.builder.load_const(None)
+            cg.builder.load_const(None)
+            self._push_closure(cg)
+            cg.builder.end_call(5 if self.closure else 4)
+        self._push_defaults(cg)
+
+    def _push_closure(self, cg: Reconstructor) -> None:
         if self.closure:
             for cell in self.closure:
                 cg.push(cell)
             cg.builder.build("tuple", len(self.closure))
-        cg.builder.make_function(self.code, bool(self.closure))
-        self._push_defaults(cg)
 
     def _push_defaults(self, cg: Reconstructor) -> None:
         if self.defaults:

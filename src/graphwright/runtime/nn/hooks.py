@@ -6,7 +6,6 @@ modules, which `every_module` holds.
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,16 +14,18 @@ from graphwright.runtime.autograd.function import Function
 from graphwright.runtime.autograd.node import RemovableHandle
 from graphwright.runtime.tensor import Tensor
 
-_ids = itertools.count()
-
 CALL_HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
 
 class ModuleHandle(RemovableHandle):
     """What `register_*_hook` returns; `remove()` (or leaving a `with` block) removes it."""
 
+    next_id = 0
+    """An int and no iterator, which a graph that registers hooks could not go on from."""
+
     def __init__(self, hooks: dict[int, Any], *options: dict[int, Any], owner: Any = None) -> None:
-        self.id = next(_ids)
+        self.id = ModuleHandle.next_id
+        ModuleHandle.next_id += 1
         self._hooks = hooks
         self._options = options
         self._owner = owner
