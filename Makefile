@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 
-.PHONY: demo examples minilm test lint build bench fuzz cpython exhaustive face docs sanitize clean
+.PHONY: demo examples minilm test lint build bench fuzz cpython exhaustive ecosystem
+.PHONY: ecosystem-sample libraries face docs sanitize clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
@@ -49,6 +50,17 @@ fuzz:  ## 10,000 random functions captured, and as many random graphs, views and
 cpython:  ## CPython's own tests, captured, on PYTHONS or this Python; writes docs/cpython_tests.md
 	$(RUN) tools/cpython_table.py $(PYTHONS)
 
+LIBRARIES = $(VENV)-libraries
+ecosystem: libraries  ## models of Hugging Face, timm and others; writes docs/ecosystem.md
+	PYTHONPATH=$(LIBRARIES) $(RUN) -m pytest tests/ecosystem -q --table docs/ecosystem.md
+
+ecosystem-sample: libraries  ## a few of them, drawn by a seed that is printed
+	PYTHONPATH=$(LIBRARIES) $(RUN) -m pytest tests/ecosystem -q --sample 12
+
+libraries:  # into a folder beside the environment, so that nothing else sees them
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton \
+		--libraries $(LIBRARIES)
+
 exhaustive:
 	$(RUN) -m pytest tests -q -m slow
 
@@ -56,4 +68,4 @@ sanitize:  ## the C extensions' tests under AddressSanitizer and UBSan
 	$(RUN) tools/sanitize.py
 
 clean:
-	rm -rf build .venv .venv-3* out *.egg-info src/*.egg-info
+	rm -rf build .venv .venv-3* .venv-libraries out *.egg-info src/*.egg-info

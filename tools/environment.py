@@ -1,6 +1,6 @@
 """Create (or refresh) a virtual environment and build graphwright into it.
 
-    python tools/environment.py .venv --extras dev,bench [--rebuild]
+    python tools/environment.py .venv --extras dev,bench [--rebuild] [--libraries .venv-libraries]
 
 Stamps in the environment remember what was installed and built: a second call with nothing changed
 returns at once, one with other extras compiles nothing again. Needs only the standard library,
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -72,17 +73,34 @@ def ensure(folder: Path, extras: str, rebuild: bool = False) -> Path:
     return python
 
 
+def ensure_libraries(python: Path, folder: Path) -> None:
+    """The libraries that tools/ecosystem.txt pins, in a folder of their own, without PyTorch."""
+    listed = ROOT / "tools" / "ecosystem.txt"
+    stamp, wanted = folder / "libraries.stamp", f"{sys.version}\n{listed.read_text()}"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    print(f"installing the libraries of {listed.name} into {folder}", flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    run(str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps",
+        "--target", str(folder), "-r", str(listed))
+    stamp.write_text(wanted)
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--extras", default="")
     parser.add_argument("--rebuild", action="store_true")
+    parser.add_argument("--libraries", type=Path, metavar="FOLDER",
+                        help="also install what tools/ecosystem.txt lists, into this folder")
     arguments = parser.parse_args()
     if sys.version_info < (3, 11):  # noqa: UP036 - says so instead of failing later
         raise SystemExit("graphwright needs Python 3.11 or newer: make PYTHON=python3.12 ...")
     folder = arguments.folder if arguments.folder.is_absolute() else ROOT / arguments.folder
-    ensure(folder, arguments.extras, arguments.rebuild)
+    python = ensure(folder, arguments.extras, arguments.rebuild)
+    if arguments.libraries is not None:
+        ensure_libraries(python, ROOT / arguments.libraries)
 
 
 if __name__ == "__main__":
