@@ -25,6 +25,7 @@ from graphwright.capture.source import (
     ClassSource,
     ConstSource,
     ItemSource,
+    LocalSource,
     MroSource,
     OwnItemSource,
     Source,
@@ -364,7 +365,12 @@ def _range_iterator(output: OutputGraph, value: Any, source: Source) -> Variable
 
 
 def _iterator(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    """Its next item is read like one of what it goes through."""
+    """Its next item is read like one of what it goes through.
+
+    Not where a comprehension is a frame of its own (up to 3.11): its function stays Python's.
+    """
+    if isinstance(source, LocalSource) and source.local == ".0":
+        return OpaqueVariable(value, source)
     if isinstance(source, ConstSource) or output.state.versions or not is_followed(value):
         return OpaqueVariable(value, source)
     same_type(output, value, source)
