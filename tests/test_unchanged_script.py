@@ -21,7 +21,9 @@ def losses(*options: str) -> list[float]:
 
 
 @pytest.mark.parametrize("options", [(), ("--compile",)], ids=["eager", "compiled"])
-def test_losses_are_pytorch_s_also_after_a_resume(options: tuple[str, ...], tmp_path: Path) -> None:
+def test_losses_are_pytorch_s_after_a_resume_too(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
     size = ("--samples", "512", "--out", str(tmp_path))
     first = losses(*options, str(SCRIPT), "--epochs", "1", *size)
     second = losses(*options, str(SCRIPT), "--epochs", "2", "--resume", *size)
