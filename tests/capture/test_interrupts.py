@@ -83,7 +83,7 @@ def check_state(captured: Any) -> None:
         assert log == expected
 
 
-@pytest.mark.parametrize("moment", range(0, 220, 11))
+@pytest.mark.parametrize("moment", range(0, 190, 10))
 def test_interrupted_at_a_step_of_capture(
     moment: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
