@@ -485,6 +485,7 @@ import graphwright as gw
 from graphwright.runtime.utils.data import crew
 from graphwright.utils.data import DataLoader
 crew._PATIENCE = 0.2
+signal.signal(signal.SIGINT, signal.default_int_handler)     # test runners may ignore it
 
 class Examples:
     def __len__(self):
