@@ -43,7 +43,8 @@ class Model:
     library; build: makes the module; inputs: the keyword arguments of a call ("" is the first
     positional one); prompt: those of `generate()`, where there is one; training: whether it runs
     in training mode, where batch norm takes its statistics from the batch; compilations: how many
-    its forward may need in `generate()`.
+    its forward may need in `generate()`; decides: whether Python decides by numbers that tensors
+    hold (how many experts were chosen, how many labels there are), so that graphs end there.
     """
 
     name: str
@@ -55,3 +56,4 @@ class Model:
     generation: Mapping[str, Any] | None = None
     training: bool = False
     compilations: int = 3
+    decides: bool = False

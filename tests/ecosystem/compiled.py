@@ -17,9 +17,9 @@ from .uses import Use
 
 def compiled(case: Model) -> tuple[Outcome, dict[str, Any]]:
     """The outcome of the compiled model, and the counts of its capture."""
-    model = prepared(case, torch.float32)
+    model = prepared(case)
     call = torch.compile(model)
-    outcome = step(case, model, call, torch.float32)
+    outcome = step(case, model, call)
     counts = counted(call)
     if case.prompt is not None:
         forward = model.forward = torch.compile(model.forward)

@@ -13,27 +13,25 @@ from .uses import Use
 from .weights import fill, tensors
 
 
-def prepared(case: Model, dtype: torch.dtype) -> torch.nn.Module:
+def prepared(case: Model, moved: bool = False) -> torch.nn.Module:
     """The model with its seeded weights and nothing dropped, in the mode that the case says."""
     torch.manual_seed(0)
     model = case.build()
-    fill(model, Draw(case.name))
+    fill(model, Draw(case.name), moved)
     for part in model.modules():
         if "Drop" in type(part).__name__:
             vars(part).update({rate: 0.0 for rate in ("p", "drop_prob") if rate in vars(part)})
-    return model.to(dtype).train(case.training)
+    return model.train(case.training)
 
 
-def step(
-    case: Model, model: torch.nn.Module, call: Callable[..., Any], dtype: torch.dtype,
-) -> Outcome:
+def step(case: Model, model: torch.nn.Module, call: Callable[..., Any]) -> Outcome:
     """Call the model, or what `compile` made of it, and take the loss's gradients.
 
     The loss is the model's own where it returns one, and otherwise a weighted mean of all its
     floating-point outputs, whose weights are drawn.
     """
     draw = Draw(case.name)
-    inputs = tensors(case.inputs(draw), dtype)
+    inputs = tensors(case.inputs(draw))
     arguments = [inputs.pop("")] if "" in inputs else []
     outputs = dict(named(call(*arguments, **inputs)))
     loss = outputs.get("loss")
@@ -52,22 +50,22 @@ def step(
 
 def _weighted(draw: Draw, name: str, value: torch.Tensor) -> torch.Tensor:
     weights = torch.from_numpy(draw.normal(f"weights of {name}", *value.shape))
-    return (value * weights.to(value.dtype)).mean()
+    return (value * weights).mean()
 
 
 def generate(case: Model, model: Any, prompt: Callable[[Draw], Arrays]) -> list[list[int]]:
     """The tokens that the model goes on with, greedily."""
     settings = {"max_new_tokens": 10, "do_sample": False, **(case.generation or {})}
     with torch.no_grad():
-        tokens = model.generate(**tensors(prompt(Draw(case.name)), torch.float32), **settings)
+        tokens = model.generate(**tensors(prompt(Draw(case.name))), **settings)
     return [[int(token) for token in row] for row in tokens]
 
 
-def eager(case: Model, dtype: torch.dtype = torch.float32) -> Outcome:
-    """The outcome of the model as its library runs it; tokens only in float32."""
-    model = prepared(case, dtype)
-    outcome = step(case, model, model, dtype)
-    if case.prompt is not None and dtype == torch.float32:
+def eager(case: Model, moved: bool = False) -> Outcome:
+    """The outcome of a model as its library runs it; without tokens where weights are `moved`."""
+    model = prepared(case, moved)
+    outcome = step(case, model, model)
+    if case.prompt is not None and not moved:
         outcome["tokens"] = generate(case, model, case.prompt)
     return outcome
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from safetensors.numpy import save_file
 from safetensors.torch import load_file
 
-from .case import Draw
+from .case import Arrays, Draw
 
 
-def fill(model: torch.nn.Module, draw: Draw) -> None:
+def fill(model: torch.nn.Module, draw: Draw, moved: bool = False) -> None:
     """Give all parameters and running statistics of a model numbers of their names.
 
     Matrices and filters have deviation 1/sqrt(fan in), vectors 0.1 around 0 for biases and around
-    1 otherwise, running variances are between 0.5 and 1.5. Other buffers stay as they are.
+    1 otherwise, running variances are between 0.5 and 1.5. Other buffers stay as they are. Where
+    they are `moved`, each is another by a few units in its last place.
 
     Raises:
         ValueError: the file holds what the model does not have, or the other way round.
@@ -31,6 +31,10 @@ def fill(model: torch.nn.Module, draw: Draw) -> None:
             arrays[name] = draw.normal(name, *value.shape) * np.float32(0.1)
         elif name.endswith("running_var"):
             arrays[name] = draw.generator(name).uniform(0.5, 1.5, value.shape).astype(np.float32)
+    if moved:
+        for name, array in arrays.items():
+            signs = draw.integers(f"signs of {name}", 2, *array.shape) * 2 - 1
+            arrays[name] = array * (1 + signs * 2.0**-20).astype(np.float32)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.safetensors")
         save_file(arrays, path)
@@ -52,11 +56,6 @@ def _parameter(draw: Draw, name: str, shape: tuple[int, ...]) -> np.ndarray:
     return normal / np.float32(math.sqrt(fan_in))
 
 
-def tensors(arrays: dict[str, Any], dtype: torch.dtype) -> dict[str, Any]:
-    """The same mapping with tensors for its arrays, those of float32 in `dtype`."""
-    return {name: _tensor(value, dtype) for name, value in arrays.items()}
-
-
-def _tensor(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
-    made = torch.from_numpy(array)
-    return made.to(dtype) if made.is_floating_point() else made
+def tensors(arrays: Arrays) -> dict[str, torch.Tensor]:
+    """The same mapping with tensors for its arrays."""
+    return {name: torch.from_numpy(value) for name, value in arrays.items()}

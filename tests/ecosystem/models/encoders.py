@@ -35,8 +35,6 @@ ENCODERS = (
             inputs=lambda draw: {key: value for key, value in labelled(draw).items()
                                  if key != "attention_mask"}, **SIZES),
     encoder("ibert", class_name="IBertForMaskedLM", inputs=labelled, **SIZES),
-    encoder("longformer", class_name="LongformerForMaskedLM", inputs=labelled, **SIZES,
-            attention_window=4),
     encoder("mobilebert", class_name="MobileBertForMaskedLM", inputs=labelled,
             **SIZES, embedding_size=16, intra_bottleneck_size=16, true_hidden_size=16),
     encoder("modernbert", class_name="ModernBertForMaskedLM", inputs=labelled, **SIZES,

@@ -50,7 +50,7 @@ MULTIMODAL = (
                vision_config={"class": "CLIPVisionConfig", **PATCHES}),
     multimodal("siglip", class_name="SiglipModel", inputs=lambda draw: both(draw),
                text_config={**TEXT, "max_position_embeddings": 64}, vision_config=PATCHES),
-    multimodal("vilt", class_name="ViltForQuestionAnswering",
+    multimodal("vilt", decides=True, class_name="ViltForQuestionAnswering",
                inputs=lambda draw: {**both(draw), "pixel_mask": np.ones((2, 32, 32), np.int64)},
                **SIZES, image_size=32, patch_size=8, num_labels=3),
 )

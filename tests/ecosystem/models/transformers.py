@@ -20,7 +20,7 @@ SIZES = {
 def architecture(
     name: str, kind: str, class_name: str, inputs: Callable[[Draw], Arrays],
     prompt: Callable[[Draw], Arrays] | None = None, generation: dict[str, Any] | None = None,
-    compilations: int = 3, **config: Any,
+    compilations: int = 3, decides: bool = False, **config: Any,
 ) -> Model:
     """A model of `transformers` by the name of its class and the values of its configuration.
 
@@ -34,7 +34,7 @@ def architecture(
         return model(model.config_class(**_configured(transformers, config)))
 
     return Model(name, kind, "transformers", build, inputs, prompt, generation,
-                 compilations=compilations)
+                 compilations=compilations, decides=decides)
 
 
 def _configured(library: Any, config: dict[str, Any]) -> dict[str, Any]:
