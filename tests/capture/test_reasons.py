@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 import types
 
 import pytest
@@ -145,22 +144,6 @@ def test_breaks_before_parameters_that_are_made_name_the_line():
     assert (first.code, last.code) == ("GB0023", "GB0023")
     assert first.location.source == "return module(y)"
     assert last.location.source == "self.scale = nn.Parameter(gw.ones(3))"
-
-
-def under_a_lock(lock, x):
-    with lock:
-        y = x + 1
-    return y * 2
-
-
-@pytest.mark.parametrize("lock", [threading.Lock(), threading.RLock()], ids=["plain", "nested"])
-def test_locks_end_the_graph_since_other_threads_may_hold_them(lock):
-    captured = Captured(under_a_lock)
-    assert captured.agrees(lock, gw.ones(3))
-    assert "a lock" in captured.record.breaks[0].detail
-    assert captured.ops == [1, 1]
-    assert lock.acquire(blocking=False)
-    lock.release()
 
 
 def test_operations_without_a_shape_rule_are_told_to_read_values():

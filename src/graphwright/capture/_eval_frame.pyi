@@ -56,6 +56,7 @@ class Entry:
     hooked: bool
     line: int
     keepalive: object
+    locks: tuple[Any, ...] | None
     hits: int
     def __new__(
         cls,
@@ -66,7 +67,11 @@ class Entry:
         hooked: bool = False,
         line: int = 0,
         keepalive: object = None,
-    ) -> Self: ...
+        locks: tuple[Any, ...] = (),
+    ) -> Self:
+        """`locks`: the code runs while this thread holds them all; a call runs natively where
+        another thread has one, or where guards fail once they are held."""
+
     def is_dead(self) -> bool:
         """Whether its guards can never hold again."""
 

@@ -58,6 +58,7 @@ from graphwright.capture.telling import (
 from graphwright.capture.tensorless import places_without_tensors
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.checkpointing import check_reread
+from graphwright.capture.variables.locks import LOCKS, may_be_held
 from graphwright.capture.variables.namespaces import instance_dict
 from graphwright.capture.variables.wrap import wrap_value
 from graphwright.runtime import _core, dtypes
@@ -189,6 +190,8 @@ class Frontend:
             state.dynamic = False
             return self(function, code, slots)
         unstable = guards.explain_failure(program, function, slots)
+        if unstable is not None and frame.locks:    # another thread has changed it meanwhile
+            return _eval_frame.RUN_NATIVELY
         if unstable is not None:
             return self._unstable(code, unstable)
         costs: tuple[float, ...] = ()
@@ -324,6 +327,8 @@ class Frontend:
         try:
             tx = RootTranslator(output, code, dict(zip(names, slots, strict=True)), restart)
             inst = tx.run_to_break()
+            if output.side_effects.locks and (inst is not None or not may_be_held(output)):
+                raise Reconsidered(LOCKS)
             if not self.tensorless and not output.n_ops and (
                 inst is None or not self._worth_cutting(code, slots)
             ):
@@ -419,6 +424,7 @@ class Frontend:
             select=frame.select,
             hooked=frame.hooked,
             line=frame.line,
+            locks=frame.locks,
         )
 
     def _note_graphs(self, code: types.CodeType, frame: CompiledFrame) -> list[GraphRecord]:

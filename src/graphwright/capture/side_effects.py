@@ -78,6 +78,8 @@ class SideEffects:
     functions: those whose attributes were written, by their id.
     contexts: what context variables were set to, and not reset.
     blocks: those of `warnings.catch_warnings` that the frame is in.
+    locks: those that the frame takes, by their id; it holds them to its end. inside: those of
+    the blocks that the translation is in.
     touched: what changes, where somebody wants to know: see `touching`.
     earlier: those before a part of the frame whose writes are told apart; it cannot read them.
     """
@@ -100,6 +102,8 @@ class SideEffects:
         self.functions: dict[int, VariableTracker] = {}
         self.contexts: dict[VariableTracker, VariableTracker] = {}
         self.blocks: list[Any] = earlier.blocks if earlier is not None else []
+        self.locks: dict[int, Any] = {}
+        self.inside: list[Any] = []
         self.touched: dict[VariableTracker | None, None] | None = None
 
     @contextmanager
@@ -122,7 +126,7 @@ class SideEffects:
         existing = any(owner not in self.created for owner in self.attributes)
         written = any(cell.push_cell is not None for cell in self.cells)
         changed = written or bool(self.globals) or any(True for _ in self.containers())
-        changed = changed or any((self.calls, self.caches, self.contexts))
+        changed = changed or any((self.calls, self.caches, self.contexts, self.locks))
         return existing or changed or any(made.is_open() for made in self.generators)
 
     def cache_use(self, function: VariableTracker) -> CacheUse:

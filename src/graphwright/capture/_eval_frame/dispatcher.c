@@ -49,19 +49,22 @@ static PyObject *call_original(EfCompiledFunction *f, PyObject *const *args, siz
     return PyObject_Vectorcall((PyObject *)f->function, args, nargsf, kwnames);
 }
 
+/* NULL without an exception: run natively. */
 static PyObject *run_code(EfCompiledFunction *f, EfEntry *entry, PyObject *const *slots) {
     PyObject *made = ef_entry_function(entry, f->function);
-    if (made == NULL) {
+    if (made == NULL || ef_entry_lock(entry, f->function, slots) <= 0) {
         return NULL;
     }
     EfHookState state;
     if (entry->hooked && ef_hook_enter(f->callback, f->limit, &state) < 0) {
+        ef_entry_unlock(entry);
         return NULL;
     }
     Py_INCREF(made);
     PyObject *handled = ef_handled();
     PyObject *result = PyObject_Vectorcall(made, slots, (size_t)f->n_slots, NULL);
     Py_DECREF(made);
+    ef_entry_unlock(entry);
     result = ef_continue(result, handled);
     Py_XDECREF(handled);
     if (entry->hooked) {

@@ -6,13 +6,13 @@ enum { STACK_REGISTERS = 4096 };
 
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"program", "code", "direct", "select", "hooked", "line", "keepalive",
-                            NULL};
+                            "locks", NULL};
     PyObject *program, *code = Py_None, *direct = Py_None, *select = Py_None;
-    PyObject *keepalive = Py_None;
+    PyObject *keepalive = Py_None, *locks = NULL;
     int hooked = 0, line = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|OOOpiO:Entry", names, &EfGuardProgram_Type,
-                                     &program, &code, &direct, &select, &hooked, &line,
-                                     &keepalive)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|OOOpiOO!:Entry", names,
+                                     &EfGuardProgram_Type, &program, &code, &direct, &select,
+                                     &hooked, &line, &keepalive, &PyTuple_Type, &locks)) {
         return NULL;
     }
     if ((code == Py_None) == (direct == Py_None)) {
@@ -31,10 +31,16 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_TypeError, "select must be None, an int or a tuple of ints");
         return NULL;
     }
+    bool locked = locks != NULL && PyTuple_GET_SIZE(locks) > 0;
+    if (locked && code == Py_None) {
+        PyErr_SetString(PyExc_TypeError, "an entry with locks has code");
+        return NULL;
+    }
     EfEntry *e = (EfEntry *)type->tp_alloc(type, 0);
     if (e == NULL) {
         return NULL;
     }
+    e->locks = locked ? Py_NewRef(locks) : NULL;
     e->program = (EfGuardProgram *)Py_NewRef(program);
     e->code = code == Py_None ? NULL : (PyCodeObject *)Py_NewRef(code);
     e->direct = direct == Py_None ? NULL : Py_NewRef(direct);
@@ -51,6 +57,7 @@ static int entry_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT((PyObject *)e->code);
     Py_VISIT(e->direct);
     Py_VISIT(e->select);
+    Py_VISIT(e->locks);
     Py_VISIT(e->keepalive);
     Py_VISIT((PyObject *)e->made_for);
     Py_VISIT(e->made);
@@ -73,6 +80,7 @@ static void entry_dealloc(PyObject *self) {
     Py_CLEAR(e->code);
     Py_CLEAR(e->direct);
     Py_CLEAR(e->select);
+    Py_CLEAR(e->locks);
     Py_TYPE(self)->tp_free(self);
 }
 
@@ -90,6 +98,7 @@ static PyMemberDef members[] = {
     {"direct", T_OBJECT, offsetof(EfEntry, direct), READONLY, NULL},
     {"select", T_OBJECT, offsetof(EfEntry, select), READONLY, NULL},
     {"keepalive", T_OBJECT, offsetof(EfEntry, keepalive), READONLY, NULL},
+    {"locks", T_OBJECT, offsetof(EfEntry, locks), READONLY, NULL},
     {"hooked", T_BOOL, offsetof(EfEntry, hooked), READONLY, NULL},
     {"line", T_INT, offsetof(EfEntry, line), READONLY, NULL},
     {"hits", T_LONGLONG, offsetof(EfEntry, hits), READONLY, NULL},

@@ -147,6 +147,7 @@ typedef struct {
     PyCodeObject *code;
     PyObject *direct;
     PyObject *select;
+    PyObject *locks;                /* tuple, to be held while `code` runs, or NULL */
     PyObject *keepalive;
     PyFunctionObject *made_for;     /* the function that `made` stands in for */
     PyObject *made;                 /* a function of `code`, called with all slots by position */
@@ -156,6 +157,12 @@ typedef struct {
 } EfEntry;
 
 extern PyTypeObject EfEntry_Type;
+
+/* ---- locks.c ---- */
+/* 1: the entry's locks, if it has any, are held and its guards hold; 0: they are not, and Python
+ * is to run the call; -1 with an exception. */
+int ef_entry_lock(EfEntry *entry, PyFunctionObject *function, PyObject *const *slots);
+void ef_entry_unlock(EfEntry *entry);
 
 /* ---- tensorless.c: calls in which there is nothing to capture ---- */
 typedef struct EfTensorless EfTensorless;

@@ -85,22 +85,36 @@ static PyObject *run_apart(PyThreadState *tstate, EfFrame *frame, EfEntry *entry
 }
 
 /* Run an entry's code, and what follows its graph breaks: `continued` says that the frame itself
- * follows one, and that who began it goes on. */
+ * follows one, and that who began it goes on. Takes the entry, whose locks are held. */
 static PyObject *run_entry(PyThreadState *tstate, EfFrame *frame, EfEntry *entry,
                            bool continued) {
     PyObject *handled = ef_handled();
     bool swapped = ef_frame_swap(tstate, frame, entry->code);
-    PyObject *result = swapped ? NULL : run_apart(tstate, frame, entry);
+    PyObject *result = swapped ? run_begun(tstate, frame, continued)
+                               : run_apart(tstate, frame, entry);
+    ef_entry_unlock(entry);
     Py_DECREF((PyObject *)entry);
-    if (swapped) {
-        result = run_begun(tstate, frame, continued);
-    }
     if (!continued && result != NULL && Py_IS_TYPE(result, &EfContinuation_Type)) {
         ef_frame_empty(frame);
         result = ef_continue(result, handled);
     }
     Py_XDECREF(handled);
     return result;
+}
+
+static PyObject *run_hit(PyThreadState *tstate, EfFrame *frame, EfEntry *entry, bool continued) {
+    PyFunctionObject *function = (PyFunctionObject *)EF_FRAME_FUNCTION(frame);
+    int locked = ef_entry_lock(entry, function, frame->localsplus);
+    if (locked > 0) {
+        frames_replaced += entry->code != EF_FRAME_CODE(frame);
+        return run_entry(tstate, frame, entry, continued);
+    }
+    Py_DECREF((PyObject *)entry);
+    if (locked == 0) {
+        return run_begun(tstate, frame, continued);
+    }
+    ef_frame_drop(tstate, frame);
+    return NULL;
 }
 
 static EfOutcome find_entry(EfEntryList *list, EfFrame *frame, EfEntry **entry,
@@ -176,10 +190,10 @@ static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) 
         }
         break;
     case EF_HIT:
-        frames_replaced += entry->code != EF_FRAME_CODE(frame);
         if (result == NULL) {
-            return run_entry(tstate, frame, entry, continued);
+            return run_hit(tstate, frame, entry, continued);
         }
+        frames_replaced++;
         Py_DECREF((PyObject *)entry);
     }
     ef_frame_drop(tstate, frame);

@@ -58,7 +58,8 @@ EXIT_SKIP = {(3, 11): 0, (3, 12): 1, (3, 13): 2}
 class CompiledFrame(Record):
     """What replaces a frame: either translated code, or a callable and which results it gives.
 
-    n_ops: tensor operations in the graph; 0 means that nothing was worth compiling.
+    n_ops: tensor operations in the graph; 0 means that nothing was worth compiling. locks: those
+    that are held while the code runs.
     """
 
     code: types.CodeType | None
@@ -68,6 +69,7 @@ class CompiledFrame(Record):
     graph: FinishedGraph
     hooked: bool
     line: int
+    locks: tuple[Any, ...] = ()
 
 
 class FrameCompiler:
@@ -388,6 +390,7 @@ class FrameCompiler:
             graph=graph,
             hooked=hooked,
             line=self._graph_line(),
+            locks=tuple(self.output.side_effects.locks.values()),
         )
 
     def _insert_graph_call(self, graph: FinishedGraph) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import threading
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.polyfills import under_mode
 from graphwright.capture.source import Source
+from graphwright.capture.variables import locks
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
@@ -288,13 +288,15 @@ def enter_context(tx: Translator, manager: VariableTracker) -> VariableTracker:
     """What `with manager as x` binds to x."""
     if isinstance(manager, ModeVariable):
         return manager.enter(tx)
+    if issubclass(manager.realize().python_type(), locks.KINDS):
+        return tx.constant(True)
     return _method(tx, manager, "__enter__").call(tx, [], {})
 
 
 def exit_method(tx: Translator, manager: VariableTracker) -> VariableTracker:
     """The bound `__exit__`, which Python reads before it calls `__enter__`."""
-    if issubclass(manager.realize().python_type(), _LOCKS):
-        unsupported("GB0004", "a lock: until it is taken other threads may change what is read")
+    if issubclass(manager.realize().python_type(), locks.KINDS):
+        return locks.take(tx, manager)
     return _method(tx, manager, "__exit__")
 
 
@@ -303,9 +305,6 @@ def _method(tx: Translator, manager: VariableTracker, name: str) -> VariableTrac
         return manager.getattr(tx, name)
     except AttributeMissing:
         unsupported("GB0007", f"TypeError: {manager.describe()} is no context manager")
-
-
-_LOCKS = (type(threading.Lock()), type(threading.RLock()))
 
 
 def is_mode_instance(value: Any) -> bool:
