@@ -55,7 +55,7 @@ ecosystem: libraries  ## models of Hugging Face, timm and others; writes docs/ec
 	PYTHONPATH=$(LIBRARIES) $(RUN) -m pytest tests/ecosystem -q --table docs/ecosystem.md
 
 ecosystem-sample: libraries  ## a few of them, drawn by a seed that is printed
-	PYTHONPATH=$(LIBRARIES) $(RUN) -m pytest tests/ecosystem -q --sample 12
+	PYTHONPATH=$(LIBRARIES) $(RUN) -m pytest tests/ecosystem -q --sample 30
 
 libraries:  # into a folder beside the environment, so that nothing else sees them
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton \

@@ -29,10 +29,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.seed = random.randrange(10**6)
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config,
+) -> None:
     if config.getoption("--sample", None):
-        return f"ecosystem: a sample of {config.option.sample}, --seed {config.option.seed}"
-    return None
+        terminalreporter.write_line(f"the sample of --seed {config.option.seed}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

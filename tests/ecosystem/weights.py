@@ -34,7 +34,7 @@ def fill(model: torch.nn.Module, draw: Draw, moved: bool = False) -> None:
     if moved:
         for name, array in arrays.items():
             signs = draw.integers(f"signs of {name}", 2, *array.shape) * 2 - 1
-            arrays[name] = array * (1 + signs * 2.0**-20).astype(np.float32)
+            arrays[name] = np.asarray(array * (1 + signs * 2.0**-21), dtype=np.float32)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.safetensors")
         save_file(arrays, path)
