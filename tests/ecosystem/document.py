@@ -27,7 +27,8 @@ largest. Shapes and tokens are equal.
 
 - **eager**, **compiled**: whether outputs, loss, gradients, running statistics and tokens match.
 - **gradients**: of how many parameters.
-- **graphs**, **nodes**, **breaks**: of the compiled forward.
+- **graphs**, **nodes**, **breaks**: of the compiled forward. Graphs end where Python decides by
+  numbers that tensors hold: how many tokens an expert gets, how many labels there are.
 - **decoding**: how often the forward was compiled while `generate()` made ten tokens.
 
 ## Your own libraries
