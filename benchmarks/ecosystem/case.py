@@ -77,8 +77,10 @@ def image():
 @torch.no_grad()
 def set_weights(model):
     """The same weights in both libraries, whose random generators differ."""
-    for number, weight in enumerate(model.parameters()):
-        if weight.dim() > 1:
+    for number, (name, weight) in enumerate(model.named_parameters()):
+        if name.endswith("bias"):
+            weight.zero_()
+        elif weight.dim() > 1:
             steps = torch.arange(weight.numel(), dtype=torch.float64)
             wave = torch.sin(steps * 12.9898 + torch.sin(steps * 0.731) * 43.7 + number)
             weight.copy_((wave * weight[0].numel() ** -0.5).to(weight.dtype).view_as(weight))
