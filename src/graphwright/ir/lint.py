@@ -41,7 +41,11 @@ def lint(graph: Graph, owner: object = None) -> list[str]:
     taken = used = 0
     for node in graph.nodes:
         inputs = node.all_input_nodes
-        if node.op != "call_function" or not _is_plain(node, inputs, graph, seen):
+        plain = node.op == "call_function" and node.graph is graph and callable(node.target)
+        for operand in inputs:
+            if operand not in seen or node not in operand.users:
+                plain = False
+        if not plain:       # most nodes are
             found = _node_errors(node, inputs, graph, seen)
             errors += [f"node {node.name}: {error}" for error in found]
         taken += len(inputs)
@@ -96,16 +100,6 @@ def check_writes(graph: Graph) -> None:
             written[memory] = written.get(memory, 0) + 1
     if errors:
         raise GraphError("\n".join(["writes out of order:", *errors]))
-
-
-def _is_plain(
-    node: Node, inputs: list[Node], graph: Graph, seen: dict[Node, None]
-) -> bool:
-    """Whether there are no errors in a call of a function, which most nodes are."""
-    for operand in inputs:
-        if operand not in seen or node not in operand.users:
-            return False
-    return node.graph is graph and callable(node.target)
 
 
 def _node_errors(

@@ -197,8 +197,28 @@ int ef_hold_interruptions(void) {
     return 0;
 }
 
+/* Before the collector is released: it would look through all that the capture has made. */
+static void settle(void) {
+    static PyObject *function;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (function == NULL) {
+        function = of_module("graphwright.runtime.collecting", "settle");
+    }
+    PyObject *done = function == NULL ? NULL
+        : PyObject_CallFunction(function, "i", generations()[0].count - FAR_BELOW);
+    if (done == NULL) {
+        PyErr_WriteUnraisable(function);
+    }
+    Py_XDECREF(done);
+    PyErr_Restore(type, value, traceback);
+}
+
 int ef_release_interruptions(void) {
     int status = unwrap_all();
+    if (generations()[0].count < 0) {       /* nobody has asked for a collection meanwhile */
+        settle();
+    }
     release_collector();
     return status;
 }
