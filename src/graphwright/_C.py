@@ -10,6 +10,12 @@ from graphwright.runtime.device import device
 from graphwright.runtime.dtypes import dtype
 from graphwright.runtime.formats import layout, memory_format
 from graphwright.runtime.generator import Generator
+from graphwright.runtime.library.keys import (
+    DispatchKey,
+    DispatchKeySet,
+    _AutoDispatchBelowAutograd,
+    _ExcludeDispatchKeyGuard,
+)
 from graphwright.runtime.nn.module import _parse_to
 from graphwright.runtime.overrides import DisableTorchFunctionSubclass
 from graphwright.runtime.overriding import disabled_torch_function_impl
@@ -64,6 +70,7 @@ def _get_privateuse1_backend_name() -> str:
 
 
 __all__ = [
-    "DisableTorchFunctionSubclass", "Generator", "Graph", "PyTorchFileReader", "Size", "Value",
-    "device", "dtype", "layout", "memory_format",
+    "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet", "Generator", "Graph",
+    "PyTorchFileReader", "Size", "Value", "_AutoDispatchBelowAutograd",
+    "_ExcludeDispatchKeyGuard", "device", "dtype", "layout", "memory_format",
 ]  # fmt: skip

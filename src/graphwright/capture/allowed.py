@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from graphwright.capture.guard_text import function_module
 from graphwright.runtime import _core
-from graphwright.runtime.library import CustomOp
+from graphwright.runtime.library import AtenOp, CustomOp
 from graphwright.runtime.ops.table import Op
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,7 +55,7 @@ def allow_in_graph(function: F) -> F:
 def is_operation(value: Any) -> bool:
     """Whether a call of `value` becomes one node of the graph."""
     kind = type(value)
-    if issubclass(kind, Op) or id(value) in _marked:
+    if issubclass(kind, Op | AtenOp) or id(value) in _marked:
         return True
     if kind is CustomOp:
         return bool(value.in_graphs)

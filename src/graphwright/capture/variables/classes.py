@@ -55,7 +55,7 @@ from graphwright.capture.variables.proxies import ClassDictVariable
 from graphwright.capture.variables.scalar_objects import make_scalar_object
 from graphwright.capture.variables.signatures import check_call
 from graphwright.runtime.legacy import default_tensor
-from graphwright.runtime.library import CustomOp
+from graphwright.runtime.library import AtenOp, CustomOp
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -564,6 +564,10 @@ class OperationVariable(VariableTracker):
             return tx.output.wrap(getattr(self.value, name), AttrSource(self.source, name))
         if name == "default" and isinstance(self.value, CustomOp):
             return self
+        if isinstance(self.value, AtenOp) and isinstance(
+            found := getattr(self.value, name, None), types.FunctionType
+        ):
+            return tx.output.wrap(found, ConstSource(found))
         return super().getattr(tx, name)
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

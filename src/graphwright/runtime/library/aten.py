@@ -1,0 +1,84 @@
+"""`gw.ops.aten.NAME`: the ops of the op table, by PyTorch's names of ops and overloads.
+
+All is read from the table: graphwright has one function for what ATen has several overloads for,
+so that each overload which the function's parameters can express is that function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from graphwright.runtime.naming import NAMING
+from graphwright.runtime.ops import _face
+from graphwright.runtime.ops.out_forms import OUT_FORMS
+from graphwright.runtime.ops.schema import Param
+from graphwright.runtime.ops.table import Op
+
+
+def _words(param: Param) -> list[str]:
+    """The words of overload names that stand for a parameter: ATen's words for its type, and its
+    name, of which `rounding_mode` may be `mode`."""
+    kind = param.type.rstrip("?*")
+    words = [param.name, param.name.rpartition("_")[2]]
+    if kind in ("Operand", "object"):
+        words += ["Tensor", "Scalar"]
+    elif kind in ("Tensor", "Scalar"):
+        words.append(kind)
+    elif kind in ("Dim", "NewDim", "int", "SymInt", "SymInt|Tensor"):
+        words.append("int")
+    elif kind.startswith(("Dims", "Size", "Ints", "Perm")):
+        words += ["IntList", "int", "sizes"] if kind.startswith("Ints") else ["IntList"]
+    return words
+
+
+class AtenOp:
+    """One op of the table under its ATen name; its overloads are attributes.
+
+    A call is one of the op's function, whose first parameter may be named `self`, too. A name of
+    an overload that the op's parameters cannot express raises AttributeError, as does `_schema`.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any], entry: Op) -> None:
+        self.__name__, self.function = name, function
+        words = [word for param in entry.schema.params for word in _words(param)]
+        if entry.name in OUT_FORMS:
+            words.append("out")
+        self._words = frozenset(words)
+        self._first = entry.schema.names[0] if entry.schema.names else ""
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if "self" in kwargs:
+            kwargs[self._first] = kwargs.pop("self")
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__") or not self._has(name):
+            self._refuse(name)
+        return self.function
+
+    def _has(self, name: str) -> bool:
+        return name == "default" or all([word in self._words for word in name.split("_")])
+
+    def _refuse(self, name: str) -> NoReturn:
+        what = "no schemas of ATen's" if name == "_schema" else f"no overload '{name}'"
+        raise AttributeError(
+            f"{NAMING.root}.ops.{self!r} of graphwright has {what}: its parameters are "
+            f"{', '.join(self.function.__gw_op__.schema.names)}"  # type: ignore[attr-defined]
+        )
+
+    def overloads(self) -> list[str]:
+        """The overloads of one word that its parameters can express."""
+        return ["default", *sorted(self._words & {"Tensor", "Scalar", "int", "dim", "out"})]
+
+
+def aten_op(name: str) -> AtenOp | None:
+    """The op of that ATen name; None where the table has none."""
+    function = vars(_face).get(name)
+    entry = getattr(function, "__gw_op__", None)
+    if function is None or entry is None:
+        return None
+    return AtenOp(name, function, entry)
