@@ -156,7 +156,7 @@ def test_a_torch_that_is_imported_already_is_an_error(tmp_path: Path) -> None:
 
 def test_a_test_suite_runs_by_the_plugin(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
-        "import torch\ndef test_name(): assert torch.__name__ == 'graphwright'\n")
+        "import torch\ndef test_name(): assert torch.__name__ == 'torch'\n")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "graphwright.as_torch", "-p",
          "no:cacheprovider", str(tmp_path)], capture_output=True, text=True, cwd=tmp_path)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device
 from graphwright.runtime.dtypes import dtype
@@ -34,6 +36,86 @@ class Value(Graph):
     """A value in such a graph."""
 
 
+class Type:
+    """A type of TorchScript's, as annotations name it; making one raises NotImplementedError."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"{cls.__name__}: graphwright has no types of TorchScript")
+
+
+class AnyType(Type):
+    """Anything."""
+
+
+class BoolType(Type):
+    """A bool."""
+
+
+class DeviceObjType(Type):
+    """A device."""
+
+
+class DictType(Type):
+    """A dict."""
+
+
+class FloatType(Type):
+    """A float."""
+
+
+class IntType(Type):
+    """An int."""
+
+
+class ListType(Type):
+    """A list."""
+
+
+class NoneType(Type):
+    """None."""
+
+
+class NumberType(Type):
+    """An int or a float."""
+
+
+class OptionalType(Type):
+    """A value or None."""
+
+
+class StringType(Type):
+    """A str."""
+
+
+class TensorType(Type):
+    """A tensor."""
+
+
+class TupleType(Type):
+    """A tuple."""
+
+
+class Tag(Enum):
+    """What is said of an op when it is declared; graphwright draws nothing from it."""
+
+    core = 0
+    cudagraph_unsafe = 1
+    data_dependent_output = 2
+    dynamic_output_shape = 3
+    flexible_layout = 4
+    generated = 5
+    inplace_view = 6
+    maybe_aliasing_or_mutating = 7
+    needs_exact_strides = 8
+    needs_fixed_stride_order = 9
+    nondeterministic_bitwise = 10
+    nondeterministic_seeded = 11
+    pointwise = 12
+    pt2_compliant_tag = 13
+    reduction = 14
+    view_copy = 15
+
+
 class PyTorchFileReader:
     """PyTorch's reader of its files, as annotations name it; making one raises."""
 
@@ -55,6 +137,11 @@ def _log_api_usage_once(message: str) -> None:
     """Without effect: use is not counted."""
 
 
+def _are_functorch_transforms_active() -> bool:
+    """Whether a function under `vmap` or a transform of `func` runs on this thread."""
+    return bool(_core.levels())
+
+
 def _get_tracing_state() -> None:
     """The trace of TorchScript's that the thread is in: None."""
 
@@ -71,6 +158,7 @@ def _get_privateuse1_backend_name() -> str:
 
 __all__ = [
     "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet", "Generator", "Graph",
-    "PyTorchFileReader", "Size", "Value", "_AutoDispatchBelowAutograd",
-    "_ExcludeDispatchKeyGuard", "device", "dtype", "layout", "memory_format",
+    "PyTorchFileReader", "Size", "Tag", "TensorType", "Type", "Value",
+    "_AutoDispatchBelowAutograd", "_ExcludeDispatchKeyGuard", "device", "dtype", "layout",
+    "memory_format",
 ]  # fmt: skip

@@ -95,10 +95,16 @@ from graphwright.runtime.formats import (
     channels_last,
     channels_last_3d,
     contiguous_format,
+    jagged,
     layout,
     legacy_contiguous_format,
     memory_format,
     preserve_format,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
     strided,
 )
 from graphwright.runtime.generator import Generator
@@ -221,6 +227,12 @@ _OLDER_AUTOCAST = (
     *("set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_gpu_dtype"),
 )
 
+_OF_SCRIPT = (
+    *("AnyType", "BoolType", "DeviceObjType", "DictType", "FloatType", "IntType", "ListType"),
+    *("NoneType", "NumberType", "OptionalType", "PyTorchFileReader", "StringType", "Tag"),
+    *("TensorType", "TupleType", "Type"),
+)
+
 # Names of other modules, which are imported when one is asked for.
 _ELSEWHERE = {
     **dict.fromkeys(_FUNCTIONS, "functions"),
@@ -229,7 +241,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("_assert_async", "_check_tensor_all_with"), "checks"),
     "Event": "absent",
     "Future": "graphwright.futures",
-    "PyTorchFileReader": "graphwright._C",
+    **dict.fromkeys(_OF_SCRIPT, "graphwright._C"),
     **dict.fromkeys(("ScriptFunction", "ScriptModule"), "graphwright.jit"),
     "GradScaler": "amp.grad_scaler",
     "Stream": "absent",
@@ -287,7 +299,7 @@ def __getattr__(name: str) -> _typing.Any:
         globals()[name] = getattr(face if hasattr(face, name) else Tensor, name)
         return globals()[name]
     if name not in ("compile", "compiler", "explain"):
-        raise _missing(__name__, name)
+        raise _missing("graphwright", name)
     api, compiler = _load("graphwright.api", "graphwright.compiler")
     globals().update(compile=api.compile, explain=api.explain, compiler=compiler)
     return globals()[name]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from graphwright.runtime.absent import refusal
 from graphwright.runtime.device import device
@@ -12,6 +14,31 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 _get_all_device_indices = _get_available_device_type = _get_device_module = refusal("accelerator")
+
+
+class ExceptionWrapper:
+    """An exception as text, for another thread or process, which raises one of its type.
+
+    Args:
+        exc_info: (type, error, traceback); None: of the error that is being handled.
+        where: where it came up, for the text.
+    """
+
+    exc_type: Any
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        kind, error, trace = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type, self.where = kind, where
+        self.exc_msg = "".join(traceback.format_exception(kind, error, trace))
+
+    def reraise(self) -> NoReturn:
+        """Raise an error of the type, with the text; RuntimeError where the type takes none."""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        try:
+            error = self.exc_type(text)
+        except TypeError:
+            error = RuntimeError(text)
+        raise error
 
 
 def _element_size(dtype: DType) -> int:

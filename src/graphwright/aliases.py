@@ -17,8 +17,8 @@ from typing import Any
 _OWN, _REAL = "graphwright", "graphwright.runtime."
 
 FACE = (
-    *("_C", "_dynamo", "_higher_order_ops", "_inductor", "_utils", "ao", "compiler", "futures"),
-    *("fx", "hub", "jit", "torch_version"),
+    *("_C", "__config__", "_dynamo", "_higher_order_ops", "_inductor", "_utils", "ao"),
+    *("compiler", "futures", "fx", "hub", "jit", "torch_version"),
 )
 """Public modules that lie where their names say."""
 
@@ -56,6 +56,7 @@ _ELSEWHERE = {
     "_custom_ops": "library",
     "_jit_internal": "jit",
     **dict.fromkeys(("_subclasses", "_subclasses.fake_tensor"), "fake"),
+    **dict.fromkeys(("_C._functorch", "_functorch.vmap", "_functorch"), "batching.functorch"),
     "_tensor": "tensor",
     **dict.fromkeys(
         ("_dynamo.decorators", "_dynamo.eval_frame", "_dynamo.utils"), "_dynamo"
@@ -91,10 +92,12 @@ _ELSEWHERE = {
     "optim.rprop": "optim.averaged",
     "profiler.profiler": "profiler",
     "return_types": "ops.return_types",
+    "utils._foreach_utils": "foreach",
     "utils._pytree": "pytree",
     "utils.model_zoo": "hub",
     "utils.data._utils": "utils.data",
     "utils.data._utils.collate": "utils.data.collate",
+    "utils.data._utils.pin_memory": "utils.data.collate",
     "utils.data._utils.worker": "utils.data.worker_info",
     "utils.data.dataloader": "utils.data.loader",
     "utils.data.distributed": "utils.data.sampler",

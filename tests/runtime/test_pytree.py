@@ -109,3 +109,29 @@ def test_registered_containers_have_paths_where_they_say_keys() -> None:
     assert pytree._get_node_type(Point(1, 2)) in pytree.SUPPORTED_NODES
     assert pytree.is_namedtuple(Point) and not pytree.is_namedtuple((1, 2))
     assert pytree.tree_unflatten([1], pytree.LeafSpec()) == 1
+
+
+def test_structures_as_text() -> None:
+    """PyTorch's own text, there and back; factories and classes are plain or registered ones."""
+    pair = namedtuple("pair", "a b")
+    pytree._register_namedtuple(pair, serialized_type_name="tests.pair")
+    tree = [1, (2, OrderedDict(x=deque([3], maxlen=2))), defaultdict(list, q=[4]), pair(5, {})]
+    structure = pytree.tree_structure(tree)
+    text = pytree.treespec_dumps(structure)
+    assert pytree.treespec_loads(text) == structure
+    leaf = '{"type": null, "context": null, "children_spec": []}'
+    assert pytree.treespec_dumps(pytree.tree_structure({"a": 1})) == (
+        '[1, {"type": "builtins.dict", "context": "[\\"a\\"]", "children_spec": [' + leaf + "]}]"
+    )
+    with pytest.raises(ValueError, match=r"no factory os\.system"):
+        pytree.treespec_loads(text.replace("builtins\", \"default_factory_name\": \"list",
+                                           "os\", \"default_factory_name\": \"system"))
+    with pytest.raises(ValueError, match="Unknown protocol 7"):
+        pytree.treespec_loads("[7, {}]")
+    with pytest.raises(NotImplementedError, match="not registered"):
+        pytree.treespec_loads('[1, {"type": "no.such", "context": "null", "children_spec": []}]')
+    with pytest.raises(TypeError, match="PyTreeSpec"):
+        pytree.treespec_dumps(3)  # type: ignore[arg-type]
+    other = namedtuple("other", "a")
+    with pytest.raises(NotImplementedError, match="_register_namedtuple"):
+        pytree.treespec_dumps(pytree.tree_structure(other(1)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -44,6 +45,12 @@ def is_dynamo_supported() -> bool:
 def is_compile_supported(device_type: Any) -> bool:
     """Whether functions of tensors on a kind of device can be compiled: the CPU's can."""
     return is_dynamo_supported() and str(device_type) == "cpu"
+
+
+@functools.cache
+def warn_once(msg: str, stacklevel: int = 1) -> None:
+    """Warn, the first time that the message comes."""
+    warnings.warn(msg, stacklevel=stacklevel + 2)
 
 
 def optimize(

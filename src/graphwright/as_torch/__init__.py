@@ -64,6 +64,8 @@ def install(version: str | None = None) -> None:
     graphwright.__version__ = own_version.__version__ = TorchVersion(chosen)
     os.environ[VARIABLE] = chosen
     NAMING.root, NAMING.missing = "torch", missing
+    graphwright.__name__ = "torch"
+    vars(graphwright)["torch"] = graphwright
     graphwright.Size._set_root("torch")
     finder = next(entry for entry in sys.meta_path if isinstance(entry, Aliases))
     finder.lacking, finder.found = missing_module, watch_below

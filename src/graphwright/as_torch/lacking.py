@@ -82,7 +82,9 @@ def _import_from() -> int:
 def missing_module(name: str) -> None:
     """Raise ModuleNotFoundError where a finder, which calls this, is asked for what is imported.
 
-    Where a module is only looked for, nothing is raised.
+    Where a module is only looked for, nothing is raised. Where this package's own code says `from
+    graphwright import X`, which Python looks for below the name that the package has now, X is
+    imported, so that Python finds it as an attribute.
     """
     frame: FrameType | None = sys._getframe(2)
     if frame is not None and frame.f_code.co_name == "_find_spec":
@@ -94,10 +96,19 @@ def missing_module(name: str) -> None:
     error = ModuleNotFoundError(f"No module named '{name}': {_WHY}", name=name)
     while frame is not None and frame.f_code.co_filename == _FROZEN:
         if frame.f_code.co_name == "_handle_fromlist":  # which goes on to ask for an attribute
+            if _is_own(frame.f_back):
+                importlib.import_module(f"graphwright{name.removeprefix('torch')}")
             raise error
         frame = frame.f_back
     _note(name, asker)
     raise error
+
+
+def _is_own(frame: FrameType | None) -> bool:
+    """Whether a frame, or its caller behind frames of importlib, runs this package's code."""
+    while frame is not None and frame.f_code.co_filename == _FROZEN:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(_PACKAGE)
 
 
 def watch(name: str, module: Any) -> None:

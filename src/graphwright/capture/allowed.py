@@ -106,7 +106,7 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "symbolic", "functions.py"], ["runtime", "xpu.py"],
     ["runtime", "mps.py"], ["runtime", "onnx.py"], ["runtime", "accelerator.py"],
     ["runtime", "backends.py"], ["runtime", "switches.py"],
-    ["_higher_order_ops", "associative_scan.py"], ["ao", "quantization.py"],
+    ["_C.py"], ["_higher_order_ops", "associative_scan.py"], ["ao", "quantization.py"],
     ["_dynamo", "_trace_wrapped_higher_order_op.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(

@@ -11,7 +11,7 @@ is made of, too: a graph that is traced here can be compiled, and a graph that c
 backend can be edited with what is here.
 """
 
-from graphwright.fx import immutable_collections
+from graphwright.fx import graph, graph_module, immutable_collections, node, proxy
 from graphwright.fx._symbolic_trace import (
     PH,
     ProxyableClassMeta,
@@ -28,6 +28,7 @@ from graphwright.ir.node import Node, has_side_effect, map_arg
 
 __all__ = [
     "PH", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "ProxyableClassMeta",
-    "TraceError", "Tracer", "Transformer", "has_side_effect", "immutable_collections", "map_arg",
-    "replace_pattern", "symbolic_trace", "wrap",
+    "TraceError", "Tracer", "Transformer", "graph", "graph_module", "has_side_effect",
+    "immutable_collections", "map_arg", "node", "proxy", "replace_pattern", "symbolic_trace",
+    "wrap",
 ]

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import count
-from typing import Any
+from typing import Any, Self
 
 from graphwright.ir.graph import Graph
 from graphwright.ir.lint import check, follow
@@ -52,11 +52,16 @@ class GraphModule(Module):
 
     __call__ = Module.__call__  # a captured graph runs, whatever a program puts into its place
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """A module without a graph yet, for subclasses that hold what graphs name themselves."""
+        made = super().__new__(cls)
+        made.__dict__.update(meta={}, _name=cls.__name__, _run=None, _replaced=None)
+        return made
+
     def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
         state = self.__dict__
-        state["meta"], state["_name"] = {}, class_name
-        state["_run"] = state["_replaced"] = None
+        state["_name"] = class_name
         if isinstance(root, Module):
             state["training"] = root.training
         self.graph = graph

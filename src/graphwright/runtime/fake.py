@@ -34,6 +34,11 @@ def _refuse(what: str) -> Any:
     return method
 
 
+def is_fake(x: Any) -> bool:
+    """Whether a value is a tensor without data, of the kind that graphs are traced with."""
+    return isinstance(x, FakeTensor)
+
+
 class FakeTensor(Tensor):
     """A tensor without data. Raises: DataDependent where its values are asked for.
 

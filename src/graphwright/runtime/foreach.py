@@ -8,7 +8,7 @@ one and for lists of different lengths.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.runtime import linalg
@@ -207,6 +207,27 @@ def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     for tensor, source in zip(tensors, sources, strict=True):
         tensor.copy_(source, non_blocking)
     return self
+
+
+def _group_tensors_by_device_and_dtype(
+    tensorlistlist: Sequence[Sequence[Tensor | None]], with_indices: bool = False
+) -> dict[tuple[Any, Any], tuple[list[list[Tensor | None]], list[int]]]:
+    """(device, dtype) of the first list's tensors -> (the lists, of those places; the places).
+
+    The places are empty unless `with_indices`. Raises ValueError for lists of other lengths.
+    """
+    groups: dict[tuple[Any, Any], tuple[list[list[Tensor | None]], list[int]]] = {}
+    for place, row in enumerate(zip(*tensorlistlist, strict=True)):
+        first = row[0]
+        if first is None:
+            raise RuntimeError("the first list has a tensor at each place, got None")
+        key = first.device, first.dtype
+        lists, places = groups.setdefault(key, ([[] for _ in tensorlistlist], []))
+        for found, tensor in zip(lists, row, strict=True):
+            found.append(tensor)
+        if with_indices:
+            places.append(place)
+    return groups
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -39,15 +39,18 @@ class memory_format:
 
 
 class layout:
-    """How the elements of a tensor are kept; every tensor is `strided`."""
+    """How the elements of a tensor are kept; every tensor is `strided`, the others are names."""
 
-    __slots__ = ()
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def __repr__(self) -> str:
-        return f"{NAMING.root}.strided"
+        return f"{NAMING.root}.{self.name}"
 
     def __reduce__(self) -> str:
-        return "strided"
+        return self.name
 
 
 contiguous_format = memory_format("contiguous_format")
@@ -55,7 +58,10 @@ legacy_contiguous_format = contiguous_format
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last", 4)
 channels_last_3d = memory_format("channels_last_3d", 5)
-strided = layout()
+strided = layout("strided")
+sparse_coo, jagged = layout("sparse_coo"), layout("jagged")
+sparse_csr, sparse_csc = layout("sparse_csr"), layout("sparse_csc")
+sparse_bsr, sparse_bsc = layout("sparse_bsr"), layout("sparse_bsc")
 
 
 def _known(name: str, format: Any) -> memory_format:
@@ -117,6 +123,9 @@ def is_in_format(name: str, tensor: Any, format: Any) -> bool:
 def check_placement(name: str, kind: Any, pin_memory: Any) -> None:
     """Raise unless tensors can be made so: they are strided, and their memory is not pinned."""
     if kind is not None and kind is not strided:
-        raise TypeError(f"{name}(): argument 'layout' must be graphwright.strided, not {kind!r}")
+        raise TypeError(
+            f"{name}(): argument 'layout' must be {strided!r}, not {kind!r}: graphwright has no "
+            "sparse or nested tensors"
+        )
     if pin_memory:
         raise RuntimeError(f"{name}: pinning memory needs an accelerator, and there is none")

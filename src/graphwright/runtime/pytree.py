@@ -6,6 +6,7 @@ every class that `register_pytree_node` names; anything else, None too, is a lea
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -60,7 +61,16 @@ class NodeDef(NamedTuple):
     flatten_with_keys_fn: FlattenWithKeysFunc | None = None
 
 
+class NodeText(NamedTuple):
+    """How a container's class and context are written; None: the context is JSON as it is."""
+
+    name: str
+    to_dumpable: Callable[[Any], Any] | None = None
+    from_dumpable: Callable[[Any], Any] | None = None
+
+
 SUPPORTED_NODES: dict[type, NodeDef] = {}
+_TEXTS: dict[Any, NodeText] = {}
 
 
 def register_pytree_node(
@@ -68,16 +78,25 @@ def register_pytree_node(
     flatten_fn: FlattenFunc,
     unflatten_fn: UnflattenFunc,
     *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Callable[[Any], Any] | None = None,
+    from_dumpable_context: Callable[[Any], Any] | None = None,
     flatten_with_keys_fn: FlattenWithKeysFunc | None = None,
-    **names: Any,
 ) -> None:
     """Make instances of `cls` containers. Raises ValueError for a class that is one already.
 
-    `names` (serialized_type_name and the like) change nothing: structures are not written out.
+    For `treespec_dumps`, `serialized_type_name` is what the text calls the class;
+    `to_dumpable_context` gives what JSON can hold of a context, `from_dumpable_context` the
+    context again: both or none. Without them the context itself is written as JSON.
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
+    if (to_dumpable_context is None) != (from_dumpable_context is None):
+        raise ValueError(f"Both to_dumpable_context and from_dumpable_context for {cls} must be "
+                         "None or registered.")
     SUPPORTED_NODES[cls] = NodeDef(flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    if serialized_type_name is not None:
+        _TEXTS[cls] = NodeText(serialized_type_name, to_dumpable_context, from_dumpable_context)
 
 
 _register_pytree_node = register_pytree_node
@@ -129,34 +148,89 @@ def _dict_unflatten(values: Iterable[Any], context: Any) -> dict[Any, Any]:
 
 _dict_flatten, _dict_flatten_with_keys = _values, _items
 
+
+def _dumpable_default(context: Any) -> dict[str, Any]:
+    factory, keys = context
+    return {
+        "default_factory_module": factory.__module__,
+        "default_factory_name": factory.__qualname__,
+        "dict_context": keys,
+    }
+
+
+def _default_again(text: dict[str, Any]) -> Any:
+    """The context of a defaultdict. Raises ValueError unless its factory is a plain container or
+    number: a text makes nothing else callable."""
+    module, name = text["default_factory_module"], text["default_factory_name"]
+    factory = next((one for one in _FACTORIES
+                    if (one.__module__, one.__qualname__) == (module, name)), None)
+    if factory is None:
+        raise ValueError(f"a text of a structure makes no factory {module}.{name}")
+    return factory, text["dict_context"]
+
+
+_FACTORIES = (list, dict, tuple, set, int, float, str, bool, OrderedDict)
+_TUPLES: dict[type, str] = {}
+
+
+def _register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
+    """Let texts of structures call a class of named tuples by that name."""
+    _TUPLES[cls] = serialized_type_name
+
+
+def _name_of_tuple(cls: type) -> str:
+    if cls not in _TUPLES:
+        raise NotImplementedError(
+            f"Can't serialize TreeSpec of namedtuple class {cls} because we didn't register a "
+            "serialized_type_name. Please register using `_register_namedtuple`."
+        )
+    return _TUPLES[cls]
+
+
+def _tuple_of_name(name: str) -> type:
+    found = next((cls for cls, known in _TUPLES.items() if known == name), None)
+    if found is None:
+        raise NotImplementedError(
+            f"Can't deserialize TreeSpec of namedtuple class {name}: it is not registered."
+        )
+    return found
+
 register_pytree_node(
     list, lambda x: (x, None), lambda parts, _: list(parts),
-    flatten_with_keys_fn=lambda x: (_numbered(x), None),
+    flatten_with_keys_fn=lambda x: (_numbered(x), None), serialized_type_name="builtins.list",
 )
 register_pytree_node(
     tuple, lambda x: (list(x), None), lambda parts, _: tuple(parts),
-    flatten_with_keys_fn=lambda x: (_numbered(x), None),
+    flatten_with_keys_fn=lambda x: (_numbered(x), None), serialized_type_name="builtins.tuple",
 )
-register_pytree_node(dict, _values, _dict_unflatten, flatten_with_keys_fn=_items)
+register_pytree_node(
+    dict, _values, _dict_unflatten, flatten_with_keys_fn=_items,
+    serialized_type_name="builtins.dict",
+)
 register_pytree_node(
     OrderedDict, _values, lambda parts, keys: _filled(keys, parts, OrderedDict()),
-    flatten_with_keys_fn=_items,
+    flatten_with_keys_fn=_items, serialized_type_name="collections.OrderedDict",
 )
 register_pytree_node(
     defaultdict,
     lambda x: (list(x.values()), (x.default_factory, list(x.keys()))),
     lambda parts, about: _filled(about[1], parts, defaultdict(about[0])),
     flatten_with_keys_fn=lambda x: (_items(x)[0], (x.default_factory, list(x.keys()))),
+    serialized_type_name="collections.defaultdict", to_dumpable_context=_dumpable_default,
+    from_dumpable_context=_default_again,
 )
 register_pytree_node(
     deque, lambda x: (list(x), x.maxlen), lambda parts, size: deque(parts, maxlen=size),
     flatten_with_keys_fn=lambda x: (_numbered(x), x.maxlen),
+    serialized_type_name="collections.deque",
 )
 register_pytree_node(
     namedtuple,  # type: ignore[arg-type]
     lambda x: (list(x), type(x)), lambda parts, kind: kind(*parts),
     flatten_with_keys_fn=lambda x: (
         [(GetAttrKey(name), part) for name, part in zip(x._fields, x, strict=True)], type(x)),
+    serialized_type_name="collections.namedtuple", to_dumpable_context=_name_of_tuple,
+    from_dumpable_context=_tuple_of_name,
 )
 
 
@@ -391,3 +465,63 @@ def tree_any_only(types: Any, pred: Callable[[Any], bool], tree: Any) -> bool:
 def arg_tree_leaves(*args: Any, **kwargs: Any) -> Sequence[Any]:
     """The leaves of all arguments."""
     return tree_leaves((args, kwargs))
+
+
+_PROTOCOL = 1
+"""The version of the text of structures, which is PyTorch's."""
+
+
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """The structure as JSON, which `treespec_loads` and PyTorch read.
+
+    Raises TypeError for what is no structure, ValueError for a protocol other than 1,
+    NotImplementedError for a class that was registered without `serialized_type_name`.
+    """
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError("Expected `treespec` to be an instance of PyTreeSpec but got item of type "
+                        f"{type(treespec)}.")
+    if protocol not in (None, _PROTOCOL):
+        raise ValueError(f"Unknown protocol {protocol}. Available protocols: [{_PROTOCOL}]")
+    return json.dumps([_PROTOCOL, _as_json(treespec)])
+
+
+def _as_json(spec: TreeSpec) -> dict[str, Any]:
+    if spec.type is None:
+        return {"type": None, "context": None, "children_spec": []}
+    text = _TEXTS.get(spec.type)
+    if text is None:
+        raise NotImplementedError(
+            f"No registered serialization name for {spec.type} found. Please update your "
+            "register_pytree_node call with a `serialized_type_name` kwarg."
+        )
+    dump = text.to_dumpable or json.dumps
+    return {
+        "type": text.name,
+        "context": dump(spec.context),
+        "children_spec": [_as_json(child) for child in spec.children_specs],
+    }
+
+
+def treespec_loads(serialized: str) -> TreeSpec:
+    """The structure that `treespec_dumps` wrote, here or in PyTorch.
+
+    Raises ValueError for text that is no JSON (json.JSONDecodeError) or of another protocol,
+    NotImplementedError for a class that is not registered.
+    """
+    protocol, spec = json.loads(serialized)
+    if protocol != _PROTOCOL:
+        raise ValueError(f"Unknown protocol {protocol}. Available protocols: [{_PROTOCOL}]")
+    return _from_json(spec)
+
+
+def _from_json(written: dict[str, Any]) -> TreeSpec:
+    name = written["type"]
+    if name is None:
+        return _LEAF
+    found = next(((cls, text) for cls, text in _TEXTS.items() if text.name == name), None)
+    if found is None:
+        raise NotImplementedError(f"Deserializing {name} in pytree is not registered.")
+    cls, text = found
+    load = text.from_dumpable or json.loads
+    children = [_from_json(child) for child in written["children_spec"]]
+    return TreeSpec(cls, load(written["context"]), children)

@@ -125,6 +125,12 @@ def _shape_with(shape: Any, *parameters: Any) -> Size:
     return Size(broadcast_shapes(tuple(shape), *shapes))
 
 
+def _clipped_sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)), kept from 0 and 1 by what the dtype can tell apart from them."""
+    info = finfo(x.dtype)
+    return ops.sigmoid(x).clamp(min=info.tiny, max=1.0 - info.eps)
+
+
 class SigmoidTransform(PlainTransform):
     """1 / (1 + exp(-x))."""
 
@@ -134,8 +140,7 @@ class SigmoidTransform(PlainTransform):
     sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
-        info = finfo(x.dtype)
-        return ops.sigmoid(x).clamp(min=info.tiny, max=1.0 - info.eps)
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         info = finfo(y.dtype)

@@ -6,7 +6,7 @@ A function's annotations give such a string too (`infer_schema`), so that there 
                               bool, complex, str, Scalar, ScalarType, Layout, MemoryFormat, Device,
                               Generator
     int[2]                    a list; one number stands for two of it
-    Tensor(a!)                a tensor that is written; Tensor(a) one that a result may share
+    Tensor(a!) Tensor!        a tensor that is written; Tensor(a) one that a result may share
     -> Tensor, (Tensor, int), Tensor[], ()
 """
 
@@ -31,7 +31,7 @@ from graphwright.runtime.tensor import Tensor
 
 _REQUIRED: Any = inspect.Parameter.empty
 _TYPE = re.compile(
-    r"(?P<base>\w+)(?P<alias>\([a-z]\w*!?(?: ?-> ?[\w*|]+)?\))?"
+    r"(?P<base>\w+)(?P<alias>!|\([a-z]\w*!?(?: ?-> ?[\w*|]+)?\))?"
     r"(?P<rest>(?:\?|\[\d*\])*)(?:\s+(?P<name>\w+))?"
 )
 

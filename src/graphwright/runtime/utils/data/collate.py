@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from graphwright.runtime.tensor import Tensor
 from graphwright.runtime.trees import of_kind
 
 _NOT_NUMBERS = "SaUO"
+np_str_obj_array_pattern = re.compile(f"[{_NOT_NUMBERS}]")
+"""What is found in the names of NumPy's dtypes of arrays that are no numbers."""
 
 Function = Callable[..., Any]
 Functions = Mapping[Any, Function]
@@ -141,3 +144,8 @@ def _sequence_like(sequence: Sequence[Any], items: list[Any]) -> Any:
     for i, item in enumerate(items):
         result[i] = item
     return result
+
+
+def pin_memory(data: Any, device: Any = None) -> NoReturn:
+    """Raises RuntimeError: pinned memory is for accelerators, of which there are none."""
+    raise RuntimeError("pin_memory: pinning memory needs an accelerator, and there is none")

@@ -1,0 +1,1 @@
+"""What libraries ask of `torch.fx.experimental`."""
