@@ -23,6 +23,10 @@ from graphwright.runtime.overrides import DisableTorchFunctionSubclass
 from graphwright.runtime.overriding import disabled_torch_function_impl
 from graphwright.runtime.size import Size
 
+_has_cuda = _has_cudnn = _has_mkldnn = _has_mps = _has_mtia = _has_xpu = False
+has_mkl = has_openmp = False
+has_lapack = True
+
 _disabled_torch_function_impl = disabled_torch_function_impl
 _TensorBase = TensorBase
 _TensorMeta = type(TensorBase)

@@ -198,13 +198,14 @@ _FOLDERS = (
     *("mtia", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random"),
     *("return_types", "serialization", "signal", "special", "storage", "testing", "types"),
     *("utils", "version", "xpu"),
-    *("_custom_ops", "_jit_internal", "_subclasses", "_tensor"),
+    *("_custom_ops", "_functorch", "_jit_internal", "_subclasses", "_tensor", "_tensor_str"),
 )
 _install_aliases(_FOLDERS)
 
 _FUNCTIONS = (
     *("batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
-    *("_softmax_backward_data", "embedding_bag", "frobenius_norm", "get_device_module"),
+    *("_sample_dirichlet", "_softmax_backward_data", "_standard_gamma"),
+    *("embedding_bag", "frobenius_norm", "get_device_module"),
     *("gru", "gru_cell", "hinge_embedding_loss"),
     *("instance_norm", "kl_div"),
     *("lstm", "lstm_cell", "margin_ranking_loss", "nuclear_norm", "poisson_nll_loss"),

@@ -58,6 +58,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("_subclasses", "_subclasses.fake_tensor"), "fake"),
     **dict.fromkeys(("_C._functorch", "_functorch.vmap", "_functorch"), "batching.functorch"),
     "_tensor": "tensor",
+    "_tensor_str": "printing",
     **dict.fromkeys(
         ("_dynamo.decorators", "_dynamo.eval_frame", "_dynamo.utils"), "_dynamo"
     ),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import typing
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import graphwright as gw
 from graphwright import _C, _dynamo, _utils, fx
+from graphwright.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
 from graphwright.fx.graph_module import _CodeOnlyModule, _copy_attr
-from graphwright.runtime import serialization
+from graphwright.runtime import printing, serialization
+from graphwright.runtime.batching import functorch
+from graphwright.runtime.fake import is_fake
 from graphwright.runtime.foreach import _group_tensors_by_device_and_dtype
+from graphwright.runtime.utils.data.collate import pin_memory
+from graphwright.runtime.utils.data.fetching import _DatasetKind
+from graphwright.runtime.utils.data.iterators import _SingleProcessDataLoaderIter
 
 
 def test_types_of_script_are_names_alone() -> None:
@@ -89,3 +97,73 @@ def test_graph_modules_without_the_graph_at_first() -> None:
     assert gw.equal(module(x), model(x)) and module.get_submodule("0") is model[0]
     holder = _CodeOnlyModule(dict(model.__dict__))
     assert [name for name, _ in holder.named_children()] == ["0", "1"]
+
+
+def test_annotations_of_modules_are_evaluated() -> None:
+    """Libraries ask for them with the globals of their own."""
+    hints = typing.get_type_hints(gw.nn.CrossEntropyLoss(), globalns={})
+    assert hints["training"] is bool
+
+
+def test_loaders_of_other_libraries_are_gone_through() -> None:
+    """The iterators take what has a loader's attributes, as fastai's does."""
+    loader = gw.utils.data.DataLoader([1, 2, 3], batch_size=2)
+    stand_in = SimpleNamespace(
+        dataset=loader, generator=None, drop_last=False, collate_fn=lambda x: x,
+        _dataset_kind=_DatasetKind.Iterable, _auto_collation=False, _index_sampler=range(9),
+    )  # fmt: skip
+    batches = list(_SingleProcessDataLoaderIter(stand_in))  # type: ignore[arg-type]
+    assert [batch.tolist() for batch in batches] == [[1, 2], [3]]
+    assert loader._dataset_kind == _DatasetKind.Map
+
+
+def test_values_as_text() -> None:
+    assert printing._tensor_str(gw.tensor([[1, 2], [3, 4]]), indent=1) == "[[1, 2],\n  [3, 4]]"
+    assert printing.PRINT_OPTS.threshold == 1000
+
+
+def test_levels_of_vmap_by_functorch_names() -> None:
+    """Of an example: that it is one, its level, and the tensor of all examples below."""
+    seen: list[Any] = []
+
+    def look(x: Any) -> Any:
+        seen.append((functorch.is_batchedtensor(x), functorch.maybe_get_level(x),
+                     functorch.maybe_get_bdim(x), functorch.get_unwrapped(x).shape,
+                     _C._are_functorch_transforms_active()))
+        return x * 2
+
+    x = gw.ones(3, 2)
+    gw.vmap(look)(x)
+    assert seen == [(True, 1, 0, (3, 2), True)]
+    assert not functorch.is_batchedtensor(x) and functorch.get_unwrapped(x) is x
+    assert functorch.maybe_current_level() is None and functorch.maybe_get_level(x) == -1
+
+
+def test_random_points_of_dirichlet_distributions() -> None:
+    points = gw._sample_dirichlet(gw.ones(5, 3))
+    gw.testing.assert_close(points.sum(-1), gw.ones(5))
+    assert (gw._standard_gamma(gw.full((4,), 2.0)) > 0).all()
+
+
+def test_what_is_beside_the_op_table_in_aten() -> None:
+    """A conversion copies; what needs absent devices or sparse tensors is refused in a call."""
+    aten, x = gw.ops.aten, gw.ones(2)
+    copy = aten._to_copy.default(x)
+    assert copy is not x and gw.equal(copy, x)
+    assert aten._to_copy(x, dtype=gw.int64).dtype is gw.int64
+    with pytest.raises(RuntimeError, match="no ACCELERATOR devices"):
+        aten._pin_memory.default(x)
+    with pytest.raises(NotImplementedError, match="no sparse tensors"):
+        aten._sparse_addmm.default(x, x, x)
+    with pytest.raises(TypeError, match="no sparse or nested tensors"):
+        gw.zeros(2, layout=gw.sparse_coo)
+
+
+def test_names_of_what_is_absent() -> None:
+    assert not gw.distributed.rpc.is_available()
+    assert get_proxy_mode() is None
+    with pytest.raises(NotImplementedError, match="symbolic_trace"):
+        make_fx(lambda x: x)
+    with pytest.raises(RuntimeError, match="needs an accelerator"):
+        pin_memory(gw.ones(1))
+    assert is_fake(gw.ones(1)) is False

@@ -367,3 +367,17 @@ lstm = _recurrent("lstm", "LSTM")
 gru = _recurrent("gru", "GRU")
 rnn_tanh = _recurrent("rnn_tanh", "RNN_TANH")
 rnn_relu = _recurrent("rnn_relu", "RNN_RELU")
+
+
+# -- random numbers
+
+
+def _standard_gamma(self: Tensor, generator: Any = None) -> Tensor:
+    """Random numbers of gamma distributions of rate 1, with gradients of the concentrations."""
+    return ops.standard_gamma(self, generator=generator)
+
+
+def _sample_dirichlet(self: Tensor, generator: Any = None) -> Tensor:
+    """Random points of Dirichlet distributions, whose concentrations are along the last dim."""
+    parts = _standard_gamma(self, generator)
+    return parts / parts.sum(-1, True)

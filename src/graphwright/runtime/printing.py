@@ -22,7 +22,7 @@ class PrintOptions:
         self.sci_mode: bool | None = None
 
 
-OPTIONS = PrintOptions()
+OPTIONS = PRINT_OPTS = PrintOptions()
 PROFILES = {"default": (4, 1000, 3), "short": (2, 1000, 2), "full": (4, math.inf, 3)}
 
 
@@ -167,6 +167,21 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     return text + ")"
 
 
+def _shown(tensor: Any) -> np.ndarray[Any, Any]:
+    """The values that are printed."""
+    array: np.ndarray[Any, Any] = tensor._nd
+    if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
+        array = array.astype(np.float32)
+    if tensor.dtype is dtypes.float8_e8m0fnu:
+        array = np.where(array == 2.0**-127, 0, array)  # what 0 becomes, and is equal to
+    return array
+
+
+def _tensor_str(self: Any, indent: int) -> str:
+    """The values of a tensor as text, whose further lines are indented."""
+    return _body(_shown(self), indent) if self.numel() else "[]"
+
+
 def format_tensor(tensor: Any) -> str:
     """`tensor([...])` with dtype, device, grad_fn or requires_grad where not the default.
 
@@ -182,11 +197,7 @@ def format_tensor(tensor: Any) -> str:
         suffixes.append(f"size={tuple(tensor.shape)}")
     else:
         array = tensor._nd
-        if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
-            array = array.astype(np.float32)
-        if tensor.dtype is dtypes.float8_e8m0fnu:
-            array = np.where(array == 2.0**-127, 0, array)  # what 0 becomes, and is equal to
-        body = _body(array, len(prefix) + 1) if array.size else "[]"
+        body = _body(_shown(tensor), len(prefix) + 1) if array.size else "[]"
         if array.shape != (0,) and not (array.size and OPTIONS.edgeitems):
             suffixes.append(f"size={tuple(tensor.shape)}")
     default = dtypes.get_default_dtype()

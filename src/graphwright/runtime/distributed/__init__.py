@@ -71,7 +71,7 @@ from graphwright.runtime.distributed.group import (
     new_group,
 )
 
-_MODULES = ("algorithms", "checkpoint", "device_mesh", "fsdp", "nn", "optim", "tensor")
+_MODULES = ("algorithms", "checkpoint", "device_mesh", "fsdp", "nn", "optim", "rpc", "tensor")
 _MESH = ("DeviceMesh", "init_device_mesh")
 _stores = _absent(
     "distributed",

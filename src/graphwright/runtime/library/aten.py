@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from graphwright.runtime.device import absence
+from graphwright.runtime.formats import check_placement
 from graphwright.runtime.naming import NAMING
 from graphwright.runtime.ops import _face
 from graphwright.runtime.ops.out_forms import OUT_FORMS
@@ -39,17 +41,18 @@ class AtenOp:
     an overload that the op's parameters cannot express raises AttributeError, as does `_schema`.
     """
 
-    def __init__(self, name: str, function: Callable[..., Any], entry: Op) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], entry: Op | None) -> None:
         self.__name__, self.function = name, function
-        words = [word for param in entry.schema.params for word in _words(param)]
-        if entry.name in OUT_FORMS:
+        params = entry.schema.params if entry is not None else ()
+        words = [word for param in params for word in _words(param)]
+        if entry is not None and entry.name in OUT_FORMS:
             words.append("out")
         self._words = frozenset(words)
-        self._first = entry.schema.names[0] if entry.schema.names else ""
+        self._names = [param.name for param in params]
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if "self" in kwargs:
-            kwargs[self._first] = kwargs.pop("self")
+        if "self" in kwargs and self._names:
+            kwargs[self._names[0]] = kwargs.pop("self")
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -67,7 +70,7 @@ class AtenOp:
         what = "no schemas of ATen's" if name == "_schema" else f"no overload '{name}'"
         raise AttributeError(
             f"{NAMING.root}.ops.{self!r} of graphwright has {what}: its parameters are "
-            f"{', '.join(self.function.__gw_op__.schema.names)}"  # type: ignore[attr-defined]
+            f"{', '.join(self._names)}"
         )
 
     def overloads(self) -> list[str]:
@@ -75,8 +78,36 @@ class AtenOp:
         return ["default", *sorted(self._words & {"Tensor", "Scalar", "int", "dim", "out"})]
 
 
+def _to_copy(
+    self: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool | None = None, non_blocking: bool = False, memory_format: Any = None,
+) -> Any:
+    """A copy of a tensor with another dtype, device or order in memory."""
+    check_placement("_to_copy", layout, pin_memory)
+    more = {} if memory_format is None else {"memory_format": memory_format}
+    return self.to(device or self.device, dtype or self.dtype, copy=True, **more)
+
+
+def _refuse_pinning(self: Any, device: Any = None) -> NoReturn:
+    """Raises RuntimeError: pinned memory is for accelerators."""
+    raise RuntimeError(f"aten._pin_memory: {absence('accelerator')}")
+
+
+def _refuse_sparse(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raises NotImplementedError: no tensor is sparse."""
+    raise NotImplementedError("aten._sparse_addmm: graphwright has no sparse tensors")
+
+
+_BESIDE: dict[str, Callable[..., Any]] = {
+    "_to_copy": _to_copy, "_pin_memory": _refuse_pinning, "_sparse_addmm": _refuse_sparse,
+}  # fmt: skip
+"""What is no op of the table: a conversion, and ops for what does not exist here."""
+
+
 def aten_op(name: str) -> AtenOp | None:
-    """The op of that ATen name; None where the table has none."""
+    """The op of that ATen name; None where graphwright has none."""
+    if name in _BESIDE:
+        return AtenOp(name, _BESIDE[name], None)
     function = vars(_face).get(name)
     entry = getattr(function, "__gw_op__", None)
     if function is None or entry is None:

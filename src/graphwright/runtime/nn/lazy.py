@@ -33,7 +33,7 @@ from graphwright.runtime.overriding import disabled_torch_function_impl
 from graphwright.runtime.tensor import Tensor
 
 
-class _Uninitialised:
+class UninitializedTensorMixin:
     """A tensor without a shape yet; `materialize` gives it one."""
 
     __slots__ = ()
@@ -110,10 +110,10 @@ def _operations() -> list[str]:
 
 
 for _name in _operations():
-    setattr(_Uninitialised, _name, _refusal(_name))
+    setattr(UninitializedTensorMixin, _name, _refusal(_name))
 
 
-class UninitializedParameter(_Uninitialised, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A `Parameter` whose shape is not known yet."""
 
     __slots__ = ()
@@ -131,7 +131,7 @@ class UninitializedParameter(_Uninitialised, Parameter):
         pass
 
 
-class UninitializedBuffer(_Uninitialised, Tensor):
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """A buffer whose shape is not known yet."""
 
     __slots__ = ()
@@ -147,7 +147,7 @@ class UninitializedBuffer(_Uninitialised, Tensor):
 
 def is_lazy(tensor: Any) -> bool:
     """Whether a parameter or buffer has no shape yet."""
-    return isinstance(tensor, _Uninitialised)
+    return isinstance(tensor, UninitializedTensorMixin)
 
 
 class LazyModuleMixin(Module):

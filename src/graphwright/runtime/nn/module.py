@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar, get_type_hints
 
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import bfloat16, dtype, float16, float32, float64
@@ -410,3 +410,6 @@ def _refuse_to(value: object) -> NoReturn:
         f"to() received an invalid argument of type {type(value).__name__}: "
         "expected a device, a dtype or a tensor"
     )
+
+
+Module.__annotations__ = get_type_hints(Module)  # subclasses' are evaluated with other globals

@@ -11,7 +11,9 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.overriding import disabled_torch_function_impl, has_say
 from graphwright.runtime.tensor import Tensor
 
-_LAZY = ("UninitializedBuffer", "UninitializedParameter", "is_lazy")
+_LAZY = (
+    *("UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"),
+)
 
 
 class Parameter(Tensor):

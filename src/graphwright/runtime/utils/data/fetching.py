@@ -8,6 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 
+class _DatasetKind:
+    """What a loader does with its dataset: asks it for indices (Map), or goes through it."""
+
+    Map = 0
+    Iterable = 1
+
+
 @dataclass(frozen=True)
 class Fetcher:
     """How batches are made.
@@ -22,6 +29,12 @@ class Fetcher:
     batched: bool
     collate_fn: Callable[[Any], Any]
     drop_last: bool
+
+    @classmethod
+    def of(cls, loader: Any) -> Fetcher:
+        """How a loader, or what has the same attributes, has its batches made."""
+        by_index = loader._dataset_kind == _DatasetKind.Map
+        return cls(by_index, loader._auto_collation, loader.collate_fn, loader.drop_last)
 
     def begin(self, dataset: Any) -> Callable[[Any], Any]:
         """A function from indices to their batch, for one round.

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.utils.data.fetching import Fetcher
 
 if TYPE_CHECKING:
     from graphwright.runtime.utils.data.loader import DataLoader
@@ -22,7 +23,7 @@ class _BaseDataLoaderIter:
     stopped = False
 
     def __init__(self, loader: DataLoader) -> None:
-        self._fetcher, self._dataset = loader._fetcher, loader.dataset
+        self._fetcher, self._dataset = Fetcher.of(loader), loader.dataset
         self._index_sampler = loader._index_sampler
         self._base_seed = 0
 

@@ -11,7 +11,7 @@ from typing import Any
 from graphwright.runtime.generator import Generator
 from graphwright.runtime.utils.data.collate import default_collate, default_convert
 from graphwright.runtime.utils.data.dataset import IterableDataset
-from graphwright.runtime.utils.data.fetching import Fetcher
+from graphwright.runtime.utils.data.fetching import _DatasetKind
 from graphwright.runtime.utils.data.iterators import (
     _BaseDataLoaderIter,
     _MultiProcessingDataLoaderIter,
@@ -152,6 +152,10 @@ class DataLoader:
         return _SingleProcessDataLoaderIter(self)
 
     @property
+    def _dataset_kind(self) -> int:
+        return _DatasetKind.Map if self._by_index else _DatasetKind.Iterable
+
+    @property
     def _auto_collation(self) -> bool:
         return self.batch_sampler is not None
 
@@ -159,10 +163,6 @@ class DataLoader:
     def _index_sampler(self) -> Iterable[Any]:
         """What is gone through: indices, or lists of them."""
         return self.sampler if self.batch_sampler is None else self.batch_sampler
-
-    @property
-    def _fetcher(self) -> Fetcher:
-        return Fetcher(self._by_index, self._auto_collation, self.collate_fn, self.drop_last)
 
     def check_worker_number_rationality(self) -> None:
         """A UserWarning where there are more workers than CPUs that this process may use."""
