@@ -46,6 +46,7 @@ from graphwright.runtime.device import device
 from graphwright.runtime.dtype_names import (
     cdouble,
     cfloat,
+    chalf,
     double,
     float,
     half,
@@ -56,9 +57,11 @@ from graphwright.runtime.dtype_names import (
 from graphwright.runtime.dtypes import (
     bfloat16,
     bool,
+    complex32,
     complex64,
     complex128,
     dtype,
+    float4_e2m1fn_x2,
     float8_e4m3fn,
     float8_e4m3fnuz,
     float8_e5m2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import typing
 from types import SimpleNamespace
 from typing import Any
@@ -167,3 +168,46 @@ def test_names_of_what_is_absent() -> None:
     with pytest.raises(RuntimeError, match="needs an accelerator"):
         pin_memory(gw.ones(1))
     assert is_fake(gw.ones(1)) is False
+
+
+def test_dtypes_that_are_names_alone() -> None:
+    """They compare, are keys, and are refused where a tensor would get them; no break."""
+    for absent in (gw.complex32, gw.float4_e2m1fn_x2):
+        assert pickle.loads(pickle.dumps(absent)) is absent and absent != gw.float32
+        with pytest.raises(TypeError, match="dtype"):
+            gw.zeros(2, dtype=absent)
+        with pytest.raises(TypeError, match="dtype"):
+            gw.ones(2).to(absent)
+    sizes = {gw.complex32: 4, gw.float32: 2}
+    compiled = gw.compile(lambda x: x * sizes.get(x.dtype, 1) * (x.dtype != gw.complex32),
+                          fullgraph=True)
+    assert compiled(gw.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_operands_of_einsum_in_one_list_ask_classes() -> None:
+    """Whether given one by one or in a list: the call is recorded with each of them."""
+    graph = fx.Graph()
+    tracer = fx.Tracer()
+    x, y = (fx.Proxy(graph.placeholder(name), tracer) for name in "xy")
+    tracer.graph = graph
+    made = gw.einsum("i,i", [x, y])
+    assert made.node.args == ("i,i", x.node, y.node)
+    a = gw.arange(3.0)
+    assert gw.einsum("i,i", [a, a]).item() == gw.einsum(a, [0], a, [0]).item() == 5.0
+
+
+@pytest.mark.parametrize("device", ["mps", "xpu", "hpu"])
+def test_autocast_of_devices_that_do_not_exist(device: str) -> None:
+    """It is off; switching it on warns and leaves it off."""
+    assert not gw.is_autocast_enabled(device)
+    assert gw.get_autocast_dtype(device) is (gw.bfloat16 if device == "hpu" else gw.float16)
+    with pytest.warns(UserWarning, match="Disabling"), gw.autocast(device):
+        assert (gw.ones(1, 1) @ gw.ones(1, 1)).dtype is gw.float32
+
+
+def test_bases_of_layers() -> None:
+    modules = gw.nn.modules
+    assert issubclass(gw.nn.ReflectionPad2d, modules.padding._ReflectionPadNd)
+    assert not issubclass(gw.nn.ReflectionPad2d, modules.padding._ConstantPadNd)
+    assert issubclass(gw.nn.AdaptiveAvgPool2d, modules.pooling._AdaptiveAvgPoolNd)
+    assert not issubclass(gw.nn.AdaptiveMaxPool2d, modules.pooling._AdaptiveAvgPoolNd)

@@ -8,6 +8,7 @@ half = dtypes.float16
 float = dtypes.float32
 double = dtypes.float64
 cfloat = dtypes.complex64
+chalf = dtypes.complex32
 cdouble = dtypes.complex128
 short = dtypes.int16
 int = dtypes.int32

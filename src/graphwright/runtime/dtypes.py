@@ -79,6 +79,30 @@ class dtype:
         return self
 
 
+class AbsentDtype:
+    """An element type of PyTorch's that no tensor has here: a name to compare with.
+
+    Attributes: as of `dtype`. Functions that are given one raise TypeError.
+    """
+
+    __slots__ = ("is_complex", "is_floating_point", "is_signed", "itemsize", "name")
+
+    def __init__(self, name: str, itemsize: int, kind: str) -> None:
+        self.name, self.itemsize = name, itemsize
+        self.is_complex, self.is_floating_point = kind == "c", kind == "f"
+        self.is_signed = True
+
+    def __repr__(self) -> str:
+        return f"{NAMING.root}.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+complex32 = AbsentDtype("complex32", 4, "c")
+float4_e2m1fn_x2 = AbsentDtype("float4_e2m1fn_x2", 1, "f")
+
+
 def _register(name: str, code: int, numpy: Any, kind: str) -> dtype:
     result = dtype(name, code, np.dtype(numpy), kind)
     _core.register_dtype(code, result, result.numpy, kind in "fc")

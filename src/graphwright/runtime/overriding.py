@@ -162,7 +162,7 @@ def _as_called(op: Op, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str
     for param, value in zip(op.schema.params, args, strict=False):
         if param.type == "LoneDim" and isinstance(value, tuple):
             value = value[0] if len(value) == 1 else None       # all of them
-        if param.type == "object*":
+        if param.type in ("object*", "Operands*"):
             positional += value
         elif param.default is REQUIRED and not param.kwonly and not named:
             positional.append(value)

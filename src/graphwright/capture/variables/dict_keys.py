@@ -11,6 +11,7 @@ from graphwright.capture import _eval_frame
 from graphwright.capture.source import KeySource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.record_keys import is_known_record, wrap_record_key
+from graphwright.runtime.dtypes import AbsentDtype
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.size import Size
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
 
 _MOST_OBJECTS = 256
-_FIXED = (type, types.FunctionType, DType, enum.Enum)
+_FIXED = (type, types.FunctionType, DType, AbsentDtype, enum.Enum)
 _FIXED_HASHES = tuple([kind.__hash__ for kind in (object, type, int, str, enum.Enum)])
 
 

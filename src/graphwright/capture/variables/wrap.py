@@ -115,6 +115,7 @@ from graphwright.capture.variables.wrap_callables import (
 from graphwright.ir.graph_module import GraphModule
 from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
+from graphwright.runtime.dtypes import AbsentDtype
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.formats import layout, memory_format
 from graphwright.runtime.generator import DefaultGenerator, Generator, default_generator
@@ -483,6 +484,7 @@ _BY_TYPE: dict[type, Rule] = {
     **{kind: _constant for kind in (type(None), type(Ellipsis))},
     type(NotImplemented): _identified_constant,
     DType: _identified_constant,
+    AbsentDtype: _identified_constant,
     memory_format: _identified_constant,
     layout: _identified_constant,
     Device: _identified_constant,

@@ -96,11 +96,20 @@ def _refused(why: str) -> bool:
     return False
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("hpu", "xla"), dtypes.bfloat16),
+    **dict.fromkeys(("ipu", "mps", "mtia", "xpu"), dtypes.float16),
+}
+"""Devices of which graphwright has no tensors, and what PyTorch's autocast runs products in."""
+
+
 def _known(device_type: str) -> str:
     """The kind of device that a str names. RuntimeError where it has no autocast, TypeError for
     what is no str."""
     require_kind("autocast", "device_type", device_type, str)
     kind = device_type.partition(":")[0]
+    if kind in _ELSEWHERE:
+        return kind
     if kind not in ("cpu", "cuda") or Device(device_type).type != kind:
         raise RuntimeError(f"User specified an unsupported autocast device_type {device_type!r}")
     return kind
@@ -118,7 +127,10 @@ def is_autocast_enabled(device_type: str = "cpu") -> bool:
 
 def get_autocast_dtype(device_type: str) -> Any:
     """What autocast runs products in: bfloat16 on CPUs unless set otherwise."""
-    return lower_dtype(current()) if _known(device_type) == "cpu" else dtypes.float16
+    kind = _known(device_type)
+    if kind == "cpu":
+        return lower_dtype(current())
+    return _ELSEWHERE.get(kind, dtypes.float16)
 
 
 def is_autocast_cache_enabled() -> bool:

@@ -7,6 +7,7 @@ so that each overload which the function's parameters can express is that functi
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NoReturn
 
 from graphwright.runtime.device import absence
@@ -106,8 +107,11 @@ _BESIDE: dict[str, Callable[..., Any]] = {
 
 def aten_op(name: str) -> AtenOp | None:
     """The op of that ATen name; None where graphwright has none."""
-    if name in _BESIDE:
-        return AtenOp(name, _BESIDE[name], None)
+    beside = _BESIDE.get(name)
+    if name.startswith("_foreach_"):
+        beside = import_module("graphwright.runtime.foreach").FUNCTIONS.get(name)
+    if beside is not None:
+        return AtenOp(name, beside, None)
     function = vars(_face).get(name)
     entry = getattr(function, "__gw_op__", None)
     if function is None or entry is None:

@@ -84,40 +84,48 @@ class ZeroPad3d(_ZeroPad):
     _ndim = 3
 
 
-class ReflectionPad1d(_Pad):
+class _ReflectionPad(_Pad):
+    _mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPad):
     """Reflection at the border of the last dimension, whose element is not repeated."""
 
-    _ndim, _mode = 1, "reflect"
+    _ndim = 1
 
 
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_ReflectionPad):
     """Reflection at the borders of the last two dimensions."""
 
-    _ndim, _mode = 2, "reflect"
+    _ndim = 2
 
 
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_ReflectionPad):
     """Reflection at the borders of the last three dimensions."""
 
-    _ndim, _mode = 3, "reflect"
+    _ndim = 3
 
 
-class ReplicationPad1d(_Pad):
+class _ReplicationPad(_Pad):
+    _mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPad):
     """The border elements of the last dimension, repeated."""
 
-    _ndim, _mode = 1, "replicate"
+    _ndim = 1
 
 
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_ReplicationPad):
     """The border elements of the last two dimensions, repeated."""
 
-    _ndim, _mode = 2, "replicate"
+    _ndim = 2
 
 
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_ReplicationPad):
     """The border elements of the last three dimensions, repeated."""
 
-    _ndim, _mode = 3, "replicate"
+    _ndim = 3
 
 
 class _CircularPad(_Pad):

@@ -257,19 +257,23 @@ class _AdaptivePool(Module):
         return f"output_size={self.output_size}"
 
 
-class AdaptiveAvgPool1d(_AdaptivePool):
+class _AdaptiveAvgPool(_AdaptivePool):
+    """Means."""
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """Means over `output_size` cells, whatever the input's length."""
 
     _function = staticmethod(F.adaptive_avg_pool1d)
 
 
-class AdaptiveAvgPool2d(_AdaptivePool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """Means over a grid of `output_size` cells, whatever the input's height and width."""
 
     _function = staticmethod(F.adaptive_avg_pool2d)
 
 
-class AdaptiveAvgPool3d(_AdaptivePool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """Means over a grid of `output_size` cells, whatever the input's sizes."""
 
     _function = staticmethod(F.adaptive_avg_pool3d)

@@ -19,6 +19,7 @@ from graphwright.runtime.ops.normalise import (
     as_tensors,
     by_word,
     given_dim,
+    one_by_one,
     refuse_none,
     refuse_surplus,
     same_as,
@@ -3006,7 +3007,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 
 
 def einsum(equation: Any, *operands: Any) -> Any:
-    return _dispatch(_einsum, (equation, operands))
+    return _dispatch(_einsum, (equation, one_by_one(equation, operands)))
 
 
 def einsum_nest(operands: Sequence[Tensor], equation: Any) -> Any:

@@ -237,8 +237,7 @@ def _einsum(equation: Any, operands: tuple[Any, ...]) -> Any:
         terms, output, tensors = _from_sublists((equation, *operands))
     else:
         terms, output = _parsed(equation)
-        single = len(operands) == 1 and isinstance(operands[0], list | tuple)
-        tensors = list(operands[0] if single else operands)
+        tensors = list(operands)
     require_tensors("einsum", tensors)
     if len(tensors) == 2 and len(terms) == 2 and output is not None:
         plan = _pair_plan((tuple(terms[0]), tuple(terms[1])), tuple(output))
@@ -554,7 +553,7 @@ define(
     public=False,
 )
 define(
-    "einsum(object equation, object* operands)",
+    "einsum(object equation, Operands* operands)",
     Kind.COMPOSITE,
     decompose=_recorded,
     eager=_einsum_eager,

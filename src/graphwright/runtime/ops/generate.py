@@ -51,6 +51,7 @@ from graphwright.runtime.ops.normalise import (
     as_size,
     as_size_optional,
     as_tensors,
+    one_by_one,
     by_word,
     first_ndim,
     given_dim,
@@ -174,7 +175,7 @@ def _parameters(op: Op, params: tuple[Param, ...], first: str | None) -> str:
         if i == 0 and first is not None:
             parts.append(first)
             continue
-        if param.type == "object*":
+        if param.type in ("object*", "Operands*"):
             parts.append(f"*{param.name}: Any")
             star = True
             continue

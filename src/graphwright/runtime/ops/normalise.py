@@ -12,6 +12,7 @@ from graphwright.runtime.size import Size
 
 NORMALISERS = {
     "Tensor[]": 'as_tensors({0}, "{op}")',
+    "Operands*": "one_by_one(equation, {0})",
     "Tensor?[]": 'as_tensors({0}, "{op}")',
     "Dim": "wrap_dim({0}, {ndim})",
     "Dim?": "wrap_dim_optional({0}, {ndim})",
@@ -210,6 +211,16 @@ def as_tensors(tensors: Any, name: str) -> tuple[Any, ...]:
     raise TypeError(
         f"{name}(): argument must be a tuple or list of Tensors, not {type(tensors).__name__}"
     )
+
+
+def one_by_one(equation: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What stands behind an equation: given one by one, or in one list. Behind a tensor, which
+    begins the format of sublists, it is left as it is."""
+    if len(operands) == 1 and isinstance(equation, str):
+        only = operands[0]
+        if isinstance(only, list | tuple):
+            return tuple(only)
+    return operands
 
 
 def by_word(

@@ -19,6 +19,7 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
     Scalar|str Scalar|str?              a number, or a word that the kernel knows
     Ints|None Ints|Tensor Ints|str      Ints, where an item may be None; or a tensor; or a word
     object*                             all positional arguments from here on, as a tuple
+    Operands*                           the same, or the items of one list behind an equation
     anything else                       handed through as it is
 """
 

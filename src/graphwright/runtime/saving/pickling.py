@@ -346,7 +346,7 @@ _SCALARS: dict[type, Callable[[Pickler, Any], None]] = {
     DType: lambda pickler, value: pickler._name("torch", value.name),
     Device: lambda pickler, value: pickler._call("torch", "device", str(value)),
     layout: lambda pickler, value: pickler._call(
-        "torch.serialization", "_get_layout", "torch.strided"
+        "torch.serialization", "_get_layout", f"torch.{value.name}"
     ),
 }
 

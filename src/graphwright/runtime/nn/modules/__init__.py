@@ -44,8 +44,13 @@ _BASES = {
     "conv": {"_ConvTransposeNd": "_ConvTranspose"},
     "loss": {"_Loss": "Loss", "_WeightedLoss": "WeightedLoss"},
     "module": {"_EXTRA_STATE_KEY_SUFFIX": "EXTRA_STATE"},
+    "padding": {
+        "_CircularPadNd": "_CircularPad", "_ConstantPadNd": "_ConstantPad",
+        "_ReflectionPadNd": "_ReflectionPad", "_ReplicationPadNd": "_ReplicationPad",
+    },
     "pooling": {
-        "_AdaptiveMaxPoolNd": "_AdaptiveMaxPool", "_LPPoolNd": "_LPPool", "_MaxPoolNd": "_MaxPool",
+        "_AdaptiveAvgPoolNd": "_AdaptiveAvgPool", "_AdaptiveMaxPoolNd": "_AdaptiveMaxPool",
+        "_AvgPoolNd": "_AvgPool", "_LPPoolNd": "_LPPool", "_MaxPoolNd": "_MaxPool",
         "_MaxUnpoolNd": "_MaxUnpool",
     },
     "transformer": {"_get_activation_fn": "_activation", "_get_clones": "_clones"},
