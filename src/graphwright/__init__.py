@@ -198,9 +198,9 @@ if _typing.TYPE_CHECKING:
 _FOLDERS = (
     *("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed"),
     *("distributions", "fft", "func", "functional", "library", "linalg", "masked", "mps"),
-    *("mtia", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random"),
-    *("return_types", "serialization", "signal", "special", "storage", "testing", "types"),
-    *("utils", "version", "xpu"),
+    *("mtia", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "quasirandom"),
+    *("random", "return_types", "serialization", "signal", "special", "storage", "testing"),
+    *("types", "utils", "version", "xpu"),
     *("_custom_ops", "_functorch", "_jit_internal", "_subclasses", "_tensor", "_tensor_str"),
 )
 _install_aliases(_FOLDERS)

@@ -152,6 +152,7 @@ def test_what_is_beside_the_op_table_in_aten() -> None:
     copy = aten._to_copy.default(x)
     assert copy is not x and gw.equal(copy, x)
     assert aten._to_copy(x, dtype=gw.int64).dtype is gw.int64
+    assert aten._foreach_add.default([x], 1)[0].tolist() == [2.0, 2.0]
     with pytest.raises(RuntimeError, match="no ACCELERATOR devices"):
         aten._pin_memory.default(x)
     with pytest.raises(NotImplementedError, match="no sparse tensors"):

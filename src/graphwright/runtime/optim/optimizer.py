@@ -80,6 +80,9 @@ class Optimizer:
         if "step" in cls.__dict__:
             cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
+    def _patch_step_function(self) -> None:
+        """Without effect: what hooks need of `step` is done when a class is made."""
+
     # -- groups
 
     def add_param_group(self, param_group: Group) -> None:
