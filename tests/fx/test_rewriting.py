@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -265,3 +266,23 @@ def test_nodes_carry_what_programs_note_on_them() -> None:
     graph.call_function(log, (x,))
     graph.output(x)
     assert graph.eliminate_dead_code() and [n.name for n in graph.nodes] == ["x", "log", "output"]
+
+
+def test_results_in_dicts_of_other_classes() -> None:
+    """Nodes in an OrderedDict are found, and the result is a plain dict, as in PyTorch."""
+    model = gw.nn.Sequential(gw.nn.Linear(2, 2), gw.nn.ReLU())
+    graph = fx.symbolic_trace(model).graph
+    output = next(iter(reversed(graph.nodes)))
+    value = output.args[0]
+    graph.erase_node(output)
+    graph.output(OrderedDict(first=value, again=value))
+    x = gw.randn(3, 2)
+    found = fx.GraphModule(model, graph)(x)
+    assert type(found) is dict and gw.equal(found["again"], model(x))
+    assert graph._tracer_cls is fx.Tracer
+
+    class Two(gw.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return OrderedDict(out=x + 1)
+
+    assert fx.symbolic_trace(Two())(x)["out"].shape == (3, 2)

@@ -226,7 +226,7 @@ class Tracer(TracerBase):
             _depth += 1
             try:
                 function = self._take_root(root)
-                self.graph = Graph()
+                self.graph = Graph(tracer_cls=type(self))
                 names = function.__globals__
                 annotations = getattr(inspect.unwrap(function), "__annotations__", {})
                 doors.exchange(library_doors())

@@ -30,15 +30,19 @@ class Graph:
 
     Attributes:
         signature: how the arguments and results of calls are nested, where they are.
+        _tracer_cls: the class of the tracer that made it, as libraries ask; None of others.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, owning_module: GraphModule | None = None, tracer_cls: type | None = None
+    ) -> None:
         self._root = Node(self, "", "root", "", (), {})
         self._insert_before = self._root
         self._names: set[str] = set()
         self._counts: dict[str, int] = {}
         self._length = 0
-        self._owner: weakref.ref[GraphModule] | None = None
+        self.owning_module = owning_module
+        self._tracer_cls = tracer_cls
         self.signature: Signature | None = None
 
     @property

@@ -10,7 +10,8 @@ There are six kinds, told apart by `op`:
     output          returns args[0]
 
 `args` and `kwargs` hold nodes, constants, and tuples, lists, dicts and slices of them; lists and
-dicts are held as immutable ones. The args of a placeholder are its default, if it has one.
+dicts are held as immutable ones, of other classes of dicts those that have nodes. The args of a
+placeholder are its default, if it has one.
 """
 
 from __future__ import annotations
@@ -71,7 +72,15 @@ def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     if isinstance(value, tuple):
         items = [map_leaves(item, function) for item in value]
         return kind(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, dict):
+        return _other_dict(value, {key: map_leaves(item, function) for key, item in value.items()})
     return function(value)
+
+
+def _other_dict(value: dict[Any, Any], items: dict[Any, Any]) -> Any:
+    """Of a dict of another class, `items` in a plain one; itself if they are those it has."""
+    same = all([items[key] is value[key] for key in items])
+    return value if same else items
 
 
 def _frozen(value: Any, found: dict[Node, None]) -> Any:
@@ -93,6 +102,11 @@ def _frozen(value: Any, found: dict[Node, None]) -> Any:
         if all(map(operator.is_, items, value)):
             return value
         return kind(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, dict):     # of another class
+        inner: dict[Node, None] = {}
+        frozen = {key: _frozen(item, inner) for key, item in value.items()}
+        found.update(inner)
+        return immutable_dict(frozen) if inner else value
     return value
 
 

@@ -99,7 +99,7 @@ def _accepted(value: Any, base: str, levels: Sequence[str]) -> Any:
         if last == "?":
             return None if value is None else _accepted(value, base, inner)
         if isinstance(value, list | tuple):
-            return type(value)([_accepted(part, base, inner) for part in value])
+            return [_accepted(part, base, inner) for part in value]
         if last != "[]":
             return [_accepted(value, base, inner)] * int(last[1:-1])
         raise TypeError
