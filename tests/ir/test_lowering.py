@@ -206,6 +206,44 @@ def test_an_argument_written_through_a_detached_view_has_no_history() -> None:
     assert lowered.tangents == [1]
 
 
+def a_detached_value_with_a_history_of_its_own(x: Any, w: Any) -> Any:
+    y = x * 2
+    shown = y.detach()
+    rows = shown.view(2, 2)
+    shown.add_(w)
+    with no_grad():
+        rows.mul_(3)
+    rows[0].mul_(w[:2])
+    return rows.sin() * w.view(2, 2), y * w
+
+
+def leaving_alone(x: Any, w: Any) -> Any:
+    shown = (x * 2).detach()
+    shown.add_(w)
+    return shown
+
+
+@pytest.mark.parametrize("fn", [a_detached_value_with_a_history_of_its_own, leaving_alone])
+def test_a_detached_view_of_an_intermediate_may_have_a_history_of_its_own(fn: Any) -> None:
+    lowered = check(fn, floats(4, grad=False), floats(4))
+    assert lowered.backward is not None
+
+
+def leaving_with_its_memory(x: Any, w: Any) -> Any:
+    y = x * 2
+    shown = y.detach()
+    shown.add_(w)
+    return y, shown
+
+
+def written_by_another_afterwards(x: Any, w: Any) -> Any:
+    y = x * 2
+    shown = y.detach()
+    shown.add_(w)
+    y.add_(1)
+    return shown * 2
+
+
 def with_a_history_of_its_own(x: Any, w: Any) -> Any:
     shown = x.detach()
     shown.add_(w)
@@ -227,10 +265,11 @@ def of_a_view_that_is_not_recorded(x: Any, w: Any) -> Any:
 
 
 @pytest.mark.parametrize("fn", [
-    with_a_history_of_its_own, leaving_with_it, of_a_view_that_is_not_recorded])
+    with_a_history_of_its_own, leaving_with_it, leaving_with_its_memory,
+    written_by_another_afterwards, of_a_view_that_is_not_recorded])
 def test_views_with_another_history_than_their_memory_are_refused(fn: Any) -> None:
     module, fakes = captured(fn, [floats(4, grad=False), floats(4)])
-    with pytest.raises(CannotLower, match=r"detach|no_grad"):
+    with pytest.raises(CannotLower, match=r"detach|no_grad|history of its own"):
         lower_graph(module, fakes, needs_grad=True)
 
 

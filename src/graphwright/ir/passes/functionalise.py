@@ -25,7 +25,8 @@ of its view and puts it back through the chain; the other views are taken from t
 they are next read. Results that share memory with inputs or with one another, and views with gaps
 or overlaps, are left to the caller, who makes them from those tensors by the same view ops.
 Where a tensor with a history is written under `no_grad`, or through `detach()`, its new value
-carries the history that it had (`ir.carried`).
+carries the history that it had (`ir.carried`). An intermediate without one that is written with
+one through `detach()` has that history for the detached view, its views, and nothing else.
 An input that is the second name of another's memory, its `.data` (`second_names` of the module),
 is a detached view of that one's root; memory written under the second name only is written there.
 """
@@ -91,6 +92,7 @@ class Root(Record, frozen=False, eq=False):
     strides of its first tensor in eager execution. `tracked`: its value has a history on the
     tape; `severed`: it was written behind the tape's back since; `recorded`: a write was recorded.
     `apart`: a detached view of it was written with a history, which is that view's alone.
+    `owner`: the `detach` whose result and its views have the history of `value`; others have none.
     `second`: the input by which alone it was written, where that is its second name.
     """
 
@@ -102,6 +104,7 @@ class Root(Record, frozen=False, eq=False):
     severed: bool = False
     recorded: bool = False
     apart: bool = False
+    owner: Node | None = None
     second: int = -1
     writes: list[Write] = field(default_factory=list)
 
@@ -111,10 +114,15 @@ class Root(Record, frozen=False, eq=False):
         detached: whether what was written may have a history.
         """
         self.severed |= self.tracked
-        if self.tracked:
+        if self.tracked or self.owner is not None:
             self.value = carry(self.value, before)
         elif detached:
             self.value = ops.detach(self.value)
+
+    def disown(self) -> None:
+        """Its value has no history, and its detached views one that is not known, if any had."""
+        if self.owner is not None:
+            self.owner, self.apart, self.value = None, True, ops.detach(self.value)
 
     def written_back(self) -> Any:
         """The new value for the caller's tensor, whose history no unseen write changes."""
@@ -126,7 +134,8 @@ class Alias(Record, frozen=False, eq=False):
 
     `region`: what the chain shows. `second`: the input that it is a view of, where that is the
     second name of the root's memory. `recorded`: whether the tape knows that it is a view.
-    `windows`: the views on the way that may show some places more than once.
+    `windows`: the views on the way that may show some places more than once. `detachment`: the
+    last `detach` on the way.
     """
 
     root: Root
@@ -137,11 +146,29 @@ class Alias(Record, frozen=False, eq=False):
     second: int = -1
     recorded: bool = True
     windows: tuple[FakeTensor, ...] = ()
+    detachment: Node | None = None
 
     @property
     def detached(self) -> bool:
         """Whether the tape does not see through it to its root."""
         return any(op.name == "detach" for op, _ in self.chain)
+
+    @property
+    def owns(self) -> bool:
+        """Whether the history of the root's value is that of its detached part."""
+        return self.root.owner is not None and self.root.owner is self.detachment
+
+    @property
+    def has_history(self) -> bool:
+        """Whether the tape has a history of it."""
+        return self.owns or (self.root.tracked and not self.detached)
+
+    @property
+    def steps(self) -> tuple[ViewStep, ...]:
+        """The chain, through which the history of the root's value is seen if it is its own."""
+        if not self.owns:
+            return self.chain
+        return tuple(step for step in self.chain if step[0].name != "detach")
 
     def read(self, tracked: bool = False) -> Any:
         """Its present value. Raises: CannotLower if `tracked` and its history is not known."""
@@ -150,11 +177,13 @@ class Alias(Record, frozen=False, eq=False):
                               "gradients")
         if tracked:
             self.require_one_history()
-        if not self.chain:
-            return self.root.value
+        value = self._present() if self.chain else self.root.value
+        return ops.detach(value) if self.root.owner is not None and not self.owns else value
+
+    def _present(self) -> Any:
         if self.version != self.root.version:
             value, seen = self._found()
-            for step in self.chain[seen:]:
+            for step in self.steps[seen:]:
                 value = view_again(step, value)
             self.value, self.version = value, self.root.version
         return self.value
@@ -177,21 +206,26 @@ class Alias(Record, frozen=False, eq=False):
             raise CannotLower("a tensor was written through detach() with a history, and is then "
                               "used with gradients")
 
-    def write(self, value: Any, seen: bool) -> None:
+    def write(self, value: Any, seen: bool, owned: bool = False) -> None:
         """Make `value` its present value, and change the memory accordingly.
 
-        `seen`: whether the tape sees it, and reads of the same region may take `value` itself.
+        `seen`: whether the tape sees it, and reads of the same region may take `value` itself;
+        `owned`: whether it has a history, which is that of the detached part alone.
         """
         root = self.root
+        if owned:
+            root.owner = self.detachment
+        elif not self.owns:
+            root.disown()
         alone = not root.version or root.second == self.second
         root.second = self.second if alone else -1
-        before, root.value = root.value, put_back(root.value, self.chain, value)
+        before, root.value = root.value, put_back(root.value, self.steps, value)
         root.writes = [*root.writes, Write(self.region, value, before)] if seen else []
         root.version += 1
         self.value, self.version = value, self.root.version
-        if not seen:
+        if not seen and not owned:
             root.carry(before, self.detached)
-            self.version = root.version if self.detached else -1
+            self.version = root.version if self.detached and not self.owns else -1
 
 
 class Functional(Record, frozen=False):
@@ -300,10 +334,11 @@ class _Run(Replay):
         root = parent.root
         version = -1 if root.writes else root.version
         windows = parent.windows
+        detachment = node if op.name == "detach" else parent.detachment
         if parent.chain and parent.chain[-1][0].name in _REPEATING:
             windows = (*windows, node.args[0].meta["val"])
         return Alias(root, (*parent.chain, step), region, value, version, parent.second,
-                     parent.recorded and self.with_history, windows)
+                     parent.recorded and self.with_history, windows, detachment)
 
     def _mutate(self, op: Op, node: Node) -> Alias:
         alias: Alias = self.env[node.args[0]]
@@ -318,8 +353,10 @@ class _Run(Replay):
         if op.name == "copy_" and args[0] is args[1] and memory.version:
             return alias
         seen = not self.needs_grad or (self.with_history and not alias.detached)
-        alias.write(_new_value(op, args), seen)
-        if self._has_history(node):
+        history = self._has_history(node)
+        owned = not seen and history and self._may_own(alias)
+        alias.write(_new_value(op, args), seen, owned)
+        if history and not owned:
             memory.tracked |= seen
             memory.recorded |= seen
             memory.apart |= not seen
@@ -327,7 +364,15 @@ class _Run(Replay):
 
     def _has_history(self, node: Node) -> bool:
         inputs = [self.env[n] for n in node.all_input_nodes] if self.with_history else []
-        return any(a.root.tracked and not a.detached for a in inputs if isinstance(a, Alias))
+        return any(a.has_history for a in inputs if isinstance(a, Alias))
+
+    @staticmethod
+    def _may_own(alias: Alias) -> bool:
+        """Whether what is written with a history has it to itself: nothing else of the memory has
+        one, and the memory is no caller's."""
+        root = alias.root
+        free = root.owner is None and not root.tracked and not root.apart
+        return alias.owns or (free and root.input_index == -1 and alias.detachment is not None)
 
 
 _DETACHED: tuple[ViewStep, ...] = ((ops.detach.__gw_op__, ()),)  # type: ignore[attr-defined]
@@ -385,6 +430,8 @@ def _describe_outputs(
             continue
         root = result.root
         result.require_one_history()
+        if result.owns and len(aliases[root]) > 1:
+            raise CannotLower("results share memory, of which one has a history of its own")
         if root.input_index >= 0:
             index, views = root.input_index, result.chain
             if result.second >= 0:
