@@ -287,3 +287,19 @@ def test_functions_are_told_apart_without_a_break(first):
         assert captured.agrees(X, first, second) and captured.agrees(X, second, first)
         assert captured.agrees(X, first, first) and captured.agrees(X, first, second)
         assert captured.breaks == []
+
+
+def known(b):
+    return b
+
+
+def test_a_function_that_the_frame_makes_is_no_other() -> None:
+    def f(x, other):
+        def made(b):
+            return b
+
+        return made(x) + 1, made is known, made is made, made is not other, other is known
+
+    captured = Captured(f)
+    assert captured.agrees(X, known) and captured.agrees(X, lambda b: b)
+    assert captured.breaks == []

@@ -100,6 +100,33 @@ def test_signatures_of_wrappers_show_the_wrapped_function() -> None:
     assert captured.breaks == []
 
 
+def test_signatures_of_functions_that_the_frame_makes() -> None:
+    def f(x: Any, n: int) -> Any:
+        def step(y: Any, k: int = 2, *, z: float = 0.5) -> int:
+            return y + n
+
+        @functools.wraps(step)
+        def wrapper(*args: Any) -> Any:
+            return step(*args)
+
+        shown = inspect.signature(wrapper)
+        defaults = [parameter.default for parameter in shown.parameters.values()][1:]
+        own = inspect.signature(lambda b, h, q, kv: q >= kv - n)
+        return wrapper(x), defaults, list(shown.parameters), len(own.parameters), str(shown)
+
+    check(f, X, 3, graphs=1)
+
+
+def test_a_default_that_is_a_tensor_is_left_to_python() -> None:
+    def f(x: Any) -> Any:
+        def step(y: Any, k: Any = x) -> Any:
+            return y
+
+        return step(x) + 1, list(inspect.signature(step).parameters)
+
+    check(f, X, breaks=None)
+
+
 @pytest.mark.parametrize("name", ["__wrapped__", "__signature__"])
 def test_signatures_that_functions_say_themselves_are_left_to_python(name: str) -> None:
     def step(x: Any) -> Any:

@@ -109,6 +109,22 @@ def test_compiled_it_is_one_graph() -> None:
     assert (stats.graphs, stats.breaks, stats.fallbacks) == (1, 0, 0)
 
 
+def test_a_mask_that_is_made_in_the_graph_ends_none() -> None:
+    q, k, v = tensors(4, 4, 4)
+
+    def f(q: Any, k: Any, v: Any, n: int) -> Any:
+        def seen(b: Any, h: Any, i: Any, j: Any) -> Any:
+            return i >= j - n
+
+        mask = flex.create_block_mask(seen, q.shape[0], None, q.shape[2], k.shape[2])
+        return flex.flex_attention(q, k, v, block_mask=mask)
+
+    compiled = gw.compile(f)
+    gw.testing.assert_close(compiled(q, k, v, 1), f(q, k, v, 1))
+    stats = gw.compiler.stats(compiled)
+    assert (stats.graphs, stats.breaks, stats.fallbacks) == (1, 0, 0)
+
+
 def test_half_types_are_summed_in_float32() -> None:
     q, k, v = tensors(4, 4, 4)
     half = [one.bfloat16() for one in (q, k, v)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+import types
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
@@ -16,7 +17,13 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
+from graphwright.capture.variables.functions import (
+    BoundMethodVariable,
+    FunctionVariable,
+    NestedFunctionVariable,
+    UserFunctionVariable,
+)
+from graphwright.capture.variables.mappings import DictVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -33,9 +40,7 @@ def signature_of(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     subject = args[0].realize() if len(args) == 1 and not kwargs else None
     bound = isinstance(subject, BoundMethodVariable)
     shown = subject.function.realize() if isinstance(subject, BoundMethodVariable) else subject
-    function, source = _wrapped_by(tx, shown)
-    _guard_shown(tx, function, source)
-    made = inspect.signature(function.function)
+    made, source = _own_signature(tx, _wrapped_by(tx, shown))
     if bound:
         first, *rest = made.parameters.values()
         if first.kind not in _POSITIONAL:
@@ -44,25 +49,56 @@ def signature_of(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.output.wrap(made, ConstSource(made, f"inspect.signature({source})"))
 
 
-def _wrapped_by(
-    tx: Translator, function: VariableTracker | None
-) -> tuple[UserFunctionVariable, Source]:
+def _wrapped_by(tx: Translator, function: VariableTracker | None) -> FunctionVariable:
     """The function at the end of the `__wrapped__`, whose parameters `inspect` shows."""
     passed: set[int] = set()
-    while isinstance(function, UserFunctionVariable) and function.source is not None:
-        held, source = function.function.__dict__, function.source
-        for name in _SHOWN_INSTEAD:
-            if name in held:
+    while isinstance(function, (UserFunctionVariable, NestedFunctionVariable)):
+        held = _attributes(function)
+        for name in (*_SHOWN_INSTEAD, "__wrapped__"):
+            if name not in held:
+                if function.source is not None:
+                    tx.guards.missing(AttrSource(function.source, name))
+            elif name != "__wrapped__":
                 unsupported("GB0004", f"call of inspect.signature on a function with {name}")
-            tx.guards.missing(AttrSource(source, name))
         if "__wrapped__" not in held:
-            tx.guards.missing(AttrSource(source, "__wrapped__"))
-            return function, source
-        if id(function.function) in passed:
+            return function
+        if id(held) in passed:
             break
-        passed.add(id(function.function))
+        passed.add(id(held))
         function = function.getattr(tx, "__wrapped__").realize()
     unsupported("GB0004", "call of inspect.signature")
+
+
+def _attributes(function: UserFunctionVariable | NestedFunctionVariable) -> dict[str, Any]:
+    if isinstance(function, NestedFunctionVariable):
+        return function.attributes
+    return function.function.__dict__
+
+
+def _own_signature(tx: Translator, function: FunctionVariable) -> tuple[inspect.Signature, str]:
+    """The signature and the function's name; guarded unless the function is the frame's own."""
+    if isinstance(function, NestedFunctionVariable):
+        return inspect.signature(_likeness(function)), function.describe()
+    assert isinstance(function, UserFunctionVariable) and function.source is not None
+    _guard_shown(tx, function, function.source)
+    return inspect.signature(function.function), str(function.source)
+
+
+def _likeness(function: NestedFunctionVariable) -> types.FunctionType:
+    """A function with the parameters of one that the frame made.
+
+    A graph break unless their defaults and annotations are constants or classes.
+    """
+    cells = tuple([types.CellType() for _ in function.closure])
+    defaults = tuple([value.realize().as_constant() for value in function.defaults])
+    made = types.FunctionType(function.code, {}, None, defaults or None, cells)
+    made.__kwdefaults__ = {
+        name: value.realize().as_constant() for name, value in function.kwdefaults.items()}
+    notes = function.attributes.get("__annotations__")
+    if isinstance(notes, DictVariable):
+        made.__annotations__ = {
+            name: value.realize().as_constant() for name, (_, value) in notes.entries.items()}
+    return made
 
 
 def _guard_shown(tx: Translator, function: UserFunctionVariable, source: Source) -> None:

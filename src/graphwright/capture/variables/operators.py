@@ -33,6 +33,7 @@ from graphwright.capture.variables.floats import number_operation
 from graphwright.capture.variables.functions import (
     BoundMethodVariable,
     FunctionVariable,
+    NestedFunctionVariable,
     UserFunctionVariable,
 )
 from graphwright.capture.variables.mappings import DictVariable, DictView, tell_apart
@@ -266,6 +267,8 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
         return _function_of(tx, left) is _function_of(tx, right)
     if left.python_type() is not right.python_type():
         return False
+    if isinstance(left, NestedFunctionVariable) or isinstance(right, NestedFunctionVariable):
+        return False                # one made by the frame is none that was there, nor another
     if isinstance(left, ReferenceVariable) and isinstance(right, ReferenceVariable):
         return left.value is right.value
     if isinstance(left, ReferenceVariable) or isinstance(right, ReferenceVariable):
