@@ -398,3 +398,23 @@ def test_what_a_function_writes_to_its_own_tensors_is_there(function: type[Funct
         y.sum().backward()
         expected.sum().backward()
         assert gw.allclose(y, expected) and gw.allclose(x.grad, other.grad)
+
+
+class Doubled(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        out = gw.empty(x.shape[0], 2)
+        out[:, 0] = x
+        out[:, 1] = x
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad.sum(1)
+
+
+def test_forward_may_make_tensors_of_symbolic_sizes() -> None:
+    captured = Captured(lambda x: Doubled.apply(x * 2) + 1, dynamic=True)
+    for size in (3, 4, 5):
+        assert captured.agrees(gw.rand(size, requires_grad=True))
+    assert captured.breaks == [] and captured.record.recompiles == []

@@ -30,6 +30,19 @@ def _sine() -> Any:
     return op
 
 
+def test_a_fake_implementation_may_make_tensors_of_symbolic_sizes() -> None:
+    @gw.library.custom_op("tests::pairs", mutates_args=())
+    def pairs(x: Tensor) -> Tensor:
+        return x.repeat(2)
+
+    pairs.register_fake(lambda x: gw.empty(x.shape[0] * 2, dtype=x.dtype, device=x.device))
+    compiled = gw.compile(lambda x: pairs(x * 2) + 1, fullgraph=True, dynamic=True)
+    for size in (3, 4, 5):
+        x = gw.rand(size)
+        np.testing.assert_array_equal(compiled(x).numpy(), (x * 2).repeat(2).numpy() + 1)
+    assert gw.compiler.stats(compiled).recompiles == 0
+
+
 def test_it_is_called_and_differentiated() -> None:
     sine = _sine()
     x = gw.rand(3, dtype=gw.float64, requires_grad=True)

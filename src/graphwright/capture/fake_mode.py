@@ -6,15 +6,15 @@ from typing import Any
 
 from graphwright.capture.argument_kinds import check_kinds
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.fake import fake_kernel
+from graphwright.runtime.fake import WithoutData
 from graphwright.runtime.generator import ReservedDraws
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.views import view_extent
 
 
-class FakeMode:
-    """While it is the thread's tracer, ops give fake tensors even without fake inputs.
+class FakeMode(WithoutData):
+    """The tracer of a capture, which looks at what the ops are given.
 
     random: whether some op draws random numbers.
     """
@@ -23,16 +23,13 @@ class FakeMode:
         self.random = False
 
     def record(self, op: Op, args: tuple[Any, ...]) -> Any:
-        """The op's result by its shape rule; NotImplemented to have it decomposed."""
         check_kinds(op, args)
-        if op.meta is None and op.functional is None:
-            if op.decompose is None:
-                raise DataDependent(f"{op.name}() works on the values when the program runs")
-            return NotImplemented
-        self.random = self.random or op.kind is Kind.RANDOM or _drops(op)
         if op.name == "as_strided":
             _check_strided(*args)
-        result = fake_kernel(op, args)
+        result = super().record(op, args)
+        if result is NotImplemented:
+            return result
+        self.random = self.random or op.kind is Kind.RANDOM or _drops(op)
         if op.name == "rand" and type(args[1]) is ReservedDraws:
             args[1].index += 1
         return result

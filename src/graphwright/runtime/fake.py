@@ -135,6 +135,21 @@ def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
     return tuple([make_fake(s.shape, s.strides, s.dtype, s.device) for s in spec])
 
 
+class WithoutData:
+    """While it is the thread's tracer, ops give fake tensors even without fake inputs."""
+
+    def record(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """The op's result by its shape rule; NotImplemented to have it decomposed.
+
+        Raises: DataDependent for an op that has neither.
+        """
+        if op.meta is None and op.functional is None:
+            if op.decompose is None:
+                raise DataDependent(f"{op.name}() works on the values when the program runs")
+            return NotImplemented
+        return fake_kernel(op, args)
+
+
 def _view(source: Any, spec: ViewSpec) -> FakeTensor:
     offset = source.storage_offset() + spec.offset
     view = fake_view(FakeTensor, source, spec.shape, spec.strides, offset, spec.dtype)

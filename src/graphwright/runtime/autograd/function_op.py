@@ -19,7 +19,7 @@ from graphwright.runtime.autograd.function import Function, FunctionContext, Fun
 from graphwright.runtime.autograd.node import Edge
 from graphwright.runtime.autograd.saved import SavedTensor
 from graphwright.runtime.dispatch import dispatch
-from graphwright.runtime.fake import make_fake
+from graphwright.runtime.fake import WithoutData, make_fake
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Op, unlisted
@@ -109,7 +109,7 @@ class _Call:
 
     def _rehearse(self) -> _Results:
         """Run forward on fake tensors only to see what it gives."""
-        tracer = _core.set_tracer(None)
+        tracer = _core.set_tracer(WithoutData())
         try:
             fakes = [_copy_of(self.args[slot]) for slot in self.slots]
             context, out = self._forward(fakes, self.needs)

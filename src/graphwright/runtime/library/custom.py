@@ -12,7 +12,7 @@ from graphwright.runtime.amp.autocast import is_autocast_enabled
 from graphwright.runtime.autograd.function import Function, FunctionContext
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.fake import FakeTensor, WithoutData
 from graphwright.runtime.library.declaration import Argument, FunctionSchema
 from graphwright.runtime.library.keys import AUTOGRAD, BELOW, KERNELS, device_keys
 from graphwright.runtime.ops.spec import TensorSpec
@@ -300,7 +300,7 @@ class CustomOp:
             raise DataDependent(
                 f"{self.name()}: there was no fake implementation registered; see register_fake"
             )
-        tracer = _core.set_tracer(None)
+        tracer = _core.set_tracer(WithoutData())
         try:
             out = self._checked(_core.with_grad_mode(False, self._called, shapes, values))
         finally:
