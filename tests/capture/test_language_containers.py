@@ -555,6 +555,28 @@ def test_a_set_of_strings_is_walked_in_its_own_order():
     sound(order_of_strings, X)
 
 
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_the_order_of_an_existing_set_is_guarded_where_it_is_looked_at(kind):
+    def f(x, members):
+        found = {}
+        for member in members:
+            found[member] = x * member
+            x = x + 1
+        return found
+
+    captured = Captured(f)
+    for members in ([0, 8], [8, 0], [0, 8], [8, 16, 24]):     # 0 and 8 collide: the first wins
+        assert captured.agrees(X, kind(members))
+    assert captured.breaks == [] and captured.graphs == 3
+    assert "(*L['members'],): expected (0, 8), got (8, 0)" in str(captured.record.recompiles[0])
+
+
+def test_members_that_are_told_from_equal_ones_have_no_order_to_be_guarded():
+    captured = Captured(lambda x, members: [x + len(member) for member in members])
+    assert captured.agrees(X, {(1, 2), (3,)})
+    assert set(captured.breaks) == {"GB0017"}
+
+
 def test_iterators_of_a_deque_survive_items_that_are_put_in_place_of_others():
     def f(x, d):
         d[1] = x * 2

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 import graphwright as gw
+from graphwright._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+
+from .captured import Captured
 
 func: Any = gw.func
 ROWS, WEIGHT = gw.rand(5, 3) + 0.5, gw.rand(3, 4)
@@ -182,3 +185,13 @@ def test_backward_within_vmap_is_refused_as_in_plain_python() -> None:
 
     with pytest.raises(RuntimeError, match="inside a function being vmapped"):
         gw.compile(lambda x: gw.vmap(gradient)(x + 1))(ROWS)
+
+
+def test_the_block_in_which_libraries_map_masks_is_followed() -> None:
+    def masks(x: Any) -> Any:
+        with TransformGetItemToIndex():
+            return gw.vmap(lambda row: x[row] >= x)(gw.arange(3))
+
+    captured = Captured(masks)
+    assert captured.agrees(gw.tensor([2.0, 0.0, 1.0]))
+    assert captured.breaks == []

@@ -155,6 +155,11 @@ class GuardBuilder:
         wanted = frozenset(members)
         self._add(Guard(GuardKind.MEMBERS, (source,), wanted), repr(sorted(map(repr, wanted))))
 
+    def set_order(self, source: Source, members: Iterable[object]) -> None:
+        """A set or frozenset gives exactly these constants, in this order."""
+        wanted = tuple(members)
+        self._add(Guard(GuardKind.MEMBERS, (source,), wanted), repr(wanted))
+
     def missing(self, source: Source) -> None:
         """Reading the source (an attribute, key, global or cell) finds nothing."""
         self._add(Guard(GuardKind.MISSING, (source,)), None)
@@ -334,13 +339,18 @@ def _overlap_text(guard: Guard) -> str:
     return f"no overlap of ({mutated}) with ({others})"
 
 
+def _members_of(guard: Guard) -> str:
+    ordered = type(guard.payload) is tuple
+    return f"(*{guard.source},)" if ordered else str(guard.source)
+
+
 _SENTENCES = {
     GuardKind.TYPE: lambda g: f"type({g.source}) is {describe(_target(g))}",
     GuardKind.IDENTITY: lambda g: f"{g.source} is {describe(_target(g))}",
     GuardKind.EQUALS: lambda g: f"{g.source} == {describe(g.payload)}",
     GuardKind.LENGTH: lambda g: f"len({g.source}) == {g.payload}",
     GuardKind.KEYS: lambda g: f"list({g.source}) == {_keys_text(g.payload)}",
-    GuardKind.MEMBERS: lambda g: f"{g.source} == {describe(g.payload)}",
+    GuardKind.MEMBERS: lambda g: f"{_members_of(g)} == {describe(g.payload)}",
     GuardKind.MISSING: lambda g: f"{g.source} does not exist",
     GuardKind.PRESENT: lambda g: f"{g.source} exists",
     GuardKind.NOT_NONE: lambda g: f"{g.source} is not None",
@@ -365,6 +375,14 @@ def _plain_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
 def _value_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     target = _target(guard) if guard.kind is GuardKind.IDENTITY else guard.payload
     return GuardFailure(guard, str(guard.source), describe(target), describe(values[0]))
+
+
+def _members_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
+    if type(guard.payload) is not tuple or not isinstance(values[0], (set, frozenset)):
+        return _value_failure(guard, values)
+    kind: Any = set if isinstance(values[0], set) else frozenset
+    found = tuple(kind.__iter__(values[0]))
+    return GuardFailure(guard, _members_of(guard), describe(guard.payload), describe(found))
 
 
 def _type_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
@@ -421,7 +439,7 @@ _FAILURES = {
     GuardKind.TYPE: _type_failure,
     GuardKind.IDENTITY: _value_failure,
     GuardKind.EQUALS: _value_failure,
-    GuardKind.MEMBERS: _value_failure,
+    GuardKind.MEMBERS: _members_failure,
     GuardKind.TRUTH: _value_failure,
     GuardKind.LENGTH: _length_failure,
     GuardKind.KEYS: _keys_failure,

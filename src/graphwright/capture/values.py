@@ -41,7 +41,7 @@ from graphwright.capture.variables.pure_library import plain_value
 from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.reads import read_item
 from graphwright.capture.variables.sequences import TupleVariable
-from graphwright.capture.variables.sets import frozen_method, has_order
+from graphwright.capture.variables.sets import frozen_items, frozen_method
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.capture.variables.text import joined, text_of
@@ -199,9 +199,9 @@ class Values:
         """`str(value)`, `repr(value)`, or `format(value, spec)`."""
         return text_of(self, value.realize(), convert, spec)  # type: ignore[arg-type]
 
-    def has_order(self, value: VariableTracker) -> bool:
-        """Whether the order of a set is known while translating."""
-        return has_order(value)
+    def frozen_items(self, owner: Any) -> list[Any]:
+        """The members of a frozenset in the order that it has, which is guarded if need be."""
+        return frozen_items(self, owner)  # type: ignore[arg-type]
 
     def frozen_method(self, owner: Any, name: str, args: list[VariableTracker]) -> VariableTracker:
         """A method of a frozenset."""

@@ -236,7 +236,8 @@ static int parse_instruction(EfGuardProgram *p, EfInstruction *in, PyObject *ite
         return parse_load(p, in, format, item);
     }
     if ((op == EF_CHECK_KEYS && !PyTuple_Check(PyTuple_GET_ITEM(item, 2)))
-        || (op == EF_CHECK_MEMBERS && !PyFrozenSet_Check(PyTuple_GET_ITEM(item, 2)))) {
+        || (op == EF_CHECK_MEMBERS && !PyFrozenSet_Check(PyTuple_GET_ITEM(item, 2))
+            && !PyTuple_Check(PyTuple_GET_ITEM(item, 2)))) {
         return PyErr_Format(PyExc_TypeError, "wrong operands in %R", item), -1;
     }
     return parse_check(p, in, format, item);

@@ -311,10 +311,29 @@ static bool has_type(EfInstruction *in, PyTypeObject *tp) {
     return true;
 }
 
-/* Sets that were filled alike are in the same order, so the walk along both mostly suffices. */
+static bool has_in_order(PyObject *set, PyObject *members) {
+    Py_ssize_t at = 0;
+    PyObject *member;
+    Py_hash_t hash;
+    for (Py_ssize_t i = 0; _PySet_NextEntry(set, &at, &member, &hash); i++) {
+        PyObject *wanted = PyTuple_GET_ITEM(members, i);
+        if (member != wanted && !ef_same_constant(member, wanted)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* `members`: a frozenset, or a tuple where the order counts. Sets that were filled alike are in the
+   same order, so the walk along both mostly suffices. */
 static bool has_members(PyObject *set, PyObject *members) {
-    if (!PyAnySet_Check(set) || PySet_GET_SIZE(set) != PySet_GET_SIZE(members)) {
+    bool ordered = PyTuple_Check(members);
+    Py_ssize_t count = ordered ? PyTuple_GET_SIZE(members) : PySet_GET_SIZE(members);
+    if (!PyAnySet_Check(set) || PySet_GET_SIZE(set) != count) {
         return false;
+    }
+    if (ordered) {
+        return has_in_order(set, members);
     }
     Py_ssize_t at = 0, wanted_at = 0;
     PyObject *member, *wanted;

@@ -416,6 +416,7 @@ _OF_PACKAGE = (
     *("graphwright.runtime.amp.grad_scaler", "graphwright.runtime.autograd.node"),
     *("graphwright.runtime.func", "graphwright.runtime.nn.", "graphwright.runtime.optim."),
     *("graphwright.runtime.profiler", "graphwright.runtime.pytree"),
+    "graphwright._dynamo._trace_wrapped_higher_order_op",
 )
 
 

@@ -92,10 +92,9 @@ class ConstantVariable(VariableTracker):
         return super().call(tx, args, kwargs)
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        if isinstance(self.value, frozenset) and not tx.has_order(self):
-            unsupported("GB0017", "the order of a set is known only when running")
-        items = [tx.constant(item) for item in fold(list, self.value)]
-        return SequenceIterator(items, self)
+        of_set = isinstance(self.value, frozenset)
+        items = tx.frozen_items(self) if of_set else fold(list, self.value)
+        return SequenceIterator([tx.constant(item) for item in items], self)
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.load_const(self.value)

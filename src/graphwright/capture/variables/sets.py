@@ -35,7 +35,8 @@ class SetVariable(VariableTracker):
 
     real: what the set holds, made by the operations that Python would do, so that it has the
     same order. `ordered` is False for a set that existed before and for what is made of one: its
-    members are guarded, not the order in which they went in. log: what changed an existing set.
+    members are guarded, and their order when it is first looked at. origin: the members in the
+    order in which they went in, or in which an existing set has them. log: what changed it.
     """
 
     mutable = True
@@ -75,17 +76,21 @@ class SetVariable(VariableTracker):
         return hashed_member(tx, item, self.real) in self.real
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        self.require_order()
-        return SetIterator(self, [tx.constant(item) for item in self.real])
+        return SetIterator(self, self.unpack(tx))
 
     def unpack(self, tx: Translator) -> list[VariableTracker]:
-        self.require_order()
-        return [tx.constant(item) for item in self.real]
+        return [tx.constant(item) for item in self.in_order(tx)]
 
-    def require_order(self) -> None:
-        """A break where the order matters and is known only when running."""
-        if not self.ordered:
-            unsupported("GB0017", "the order of a set is known only when running")
+    def in_order(self, tx: Translator) -> list[Any]:
+        """The members as Python goes over them; guarded for a set that existed before.
+
+        A break where their order is known only when running.
+        """
+        if self.ordered:
+            return list(self.real)
+        if self.source is None or self.origin is None or self.log:
+            unsupported("GB0017", _NO_ORDER)
+        return guarded_order(tx, self.source, self.origin)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         return builtin_member(tx, set, name, SequenceMethod(self, name))
@@ -113,10 +118,9 @@ class SetVariable(VariableTracker):
     def pop(self, tx: Translator, args: Args) -> VariableTracker:
         """`set.pop`."""
         exactly(0, args)
-        self.require_order()
         if not self.real:
             fold(set().pop)
-        member = next(iter(self.real))
+        member = self.in_order(tx)[0]
         self.change(tx, "remove", [member])
         return tx.constant(member)
 
@@ -165,6 +169,21 @@ class SetVariable(VariableTracker):
                     cg.call_for_effect(getattr(base, name), push, *loads)
 
         return write
+
+
+def guarded_order(tx: Translator, source: Source, members: Iterable[Any]) -> list[Any]:
+    """The members of an existing set in the order that they have, which is guarded.
+
+    A break for tuples, which are not told from equal ones.
+    """
+    known = list(members)
+    if any(isinstance(member, (tuple, frozenset)) for member in known):
+        unsupported("GB0017", _NO_ORDER)
+    tx.guards.set_order(source, known)
+    return known
+
+
+_NO_ORDER = "the order of a set is known only when running"
 
 
 def _order_of_making(members: list[Any]) -> tuple[Any, ...] | None:
@@ -290,9 +309,17 @@ def has_order(value: VariableTracker) -> bool:
 
 
 def constant_has_order(value: ConstantVariable) -> bool:
-    """A frozenset that came in is guarded by its members only."""
+    """A frozenset that came in is guarded by its members alone, until its order is looked at."""
     own = value.source is None or isinstance(value.source, ConstSource)
     return own or order_is_fixed(value.value)
+
+
+def frozen_items(tx: Translator, owner: ConstantVariable) -> list[Any]:
+    """The members of a frozenset in the order that it has."""
+    if constant_has_order(owner):
+        return list(owner.value)
+    assert owner.source is not None
+    return guarded_order(tx, owner.source, owner.value)
 
 
 def result_of(tx: Translator, result: Any, operands: Args) -> VariableTracker:

@@ -324,7 +324,7 @@ def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     output.guards.set_members(source, members)
     if issubclass(type(value), frozenset):
         return ConstantVariable(value, source)
-    return SetVariable(set(members), source)
+    return SetVariable(set(members), source, origin=tuple(members))
 
 
 def _deque(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
