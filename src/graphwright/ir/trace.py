@@ -14,6 +14,7 @@ from typing import Any, cast
 from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import Interpreter
+from graphwright.ir.local_writes import LocalWrites, same_layout
 from graphwright.ir.lowered import CannotLower
 from graphwright.ir.node import RECOMPUTED, Node, map_leaves, map_nodes
 from graphwright.runtime import _core, dtypes, interop
@@ -70,6 +71,7 @@ class Tracer:
         self.recomputed = False
         self.taped = False
         self.functional = False
+        self.local_writes = LocalWrites()
         self.rng_ops = 0
         self._nodes: dict[int, tuple[Any, Node]] = {}
         self._by_storage: dict[int, list[Any]] = {}
@@ -83,12 +85,32 @@ class Tracer:
     def record(self, op: Op, args: tuple[Any, ...]) -> Any:
         """Add `op(*args)` to the graph; its value on fake tensors. NotImplemented: decompose.
 
+        While `functional` is set, when nobody would make ops functional any more, one that writes
+        to what was made meanwhile is recorded as what it writes.
+
         Raises: CannotLower for an op that is neither to be kept nor to be decomposed, or that
-            writes while `functional` is set, when nobody would make it functional any more;
-            DataDependent for one whose shape only its values tell.
+            writes to anything else while `functional` is set; DataDependent for one whose shape
+            only its values tell.
         """
-        if op.is_inplace and self.functional:
-            raise CannotLower(f"{op.name} within a function of the user's own")
+        if self.functional and op.is_inplace:
+            return self.local_writes.write(op, args)
+        value = self._record(op, args)
+        if self.functional and not op.is_view:
+            value = map_leaves(value, lambda each: self._apart(each, args))
+        if self.functional or (op.is_view and self.local_writes.some):
+            self.local_writes.note(op, args, value)
+        return value
+
+    def _apart(self, value: Any, args: tuple[Any, ...]) -> Any:
+        """A tensor of its own for what an op gives: a rewrite may give what was there before."""
+        given = isinstance(value, _core.TensorBase) and any(value is arg for arg in args)
+        if not given and not self.local_writes.knows(value):
+            return value
+        own = fresh_fake(value)
+        self._remember(own, self.node_of(value))
+        return own
+
+    def _record(self, op: Op, args: tuple[Any, ...]) -> Any:
         rewrite = self.rewrites.get(op.name)
         if rewrite is not None:
             return rewrite(self, args)
@@ -156,13 +178,14 @@ class Tracer:
         """
         if not isinstance(leaf, _core.TensorBase):
             return leaf
+        leaf = self.local_writes.present(leaf)
         found = self._nodes.get(id(leaf))
         if found is not None:
             return found[1]
         if not isinstance(leaf, FakeTensor):
             return self.node_of(self.fake_of(leaf))
         for twin in self._by_storage.get(id(leaf._storage), ()):
-            if _same_layout(leaf, twin):
+            if same_layout(leaf, twin):
                 return self._nodes[id(twin)][1]
         raise ValueError(f"{leaf!r} was not made by this trace")
 
@@ -186,11 +209,6 @@ class Tracer:
         if isinstance(value, FakeTensor):
             self._nodes[id(value)] = (value, node)
             self._by_storage.setdefault(id(value._storage), []).append(value)
-
-
-def _same_layout(one: FakeTensor, two: FakeTensor) -> bool:
-    return (str(one.shape), str(one.stride()), str(one.storage_offset()), one.dtype) == (
-        str(two.shape), str(two.stride()), str(two.storage_offset()), two.dtype)
 
 
 def by_memory(tracer: Tracer, args: tuple[Any, ...]) -> Any:

@@ -50,7 +50,7 @@ from graphwright.ir.lowered import (
 from graphwright.ir.node import Node, map_nodes
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.regions import Region, whole
-from graphwright.ir.passes.view_inverse import put_back, view_again
+from graphwright.ir.passes.view_inverse import REPEATING, new_value, put_back, view_again
 from graphwright.ir.trace import (
     Replay,
     Tracer,
@@ -62,13 +62,10 @@ from graphwright.ir.trace import (
     tracing,
 )
 from graphwright.runtime import _core
-from graphwright.runtime.dispatch import dispatch
-from graphwright.runtime.errors import describe
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import may_overlap
-from graphwright.runtime.ops.table import Op, not_differentiable
-from graphwright.runtime.promotion import can_cast
+from graphwright.runtime.ops.table import Op
 from graphwright.runtime.records import Record, field
 
 CONSTANT = -2
@@ -335,7 +332,7 @@ class _Run(Replay):
         version = -1 if root.writes else root.version
         windows = parent.windows
         detachment = node if op.name == "detach" else parent.detachment
-        if parent.chain and parent.chain[-1][0].name in _REPEATING:
+        if parent.chain and parent.chain[-1][0].name in REPEATING:
             windows = (*windows, node.args[0].meta["val"])
         return Alias(root, (*parent.chain, step), region, value, version, parent.second,
                      parent.recorded and self.with_history, windows, detachment)
@@ -355,7 +352,7 @@ class _Run(Replay):
         seen = not self.needs_grad or (self.with_history and not alias.detached)
         history = self._has_history(node)
         owned = not seen and history and self._may_own(alias)
-        alias.write(_new_value(op, args), seen, owned)
+        alias.write(new_value(op, args), seen, owned)
         if history and not owned:
             memory.tracked |= seen
             memory.recorded |= seen
@@ -378,31 +375,10 @@ class _Run(Replay):
 _DETACHED: tuple[ViewStep, ...] = ((ops.detach.__gw_op__, ()),)  # type: ignore[attr-defined]
 
 
-_REPEATING = frozenset(["as_strided", "expand", "unfold"])
-"""The views that may show places more than once of what shows each once."""
-
-
 def _may_repeat(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> bool:
     """Whether some elements may lie in the same place, unless all do."""
     some = any(isinstance(stride, int) and stride for stride in strides)
     return some and may_overlap(shape, strides)
-
-
-def _new_value(op: Op, args: tuple[Any, ...]) -> Any:
-    """What the in-place op `op` writes, with the dtype and shape of what it writes to.
-
-    Raises: CannotLower where it does not fit, which eager execution refuses.
-    """
-    target = args[0]
-    if op.functional is None:
-        raise CannotLower(f"{op.name} has no functional form")
-    value = dispatch(op.functional, args)
-    if value.shape != target.shape or not can_cast(value.dtype, target.dtype):
-        raise CannotLower(f"{op.name}: {describe(value)} does not fit into {describe(target)}")
-    if value.dtype is not target.dtype:
-        value = ops.to_dtype(value, target.dtype)
-    differentiable = op.functional.vjp is not not_differentiable
-    return value if differentiable else ops.copy(target, value)     # requires what it required
 
 
 def _describe_outputs(

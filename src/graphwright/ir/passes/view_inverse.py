@@ -1,4 +1,4 @@
-"""Putting a new value of a view back into the tensor that it is a view of."""
+"""What an in-place op writes, and putting it back into the tensor that a view is a view of."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from graphwright.ir.passes.regions import (
 )
 from graphwright.runtime import dtypes
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.table import Op, not_differentiable
+from graphwright.runtime.promotion import can_cast
+
+REPEATING = frozenset(["as_strided", "expand", "unfold"])
+"""The views that may show places more than once of what shows each once."""
 
 
 def view_again(step: ViewStep, value: Any) -> Any:
@@ -32,6 +38,23 @@ def view_again(step: ViewStep, value: Any) -> Any:
     if op.name == "as_strided":
         value = ops.contiguous(value)       # as it is eagerly: see `trace.by_memory`
     return dispatch(op, (value, *args))
+
+
+def new_value(op: Op, args: tuple[Any, ...]) -> Any:
+    """What the in-place op `op` writes, with the dtype and shape of what it writes to.
+
+    Raises: CannotLower where it does not fit, which eager execution refuses.
+    """
+    target = args[0]
+    if op.functional is None:
+        raise CannotLower(f"{op.name} has no functional form")
+    value = dispatch(op.functional, args)
+    if value.shape != target.shape or not can_cast(value.dtype, target.dtype):
+        raise CannotLower(f"{op.name}: {describe(value)} does not fit into {describe(target)}")
+    if value.dtype is not target.dtype:
+        value = ops.to_dtype(value, target.dtype)
+    differentiable = op.functional.vjp is not not_differentiable
+    return value if differentiable else ops.copy(target, value)     # requires what it required
 
 
 def put_back(base: Any, chain: Sequence[ViewStep], value: Any) -> Any:
