@@ -174,3 +174,23 @@ def test_a_training_step_is_one_graph() -> None:
     compiled = gw.compile(step, fullgraph=True)
     for _ in range(3):
         assert gw.allclose(compiled(model, x), step(other, x))
+
+
+@pytest.mark.parametrize("backend", [run_graph, "auto"])
+def test_a_part_of_a_result_may_be_written_within_the_call(backend: Any) -> None:
+    def chosen(x: Any) -> Any:
+        weights, places = gw.topk(x.softmax(-1), 2)
+        weights /= weights.sum(-1, keepdim=True)
+        return (x.gather(1, places) * weights).sum(-1)
+
+    def gradient(function: Any) -> Any:
+        gw.manual_seed(2)
+        x = gw.randn(5, 4, requires_grad=True)
+        function(x).sum().backward()
+        return x.grad
+
+    def program(x: Any) -> Any:
+        return checkpoint(chosen, x * 2, use_reentrant=False)
+
+    compiled = gw.compile(program, backend=backend, fullgraph=True)
+    assert gw.allclose(gradient(compiled), gradient(program), atol=1e-6)

@@ -15,7 +15,7 @@ from graphwright.capture.variables.sequences import (
     TupleVariable,
 )
 from graphwright.capture.variables.symint import SymIntVariable
-from graphwright.ir.node import Node
+from graphwright.ir.node import RECOMPUTED, Node
 from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
@@ -50,6 +50,8 @@ def _item(output: OutputGraph, node: Node, index: int, value: Any) -> VariableTr
         return plain_result(output, value, node.target)
     part = output.graph.call_function(operator.getitem, (node, index))
     part.meta.update(stack=node.meta["stack"], val=value)
+    if RECOMPUTED in node.meta:
+        part.meta[RECOMPUTED] = True
     return wrap_result(output, part, value)
 
 
