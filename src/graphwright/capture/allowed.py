@@ -127,9 +127,9 @@ _BOOKKEEPING = frozenset(
 that of modules, whose calls only lead to hooks and `forward`, which are captured themselves."""
 _OF_LENGTHS = frozenset(["rnn.py", "rnn_steps.py"])
 _READING_LENGTHS = frozenset(["ctc_loss", "_lengths"])
-"""What `nn` does with sequences whose lengths it reads from tensors: other work for each lengths.
+"""What `nn` does with sequences of given lengths, which may be other work for each lengths.
 
-Where the lengths are known, calls are inlined, and none of these runs as a frame.
+Where a call is inlined, none of these runs as a frame.
 """
 
 

@@ -97,6 +97,10 @@ def _backward(scores: Array, skips: Array, inputs: Array, ends: Array) -> Array:
     return beta
 
 
+def _read(lengths: Any) -> Any:
+    return tuple(lengths.tolist()) if isinstance(lengths, Tensor) else lengths
+
+
 def _eager(
     log_probs: Tensor,
     targets: Tensor,
@@ -105,6 +109,9 @@ def _eager(
     blank: int,
 ) -> tuple[Tensor, Tensor]:
     _meta(log_probs, targets)
+    if isinstance(input_lengths, Tensor) or isinstance(target_lengths, Tensor):
+        return ops.ctc_loss_parts(
+            log_probs, targets, _read(input_lengths), _read(target_lengths), blank)
     inputs, lengths = np.asarray(input_lengths), np.asarray(target_lengths)
     _check_lengths(log_probs, targets._nd, inputs, lengths)
     steps, batch, classes = log_probs.shape

@@ -9,7 +9,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from graphwright.runtime.errors import require_tensor
+from graphwright.runtime import dtypes
+from graphwright.runtime.errors import describe, require_tensor
+from graphwright.runtime.interop import tensor
 from graphwright.runtime.nn.functions.reduction import paired, reduction_of
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.integers import as_ints
@@ -239,10 +241,14 @@ def _variance_like(var: Tensor, input: Tensor) -> Tensor:
     raise ValueError("var is of incorrect size")
 
 
-def _lengths(given: Any) -> tuple[int, ...]:
-    values = given.tolist() if isinstance(given, Tensor) else given
-    lengths = tuple(values) if isinstance(values, list | tuple) else (values,)
-    return as_ints("ctc_loss(): lengths", lengths)
+def _lengths(given: Any) -> Any:
+    """Ints, or a tensor of integers, which is read when the program runs."""
+    if isinstance(given, Tensor):
+        if given.is_floating_point() or given.is_complex() or given.dtype is dtypes.bool:
+            raise RuntimeError(f"ctc_loss: lengths must be integral, got {describe(given)}")
+        return ops.reshape(given, (-1,))
+    return as_ints("ctc_loss(): lengths", tuple(given) if isinstance(given, list | tuple)
+                   else (given,))
 
 
 def ctc_loss(
@@ -271,8 +277,8 @@ def ctc_loss(
     if zero_infinity:
         loss = ops.where(ops.isinf(loss), 0.0, loss)
     if kind == "mean":
-        parts = [ops.div(ops.select(loss, 0, i), max(n, 1)) for i, n in enumerate(lengths)]
-        return ops.mean(ops.stack(parts))
+        counts = lengths if isinstance(lengths, Tensor) else tensor(lengths)
+        return ops.mean(ops.div(loss, ops.clamp(counts, 1)))
     if kind == "sum":
         return ops.sum(loss)
     return loss if batched else ops.squeeze(loss, 0)
