@@ -6,7 +6,6 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-
 _MANY = 100_000
 """To look through so many objects takes some tens of milliseconds."""
 
