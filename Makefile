@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 
-.PHONY: demo examples minilm test lint build bench fuzz cpython exhaustive ecosystem
-.PHONY: ecosystem-sample libraries face docs sanitize clean
+.PHONY: demo examples minilm test test-pythons lint build bench fuzz cpython exhaustive ecosystem
+.PHONY: ecosystem-sample libraries face docs sanitize wheel clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
@@ -18,10 +18,13 @@ minilm:  ## a real sentence encoder; fetches its published weights (83 MB) once
 	$(PYTHON) tools/environment.py $(VENV) --extras minilm
 	$(RUN) examples/minilm.py
 
-test:  ## create the environments, build, lint, type-check, run all tests on every Python found
+test:  ## create the environment, build, lint, type-check, run all tests
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton
 	$(MAKE) lint
 	$(RUN) tools/run_tests.py $(VENV)
+
+test-pythons:  ## on the other supported Pythons: capture, the core, a sample of the rest
+	$(PYTHON) tools/run_tests.py $(VENV) --others
 
 lint:
 	$(RUN) -m ruff check src tests benchmarks examples tools
@@ -67,5 +70,12 @@ exhaustive:
 sanitize:  ## the C extensions' tests under AddressSanitizer and UBSan
 	$(RUN) tools/sanitize.py
 
+wheel:  ## a manylinux wheel, stripped, and the source distribution, in dist/
+	$(PYTHON) tools/environment.py $(VENV) --extras wheel
+	rm -rf build/dist
+	$(RUN) -m build --no-isolation --outdir build/dist
+	$(RUN) -m auditwheel repair --strip --wheel-dir dist build/dist/*.whl
+	cp build/dist/*.tar.gz dist
+
 clean:
-	rm -rf build .venv .venv-3* .venv-libraries out *.egg-info src/*.egg-info
+	rm -rf dist build .venv .venv-3* .venv-libraries out *.egg-info src/*.egg-info

@@ -4,16 +4,36 @@ from __future__ import annotations
 
 import gc
 import os
+import random
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from graphwright.compat.module_names import Aliases
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fuzz-factor", type=int, default=1,
                      help="run this many times the usual number of random programs")
+    parser.addoption("--share", type=float, default=1.0,
+                     help="of the test files but those of capture and the core, run this share")
+    parser.addoption("--share-seed", type=int, default=0, help="draws them")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the files that `--share` does not draw."""
+    share, draw = config.getoption("--share"), random.Random(config.getoption("--share-seed"))
+    files = sorted({item.path for item in items})
+    here = Path(__file__).parent
+    whole = (here / "capture", here / "runtime" / "core")
+    kept = {path for path in files
+            if draw.random() < share or any(folder in path.parents for folder in whole)}
+    config.hook.pytest_deselected(items=[item for item in items if item.path not in kept])
+    items[:] = [item for item in items if item.path in kept]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -52,6 +72,18 @@ def kernel_cache() -> Iterator[None]:
             del os.environ["GRAPHWRIGHT_CACHE_DIR"]
         else:
             os.environ["GRAPHWRIGHT_CACHE_DIR"] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def like_torch() -> Iterator[None]:
+    """`import like_torch.x.y` finds what `import torch.x.y` does under `graphwright.as_torch`."""
+    def lacking(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+    finder = Aliases("like_torch", lambda name, module: None, lacking, lambda context: ())
+    sys.meta_path.insert(0, finder)
+    yield
+    sys.meta_path.remove(finder)
 
 
 @pytest.fixture

@@ -65,8 +65,9 @@ def ensure(folder: Path, extras: str, rebuild: bool = False) -> Path:
             print(f"installing what is needed for {extras}", flush=True)
             run(*pip, *requirements(extras))
     else:
-        print("installing the build tools and graphwright with its dependencies", flush=True)
+        print("installing the build tools, building, installing the dependencies", flush=True)
         run(*pip, *BUILD_TOOLS)
+        run(str(python), "setup.py", "-q", "build_ext", "--inplace")
         run(*pip, "--no-build-isolation", "-e", f".[{extras}]" if extras else ".")
         built.write_text(sources)
     stamp.write_text(wanted)

@@ -22,18 +22,21 @@ ROOT = Path(__file__).resolve().parent.parent
 FLAGS = ["-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-omit-frame-pointer",
          "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 EXTENSIONS = {"runtime": "_core", "capture": "_eval_frame"}
-TESTS = ["tests/runtime/core", "tests/capture/test_guards.py", "tests/capture/test_dispatcher.py",
-         "tests/capture/test_guard_sources.py", "tests/capture/test_guard_tree.py"]
+TESTS = ["tests/runtime/core", "tests/capture/frame/test_dispatcher.py",
+         "tests/capture/guards/test_guards.py", "tests/capture/guards/test_guard_sources.py",
+         "tests/capture/guards/test_guard_tree.py"]
 
 
 def build(package: Path, layer: str, name: str) -> None:
     """Compile one extension into the copied package."""
     folder = package / layer / name
     target = package / layer / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    includes = [sysconfig.get_path("include"), numpy.get_include(), package / "runtime" / "_core"]
+    headers = {path.parent for path in package.rglob("*.h")}
+    includes = [sysconfig.get_path("include"), numpy.get_include(), *sorted(headers)]
+    sources = sorted(map(str, folder.rglob("*.c")))
     subprocess.run(
-        ["gcc", *FLAGS, *(f"-I{path}" for path in includes), *sorted(map(str, folder.glob("*.c"))),
-         "-lpthread", "-ldl", "-lm", "-o", str(target)], check=True)
+        ["gcc", *FLAGS, *(f"-I{path}" for path in includes), *sources, "-lpthread", "-ldl", "-lm",
+         "-o", str(target)], check=True)
 
 
 def library(name: str) -> str:
