@@ -11,7 +11,7 @@ import graphwright as gw
 from benchmarks.result import Result
 from benchmarks.startup import first_calls
 from graphwright import nn
-from graphwright.capture.convert import Frontend
+from graphwright.capture.frame.frontend import Frontend
 
 ROUNDS = 7
 CALLS = 2000

@@ -17,17 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from pydoc_data.topics import topics
 
-import graphwright.nn.functional as F
 import numpy as np
-from graphwright.nn.utils import clip_grad_norm_
-from graphwright.optim.lr_scheduler import OneCycleLR
 from rich.console import Console
 from rich.panel import Panel
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import graphwright as gw
+import graphwright.nn.functional as F
 from graphwright import nn
+from graphwright.nn.utils import clip_grad_norm_
+from graphwright.optim.lr_scheduler import OneCycleLR
 from graphwright.report.measure import format_seconds
 
 SEED = 1

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import graphwright.nn.functional as F
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -24,6 +23,7 @@ from rich.table import Table
 from sklearn.datasets import load_digits
 
 import graphwright as gw
+import graphwright.nn.functional as F
 from graphwright import nn
 from graphwright.report.charts import bars, lines
 from graphwright.report.measure import Timing, format_seconds, in_turns

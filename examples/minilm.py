@@ -21,7 +21,6 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import graphwright.nn.functional as F
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -29,6 +28,7 @@ from rich.table import Table
 from tokenizers import Tokenizer
 
 import graphwright as gw
+import graphwright.nn.functional as F
 from graphwright import nn
 from graphwright.report.measure import format_seconds, in_turns
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from graphwright.capture.break_examples import EXAMPLES
 from graphwright.capture.breaks import BREAKS, BreakKind
-from graphwright.capture.budget import MOST_WITHOUT_TENSORS
+from graphwright.capture.frame.budget import MOST_WITHOUT_TENSORS
 
 PAGE = Path(__file__).parent.parent / "docs" / "graph_breaks.md"
 HEAD = f"""# Graph breaks and recompilations

@@ -6,22 +6,22 @@ from enum import Enum
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from graphwright.runtime import _core
-from graphwright.runtime._core import TensorBase
-from graphwright.runtime.device import device
-from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.formats import layout, memory_format
-from graphwright.runtime.generator import Generator
-from graphwright.runtime.library.keys import (
+from graphwright.library.keys import (
     DispatchKey,
     DispatchKeySet,
     _AutoDispatchBelowAutograd,
     _ExcludeDispatchKeyGuard,
 )
-from graphwright.runtime.nn.module import _parse_to
-from graphwright.runtime.overrides import DisableTorchFunctionSubclass
-from graphwright.runtime.overriding import disabled_torch_function_impl
-from graphwright.runtime.size import Size
+from graphwright.nn.module import _parse_to
+from graphwright.overrides import DisableTorchFunctionSubclass
+from graphwright.runtime import _core
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.tensor.device import device
+from graphwright.runtime.tensor.dtypes import dtype
+from graphwright.runtime.tensor.generator import Generator
+from graphwright.runtime.tensor.memory_format import layout, memory_format
+from graphwright.runtime.tensor.size import Size
+from graphwright.runtime.torch_function import disabled_torch_function_impl
 
 _has_cuda = _has_cudnn = _has_mkldnn = _has_mps = _has_mtia = _has_xpu = False
 has_mkl = has_openmp = False

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from graphwright import version as own_version
+from graphwright.backends import cpu
 from graphwright.runtime import _core, blas
-from graphwright.runtime import version as own_version
-from graphwright.runtime.backends import cpu
 
 __all__ = ["parallel_info", "show"]
 

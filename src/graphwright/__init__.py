@@ -6,11 +6,8 @@ import typing as _typing
 from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 
-from graphwright.aliases import FACE as _FACE
-from graphwright.aliases import install as _install_aliases
-from graphwright.loading import load as _load
-from graphwright.runtime import _core, amp, autograd, linalg, nn, optim, random, special, utils
-from graphwright.runtime.amp.autocast import (
+from graphwright import amp, autograd, linalg, nn, optim, random, special, utils
+from graphwright.amp.autocast import (
     autocast,
     clear_autocast_cache,
     get_autocast_dtype,
@@ -20,7 +17,7 @@ from graphwright.runtime.amp.autocast import (
     set_autocast_dtype,
     set_autocast_enabled,
 )
-from graphwright.runtime.autograd import (
+from graphwright.autograd import (
     enable_grad,
     inference_mode,
     is_anomaly_check_nan_enabled,
@@ -30,20 +27,50 @@ from graphwright.runtime.autograd import (
     no_grad,
     set_grad_enabled,
 )
-from graphwright.runtime.autograd import set_detect_anomaly as set_anomaly_enabled
-from graphwright.runtime.checks import (
-    _assert,
-    _check,
-    _check_index,
-    _check_is_size,
-    _check_not_implemented,
-    _check_tensor_all,
-    _check_type,
-    _check_value,
-    _check_with,
+from graphwright.autograd import set_detect_anomaly as set_anomaly_enabled
+from graphwright.compat.settings import (
+    are_deterministic_algorithms_enabled,
+    get_default_device,
+    get_deterministic_debug_mode,
+    get_float32_matmul_precision,
+    get_num_interop_threads,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_default_device,
+    set_deterministic_debug_mode,
+    set_float32_matmul_precision,
+    set_flush_denormal,
+    set_num_interop_threads,
+    use_deterministic_algorithms,
 )
-from graphwright.runtime.device import device
-from graphwright.runtime.dtype_names import (
+from graphwright.compat.typed_constructors import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+    set_default_tensor_type,
+)
+from graphwright.face.lazy_loading import load as _load
+from graphwright.random import (
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from graphwright.runtime import _core
+from graphwright.runtime.errors import OutOfMemoryError
+from graphwright.runtime.naming import NAMING as _NAMING
+from graphwright.runtime.naming import missing as _missing
+from graphwright.runtime.ops._face import *
+from graphwright.runtime.tensor.device import device
+from graphwright.runtime.tensor.dtype_names import (
     cdouble,
     cfloat,
     chalf,
@@ -54,7 +81,7 @@ from graphwright.runtime.dtype_names import (
     long,
     short,
 )
-from graphwright.runtime.dtypes import (
+from graphwright.runtime.tensor.dtypes import (
     bfloat16,
     bool,
     complex32,
@@ -81,20 +108,22 @@ from graphwright.runtime.dtypes import (
     uint32,
     uint64,
 )
-from graphwright.runtime.errors import OutOfMemoryError
-from graphwright.runtime.facts import (
-    can_cast,
-    get_device,
-    is_conj,
-    is_inference,
-    is_neg,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    is_storage,
-    typename,
+from graphwright.runtime.tensor.finfo import finfo, iinfo
+from graphwright.runtime.tensor.from_data import (
+    as_tensor,
+    asarray,
+    from_dlpack,
+    from_numpy,
+    frombuffer,
+    is_complex,
+    is_floating_point,
+    is_tensor,
+    numel,
+    tensor,
+    to_dlpack,
 )
-from graphwright.runtime.formats import (
+from graphwright.runtime.tensor.generator import Generator
+from graphwright.runtime.tensor.memory_format import (
     channels_last,
     channels_last_3d,
     contiguous_format,
@@ -110,62 +139,7 @@ from graphwright.runtime.formats import (
     sparse_csr,
     strided,
 )
-from graphwright.runtime.generator import Generator
-from graphwright.runtime.interop import (
-    as_tensor,
-    asarray,
-    from_dlpack,
-    from_numpy,
-    frombuffer,
-    is_complex,
-    is_floating_point,
-    is_tensor,
-    numel,
-    tensor,
-    to_dlpack,
-)
-from graphwright.runtime.legacy import (
-    BFloat16Tensor,
-    BoolTensor,
-    ByteTensor,
-    CharTensor,
-    DoubleTensor,
-    FloatTensor,
-    HalfTensor,
-    IntTensor,
-    LongTensor,
-    ShortTensor,
-    set_default_tensor_type,
-)
-from graphwright.runtime.limits import finfo, iinfo
-from graphwright.runtime.naming import NAMING as _NAMING
-from graphwright.runtime.naming import missing as _missing
-from graphwright.runtime.ops._face import *
-from graphwright.runtime.printing import set_printoptions
-from graphwright.runtime.promotion import promote_types, result_type
-from graphwright.runtime.random import (
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
-from graphwright.runtime.settings import (
-    are_deterministic_algorithms_enabled,
-    get_default_device,
-    get_deterministic_debug_mode,
-    get_float32_matmul_precision,
-    get_num_interop_threads,
-    is_deterministic_algorithms_warn_only_enabled,
-    set_default_device,
-    set_deterministic_debug_mode,
-    set_float32_matmul_precision,
-    set_flush_denormal,
-    set_num_interop_threads,
-    use_deterministic_algorithms,
-)
-from graphwright.runtime.several import (  # type: ignore[assignment]
+from graphwright.runtime.tensor.multi_tensor import (  # type: ignore[assignment]
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -176,9 +150,34 @@ from graphwright.runtime.several import (  # type: ignore[assignment]
     meshgrid,
     unravel_index,
 )
-from graphwright.runtime.size import Size
-from graphwright.runtime.tensor import Tensor
-from graphwright.runtime.version import __version__
+from graphwright.runtime.tensor.printing import set_printoptions
+from graphwright.runtime.tensor.promotion import promote_types, result_type
+from graphwright.runtime.tensor.size import Size
+from graphwright.runtime.tensor.tensor import Tensor
+from graphwright.runtime.tensor.tensor_queries import (
+    can_cast,
+    get_device,
+    is_conj,
+    is_inference,
+    is_neg,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    is_storage,
+    typename,
+)
+from graphwright.runtime.torch_check import (
+    _assert,
+    _check,
+    _check_index,
+    _check_is_size,
+    _check_not_implemented,
+    _check_tensor_all,
+    _check_type,
+    _check_value,
+    _check_with,
+)
+from graphwright.version import __version__
 
 get_num_threads = _core.num_threads
 set_num_threads = _core.set_num_threads
@@ -188,22 +187,24 @@ empty_cache = _core.empty_cache
 newaxis = None
 
 if _typing.TYPE_CHECKING:
-    from graphwright import compiler, fx
-    from graphwright.api import compile, explain
-    from graphwright.runtime import backends, cuda, fft, func, serialization, testing
-    from graphwright.runtime.saving import load, load_file, save, save_file
+    from graphwright import backends, compiler, cuda, fft, func, fx, serialization, testing
+    from graphwright.face.api import compile, explain
+    from graphwright.saving import load, load_file, save, save_file
 
-# `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
-# packages lead to the same modules.
-_FOLDERS = (
-    *("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed"),
-    *("distributions", "fft", "func", "functional", "library", "linalg", "masked", "mps"),
-    *("mtia", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "quasirandom"),
-    *("random", "return_types", "serialization", "signal", "special", "storage", "testing"),
-    *("types", "utils", "version", "xpu"),
-    *("_custom_ops", "_functorch", "_jit_internal", "_subclasses", "_tensor", "_tensor_str"),
+# Modules that are imported when they are first asked for.
+_MODULES = (
+    *("_C", "__config__", "_dynamo", "_higher_order_ops", "_inductor", "_utils", "accelerator"),
+    *("ao", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft"),
+    *("func", "functional", "futures", "fx", "hub", "jit", "library", "masked", "mps", "mtia"),
+    *("multiprocessing", "onnx", "overrides", "profiler", "quasirandom", "return_types"),
+    *("serialization", "signal", "testing"),
+    *("torch_version", "types", "version", "xpu"),
 )
-_install_aliases(_FOLDERS)
+
+_OTHER_NAMES = {
+    "_tensor": "runtime.tensor.tensor",
+    "storage": "runtime.tensor.storage",
+}
 
 _FUNCTIONS = (
     *("batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
@@ -239,27 +240,27 @@ _OF_SCRIPT = (
 
 # Names of other modules, which are imported when one is asked for.
 _ELSEWHERE = {
-    **dict.fromkeys(_FUNCTIONS, "functions"),
-    **dict.fromkeys(_SYMBOLIC, "symbolic.functions"),
+    **dict.fromkeys(_FUNCTIONS, "compat.torch_signatures"),
+    **dict.fromkeys(_SYMBOLIC, "runtime.symbolic.functions"),
     **dict.fromkeys(_OLDER_AUTOCAST, "amp.autocast"),
-    **dict.fromkeys(("_assert_async", "_check_tensor_all_with"), "checks"),
-    "Event": "absent",
-    "Future": "graphwright.futures",
-    **dict.fromkeys(_OF_SCRIPT, "graphwright._C"),
-    **dict.fromkeys(("ScriptFunction", "ScriptModule"), "graphwright.jit"),
+    **dict.fromkeys(("_assert_async", "_check_tensor_all_with"), "runtime.torch_check"),
+    "Event": "compat.absent_devices",
+    "Future": "futures",
+    **dict.fromkeys(_OF_SCRIPT, "_C"),
+    **dict.fromkeys(("ScriptFunction", "ScriptModule"), "jit"),
     "GradScaler": "amp.grad_scaler",
-    "Stream": "absent",
-    "cond": "control",
-    "while_loop": "control",
-    "SymInt": "symbolic.symint",
-    "_scaled_mm": "ops._face",
-    **dict.fromkeys(_STORAGES, "storage"),
-    **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "removed"),
-    "lobpcg": "lowrank",
+    "Stream": "compat.absent_devices",
+    "cond": "_higher_order_ops.cond_and_while",
+    "while_loop": "_higher_order_ops.cond_and_while",
+    "SymInt": "runtime.symbolic.symint",
+    "_scaled_mm": "runtime.ops._face",
+    **dict.fromkeys(_STORAGES, "runtime.tensor.storage"),
+    **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "compat.removed"),
+    "lobpcg": "_lowrank",
     "ops": "library",
-    "pca_lowrank": "lowrank",
-    "svd_lowrank": "lowrank",
-    "vmap": "mapping",
+    "pca_lowrank": "_lowrank",
+    "svd_lowrank": "_lowrank",
+    "vmap": "runtime.batching.vmap",
 }
 
 # Functions of `nn.functional`, and in-place methods, that PyTorch has as functions here too.
@@ -277,21 +278,19 @@ _IN_PLACE = """
 def __getattr__(name: str) -> _typing.Any:
     """Import the compiler and saving when they are first asked for: others do not pay for them."""
     if name in ("load", "load_file", "save", "save_file"):
-        from graphwright.runtime import saving
+        from graphwright import saving
 
         globals()[name] = getattr(saving, name)
         return globals()[name]
-    if name in _FOLDERS or (name in _FACE and name != "compiler"):
+    if name in _MODULES:
         globals()[name] = _import_module(f"{_NAMING.root}.{name}")
         return globals()[name]
     if name in _ELSEWHERE:
-        place = _ELSEWHERE[name]
-        own = place.startswith("graphwright.")
-        module = _import_module(place if own else f"graphwright.runtime.{place}")
+        module = _import_module(f"graphwright.{_ELSEWHERE[name]}")
         globals()[name] = getattr(module, name)
         return globals()[name]
     if name.startswith("_foreach_"):
-        found = _import_module("graphwright.runtime.foreach").FUNCTIONS.get(name)
+        found = _import_module("graphwright.compat.foreach").FUNCTIONS.get(name)
         if found is not None:
             globals()[name] = found
             return found
@@ -302,10 +301,13 @@ def __getattr__(name: str) -> _typing.Any:
         face = _import_module("graphwright.runtime.ops._face")
         globals()[name] = getattr(face if hasattr(face, name) else Tensor, name)
         return globals()[name]
-    if name not in ("compile", "compiler", "explain"):
+    if name in _OTHER_NAMES:
+        globals()[name] = _import_module(f"graphwright.{_OTHER_NAMES[name]}")
+        return globals()[name]
+    if name not in ("compile", "explain"):
         raise _missing("graphwright", name)
-    api, compiler = _load("graphwright.api", "graphwright.compiler")
-    globals().update(compile=api.compile, explain=api.explain, compiler=compiler)
+    (api,) = _load("graphwright.face.api")
+    globals().update(compile=api.compile, explain=api.explain)
     return globals()[name]
 
 

@@ -7,11 +7,11 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from graphwright.runtime.absent import refusal
-from graphwright.runtime.device import device
-from graphwright.runtime.dtypes import dtype as DType
+from graphwright.compat.absent_devices import refusal
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.device import device
+from graphwright.runtime.tensor.dtypes import dtype as DType
+from graphwright.runtime.tensor.tensor import Tensor
 
 _get_all_device_indices = _get_available_device_type = _get_device_module = refusal("accelerator")
 

@@ -6,23 +6,23 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from graphwright.api import compilation_of, compilations, compile
-from graphwright.artifacts import STAGES, stages_of
 from graphwright.capture import _eval_frame
-from graphwright.capture.allowed import DISABLED, allow_in_graph, is_compiling
-from graphwright.capture.marks import mark_dynamic, mark_static
-from graphwright.capture.stance import RecompileError, set_stance
-from graphwright.explanation import Stats
-from graphwright.native_backends import BACKENDS
-from graphwright.notices import forget as forget_notices
-from graphwright.notices import set_notices
-from graphwright.runtime.marks import (
+from graphwright.capture.frame.dynamic_marks import mark_dynamic, mark_static
+from graphwright.capture.frame.stance import RecompileError, set_stance
+from graphwright.capture.vm.allowed import DISABLED, allow_in_graph, is_compiling
+from graphwright.compat.compiler_marks import (
     assume_constant_result,
     cudagraph_mark_step_begin,
     is_exporting,
     nested_compile_region,
 )
-from graphwright.runtime.utils import CAPTURE
+from graphwright.face.api import compilation_of, compilations, compile
+from graphwright.face.explain import Stats
+from graphwright.face.native_backends import BACKENDS
+from graphwright.face.notices import forget as forget_notices
+from graphwright.face.notices import set_notices
+from graphwright.face.stage_dumps import STAGES, stages_of
+from graphwright.utils import CAPTURE
 
 __all__ = [
     "RecompileError", "allow_in_graph", "assume_constant_result", "compile",

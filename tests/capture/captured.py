@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import graphwright as gw
-from graphwright.capture.convert import Frontend
-from graphwright.capture.record import CaptureRecord
+from graphwright.capture.frame.frontend import Frontend
+from graphwright.capture.frame.record import CaptureRecord
 
 
 def run_graph(module: Any, examples: Any) -> Callable[..., Any]:

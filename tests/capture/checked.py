@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from graphwright.capture import guards
-from graphwright.capture.guards import GuardBuilder
-from graphwright.capture.source import LocalSource
+from graphwright.capture.guards import guards
+from graphwright.capture.guards.guards import GuardBuilder
+from graphwright.capture.guards.source import LocalSource
 
 X, Y = LocalSource("x"), LocalSource("y")
 SETTING = 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import types
 
-from graphwright.capture import guards
 from graphwright.capture._eval_frame import CompiledFunction, Entry
-from graphwright.capture.guards import GuardBuilder
-from graphwright.capture.source import LocalSource
+from graphwright.capture.guards import guards
+from graphwright.capture.guards.guards import GuardBuilder
+from graphwright.capture.guards.source import LocalSource
 
 NESTED = """
 def inner(a): return a * 2

@@ -14,12 +14,13 @@ from graphwright.codegen.loop_printer import print_gemm, print_kernel
 from graphwright.codegen.lowering.graph import lower_graph
 from graphwright.codegen.lowering.rules import RULES
 from graphwright.codegen.program import Gemm, NativeProgram
-from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.trace import trace
-from graphwright.runtime import _core, dtypes
-from graphwright.runtime.fake import fake_like
+from graphwright.runtime import _core
+from graphwright.runtime.fake.fake_tensor import fake_like
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.tensor import Tensor
 
 
 def tensor(array: Any, dtype: Any = None) -> Tensor:

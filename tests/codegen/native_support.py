@@ -12,8 +12,8 @@ from graphwright.codegen.emit.native import LoadedProgram, compile_program
 from graphwright.codegen.loops import Apply, Axis, Buffer, Kernel, Load, Value
 from graphwright.codegen.program import NativeProgram, Output, Slot
 from graphwright.codegen.target import Machine
-from graphwright.runtime import dtypes
 from graphwright.runtime.symbolic.expr import Expr, ExprLike, Int, Sym, as_expr
+from graphwright.runtime.tensor import dtypes
 
 BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 PARALLEL_FOR = ctypes.CFUNCTYPE(

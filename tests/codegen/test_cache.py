@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright import native_backends
 from graphwright.codegen.cache import (
     _CACHES,
     CacheWarning,
@@ -27,14 +26,15 @@ from graphwright.codegen.cache import (
     cache_folder,
     kernel_cache,
 )
-from graphwright.codegen.canonical import canonical
+from graphwright.codegen.cache_key import canonical
 from graphwright.codegen.emit import c_object, llvm_object
 from graphwright.codegen.emit.native import compile_program
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import CompilerMissing, find_compiler
+from graphwright.face import native_backends
 from graphwright.runtime import temporary
-from graphwright.runtime.dtypes import float32, float64
-from graphwright.runtime.saving.files import write_atomically
+from graphwright.runtime.tensor.dtypes import float32, float64
+from graphwright.saving.files import write_atomically
 
 from .native_support import buffer, elementwise, load, op, run
 
@@ -367,7 +367,7 @@ def test_llvm_takes_the_place_of_a_compiler_that(
 KILLED = """
 import os, signal, sys
 from graphwright.codegen import cache, private_files
-from graphwright.runtime.saving import files
+from graphwright.saving import files
 from graphwright.runtime import temporary
 
 def parts():

@@ -27,9 +27,9 @@ from graphwright.codegen.loops import (
 )
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import Machine, host
-from graphwright.runtime import dtypes
-from graphwright.runtime.dtypes import bool_, float32, float64, int32, int64, uint8
 from graphwright.runtime.symbolic.expr import Int, Sym, ceildiv, minimum
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import bool_, float32, float64, int32, int64, uint8
 
 from .native_support import (
     NativeError,

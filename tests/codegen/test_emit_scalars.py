@@ -11,8 +11,8 @@ import pytest
 
 from graphwright.codegen.loops import Const
 from graphwright.codegen.target import Machine
-from graphwright.runtime import dtypes
-from graphwright.runtime.dtypes import (
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import (
     bfloat16,
     bool_,
     float16,

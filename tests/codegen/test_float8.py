@@ -13,7 +13,7 @@ import graphwright as gw
 from graphwright.codegen import triton
 from graphwright.codegen.lowering.graph import needs_eager
 from graphwright.codegen.target import Machine
-from graphwright.runtime import dtypes
+from graphwright.runtime.tensor import dtypes
 
 from .lowered import check, program_of, text
 from .test_emit_loops import every_setting, skip_foreign

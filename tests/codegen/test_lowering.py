@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphwright.runtime import dtypes
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import dtypes
 
 from .lowered import check, tensor
 

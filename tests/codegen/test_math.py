@@ -14,8 +14,8 @@ import scipy.special
 
 from graphwright.codegen.loops import Const
 from graphwright.codegen.target import Machine, host
-from graphwright.runtime import dtypes
-from graphwright.runtime.dtypes import float32, float64
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import float32, float64
 
 from .native_support import buffer, elementwise, load, op, run
 from .test_emit_loops import AVX2

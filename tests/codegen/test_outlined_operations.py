@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphwright.codegen.canonical import canonical
+from graphwright.codegen.cache_key import canonical
 from graphwright.codegen.emit import native, walker
 from graphwright.codegen.emit.lanes import DEAR
 from graphwright.codegen.emit.native import LoadedProgram, c_text, llvm_text
 from graphwright.codegen.loops import Const, For, LoopKind, Store, Value
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import host
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import dtypes
 
 from .lowered import program_of, tensor
 from .native_support import axis, buffer, load, op, program, run

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright.codegen.canonical import canonical
+from graphwright.codegen.cache_key import canonical
 from graphwright.codegen.emit.native import c_text, llvm_text
 from graphwright.codegen.program import NativeProgram
 from graphwright.runtime.ops import _face as ops

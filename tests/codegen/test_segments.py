@@ -13,10 +13,10 @@ import pytest
 
 import graphwright as gw
 from graphwright import nn
-from graphwright.capture.callers import is_library
+from graphwright.capture.frame.code_owner import is_library
 from graphwright.codegen.cache import kernel_cache
+from graphwright.face.native_backends import native
 from graphwright.ir.pipeline import lower_graph
-from graphwright.native_backends import native
 from graphwright.runtime import _core
 
 
@@ -226,7 +226,7 @@ def test_an_error_in_an_eager_step_has_no_line_but_the_users() -> None:
         frame = sys._getframe()
         while frame.f_back is not None:
             frame = frame.f_back
-            if frame.f_globals.get("__name__") == "graphwright.ir.script":
+            if frame.f_globals.get("__name__") == "graphwright.ir.graph.python_emitter":
                 files.append(frame.f_code.co_filename)
         return x.clone()
 

@@ -12,7 +12,7 @@ import pytest
 from graphwright.codegen import triton as emitter
 from graphwright.codegen.loops import For, LoopKind, Store
 from graphwright.codegen.program import NativeProgram
-from graphwright.runtime.dtypes import float32
+from graphwright.runtime.tensor.dtypes import float32
 
 from .lowered import program_of, tensor
 from .native_support import axis, buffer, load, op, program

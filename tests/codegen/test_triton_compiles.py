@@ -13,7 +13,7 @@ import graphwright as gw
 from graphwright.codegen import triton as emitter
 from graphwright.codegen.lowering.graph import CannotLowerNode
 from graphwright.codegen.triton.names import Names
-from graphwright.ir.lowered import CannotLower
+from graphwright.ir.lowered_graph import CannotLower
 from graphwright.runtime.errors import DataDependent
 
 from ..ir.test_every_op import CASES as EVERY_SAMPLE

@@ -86,8 +86,8 @@ def load(name: str, wanted: Callable[[str], bool]) -> unittest.TestSuite:
 def captured(function: Callable[..., Any], *args: Any) -> dict[str, Any]:
     """Call a function with every frame under it captured; what was."""
     from graphwright.capture import _eval_frame
-    from graphwright.capture.convert import Frontend
-    from graphwright.capture.record import CaptureRecord, Location
+    from graphwright.capture.frame.frontend import Frontend
+    from graphwright.capture.frame.record import CaptureRecord, Location
 
     class Counts(CaptureRecord, frozen=False):
         """Counts what happened and keeps nothing alive."""

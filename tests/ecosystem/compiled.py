@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from graphwright.api import compilation_of
-from graphwright.capture.record import BreakRecord
+from graphwright.capture.frame.record import BreakRecord
+from graphwright.face.api import compilation_of
 
 from .case import Model
 from .measure import generate, prepared, step, used

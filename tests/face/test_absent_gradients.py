@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-import graphwright.native_backends as backends
-from graphwright.ir import absent
-from graphwright.ir.lowered import CannotLower, Lowered
-from graphwright.training import MOST_HALVES
+import graphwright.face.native_backends as backends
+from graphwright.face.compiled_call import MOST_HALVES
+from graphwright.ir.joint import absent_gradients
+from graphwright.ir.lowered_graph import CannotLower, Lowered
 
 START = [[1000.0, 1.0, 0.0, 2.0], [0.5, 3.0, 0.0, 1.0]]
 
@@ -238,7 +238,7 @@ def test_where_nothing_is_lowered_the_joint_graph_runs_op_by_op(
     def refused(*args: Any) -> Any:
         raise CannotLower("for the test")
 
-    monkeypatch.setattr(absent, "trace_joint", refused)
+    monkeypatch.setattr(absent_gradients, "trace_joint", refused)
     for recorded in (False, True):
         compiled = gw.compile(lambda x: (x.mean(), x.exp(), x * x), fullgraph=True)
         x = gw.tensor([1000.0, 1.0], requires_grad=True)

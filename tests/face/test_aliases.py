@@ -8,14 +8,14 @@ import sys
 SCRIPT = """
 import sys
 import graphwright as gw
-late = ["graphwright.runtime.optim.lr_scheduler", "graphwright.runtime.autograd.functional",
-        "graphwright.runtime.autograd.gradcheck", "graphwright.runtime.utils.checkpoint",
-        "graphwright.runtime.saving", "graphwright.runtime.optim.lbfgs"]
+late = ["graphwright.optim.lr_scheduler", "graphwright.autograd.functional",
+        "graphwright.autograd.gradcheck", "graphwright.utils.checkpoint",
+        "graphwright.saving", "graphwright.optim.lbfgs"]
 assert not [name for name in late if name in sys.modules]
 import graphwright.optim.lr_scheduler as public
-import graphwright.runtime.optim.lr_scheduler as real
+import graphwright.optim.lr_scheduler as real
 assert public is real is gw.optim.lr_scheduler
-assert public.__name__ == public.__spec__.name == "graphwright.runtime.optim.lr_scheduler"
+assert public.__name__ == public.__spec__.name == "graphwright.optim.lr_scheduler"
 from graphwright.autograd.functional import jacobian
 from graphwright.autograd.gradcheck import GradcheckError
 from graphwright.utils.checkpoint import checkpoint

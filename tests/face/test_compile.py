@@ -18,7 +18,7 @@ import pytest
 import graphwright as gw
 from graphwright import nn
 from graphwright.capture.exc import GraphBreakError
-from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.graph.module import GraphModule
 
 BACKENDS = ("eager", "llvm", "c")
 X = gw.arange(6.0).reshape(2, 3)

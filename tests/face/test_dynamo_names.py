@@ -8,7 +8,7 @@ import pytest
 
 import graphwright as gw
 from graphwright import _dynamo, _inductor
-from graphwright.api import MODES
+from graphwright.face.api import MODES
 
 X = gw.arange(6.0)
 

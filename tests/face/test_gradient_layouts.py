@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
-from graphwright.gradient_layouts import GradientLayouts
+from graphwright.face.gradient_layouts import GradientLayouts
 
 
 def pointwise(x: Any, y: Any) -> Any:

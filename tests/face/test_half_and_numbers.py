@@ -7,16 +7,16 @@ import random
 import secrets
 from typing import Any
 
-import graphwright.nn.functional as F
 import numpy as np
 import pytest
 
 import graphwright as gw
+import graphwright.nn.functional as F
 from graphwright.ir.passes.decompose import is_primitive
 from graphwright.ir.trace import trace
-from graphwright.runtime.fake import make_fake
+from graphwright.runtime.fake.fake_tensor import make_fake
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import native
+from graphwright.runtime.ops.native import c_kernels
 from graphwright.runtime.ops.table import op
 
 from ..ir.test_every_op import CASES, Slot, filled, flat
@@ -165,7 +165,7 @@ OF_ZERO_AND_INFINITY = {
 """Those compare with numbers that all types have."""
 
 
-@pytest.mark.parametrize("name", sorted({*native.ELEMENTWISE, *native.OF_ELEMENTS}))
+@pytest.mark.parametrize("name", sorted({*c_kernels.ELEMENTWISE, *c_kernels.OF_ELEMENTS}))
 def test_decompositions_compute_in_float32_as_kernels_do(name: str) -> None:
     """A kernel takes numbers as float32 has them and rounds once: so does what it stands for."""
     entry = op(name)

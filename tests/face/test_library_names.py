@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 import graphwright as gw
-from graphwright import _C, _dynamo, _utils, fx
+from graphwright import _C, _dynamo, _utils, fx, serialization
+from graphwright.compat import functorch
+from graphwright.compat.foreach import _group_tensors_by_device_and_dtype
 from graphwright.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
 from graphwright.fx.graph_module import _CodeOnlyModule, _copy_attr
-from graphwright.runtime import printing, serialization
-from graphwright.runtime.batching import functorch
-from graphwright.runtime.fake import is_fake
-from graphwright.runtime.foreach import _group_tensors_by_device_and_dtype
-from graphwright.runtime.utils.data.collate import pin_memory
-from graphwright.runtime.utils.data.fetching import _DatasetKind
-from graphwright.runtime.utils.data.iterators import _SingleProcessDataLoaderIter
+from graphwright.runtime.fake.fake_tensor import is_fake
+from graphwright.runtime.tensor import printing
+from graphwright.utils.data.collate import pin_memory
+from graphwright.utils.data.fetching import _DatasetKind
+from graphwright.utils.data.iterators import _SingleProcessDataLoaderIter
 
 
 def test_types_of_script_are_names_alone() -> None:

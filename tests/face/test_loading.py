@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from graphwright.loading import load
+from graphwright.face.lazy_loading import load
 
 MODULE = "import gc\nenabled = gc.isenabled()\n"
 

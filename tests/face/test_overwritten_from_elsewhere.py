@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from graphwright.nn import functional as F
 
 import graphwright as gw
+from graphwright.nn import functional as F
 
 Function = Callable[[gw.Tensor], Any]
 

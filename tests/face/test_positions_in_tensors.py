@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
-from graphwright.runtime.fake import FakeTensor, make_fake
+from graphwright.runtime.fake.fake_tensor import FakeTensor, make_fake
 
 BACKENDS = ("eager", "llvm")
 

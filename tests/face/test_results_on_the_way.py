@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 import pytest
-from graphwright.testing import assert_close
 
 import graphwright as gw
+from graphwright.testing import assert_close
 
 Program = Callable[[Any, Any], tuple[Any, ...]]
 Use = Callable[[tuple[Any, ...], Any], list[Any]]

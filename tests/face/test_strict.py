@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright.api import compilation_of
-from graphwright.artifacts import artifacts_of
 from graphwright.codegen.interpret import Evaluator
+from graphwright.face.api import compilation_of
+from graphwright.face.stage_dumps import artifacts_of
 
 from ..codegen.lowered import memory
 from ..codegen.test_math import BOUNDS, FUNCTIONS

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 import graphwright as gw
-from graphwright import native_backends, notices
-from graphwright.capture.convert import Frontend
+from graphwright.capture.frame.frontend import Frontend
+from graphwright.face import native_backends, notices
 
 PROGRAM = '''
 import graphwright as gw
-import graphwright.notices
+import graphwright.face.notices
 
-graphwright.notices.PATIENCE = 600.0    # a busy machine compiles slowly
+graphwright.face.notices.PATIENCE = 600.0    # a busy machine compiles slowly
 
 def helper(x):
     print(end="")
@@ -56,8 +56,8 @@ def run(folder: Path, code: str, **environment: str) -> subprocess.CompletedProc
 
 
 COUNT = '''
-from graphwright.api import compilation_of
-from graphwright.explanation import Explanation
+from graphwright.face.api import compilation_of
+from graphwright.face.explain import Explanation
 
 compiled = gw.compile(f)
 for args in calls():

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from graphwright.autograd import grad, no_grad
 from graphwright.ir import GraphModule, Interpreter
-from graphwright.ir.lint import check_writes
-from graphwright.ir.lowered import Lowered
+from graphwright.ir.graph.lint import check_writes
+from graphwright.ir.lowered_graph import Lowered
 from graphwright.ir.passes.decompose import REWRITES, is_primitive
 from graphwright.ir.pipeline import lower_graph
 from graphwright.ir.trace import trace
 from graphwright.runtime import _core
-from graphwright.runtime.autograd import grad, no_grad
-from graphwright.runtime.dtypes import from_numpy_dtype
-from graphwright.runtime.fake import fake_like
+from graphwright.runtime.fake.fake_tensor import fake_like
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.dtypes import from_numpy_dtype
+from graphwright.runtime.tensor.tensor import Tensor
 
 
 def captured(

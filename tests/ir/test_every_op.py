@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright.ir.lowered import CannotLower
+from graphwright.ir.lowered_graph import CannotLower
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import TABLE, Kind

@@ -9,7 +9,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.ir import GraphModule
-from graphwright.ir.lint import GraphError, check_writes
+from graphwright.ir.graph.lint import GraphError, check_writes
 from graphwright.ir.passes.algebra import simplify
 from graphwright.ir.passes.constants import fold_constants
 from graphwright.ir.passes.cse import merge_common

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
-from graphwright.runtime.autograd import Function
+from graphwright.autograd import Function
 
 
 class Clamped(Function):

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import graphwright as gw
-from graphwright.ir import partition, trace
+from graphwright.ir import trace
+from graphwright.ir.joint import partition
 from graphwright.ir.pipeline import lower_graph
 
 from .lowering import captured

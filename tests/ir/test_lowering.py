@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphwright.autograd import no_grad
 from graphwright.ir import Graph, GraphModule, Interpreter
-from graphwright.ir.lowered import CannotLower
+from graphwright.ir.lowered_graph import CannotLower
 from graphwright.ir.pipeline import PASSES, lower_graph
 from graphwright.runtime import _core
-from graphwright.runtime.autograd import no_grad
-from graphwright.runtime.fake import fake_like
+from graphwright.runtime.fake.fake_tensor import fake_like
 from graphwright.runtime.ops import _face as ops
 
 from .lowering import Compiled, captured, check, copies, tensor

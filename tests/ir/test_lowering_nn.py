@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import graphwright.runtime.nn.functional as F
+import graphwright.nn.functional as F
 from graphwright import cdist
 from graphwright.ir.pipeline import lower_graph
 

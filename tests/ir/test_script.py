@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphwright.ir import Graph
-from graphwright.ir.script import Script
+from graphwright.ir.graph.python_emitter import Script
 from graphwright.runtime.symbolic.expr import Sym
 
 Pair = namedtuple("Pair", "first second")

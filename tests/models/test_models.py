@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import graphwright.nn.functional as F
 import numpy as np
 import pytest
 
 import graphwright as gw
+import graphwright.nn.functional as F
 from graphwright import nn
 
 BACKENDS = ("eager", "llvm", "c")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import graphwright as gw
-from graphwright.native_backends import CompilerError
+from graphwright.face.native_backends import CompilerError
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import TABLE
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import graphwright as gw
-from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.tensor.dtypes import dtype as DType
 
 from .samples import Arr, Sample
 

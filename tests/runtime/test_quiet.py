@@ -12,7 +12,7 @@ import pytest
 import graphwright as gw
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.quiet import quietly
+from graphwright.runtime.ops.errstate import quietly
 
 from .layouts import build, numpy_type
 from .samples import ALL, OpSamples, Sample

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright._dynamo.settings import config
-from graphwright.api import BackendLike, OptimizedModule, compile, explain
-from graphwright.capture.support import hook_problem
+from graphwright.capture.frame.python_support import hook_problem
 from graphwright.compiler import (
     allow_in_graph,
     assume_constant_result,
@@ -22,6 +21,7 @@ from graphwright.compiler import (
     reset,
     set_stance,
 )
+from graphwright.face.api import BackendLike, OptimizedModule, compile, explain
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "explain",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from graphwright.api import OPTIONS, checked_options
-from graphwright.runtime.switches import Switches
+from graphwright.compat.switches import Switches
+from graphwright.face.api import OPTIONS, checked_options
 
 _LIMITS = ("cache_size_limit", "recompile_limit")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphwright.runtime.mapping import vmap
+from graphwright.runtime.batching.vmap import vmap
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.pytree import TreeSpec, tree_flatten, tree_unflatten
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
+from graphwright.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
 _MODES = ("pointwise", "generic")
 

@@ -1,5 +1,5 @@
 """`while_loop`."""
 
-from graphwright.runtime.control import while_loop
+from graphwright._higher_order_ops.cond_and_while import while_loop
 
 __all__ = ["while_loop"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from graphwright.api import MODES
-from graphwright.runtime.switches import Switches
+from graphwright.compat.switches import Switches
+from graphwright.face.api import MODES
 
 __all__ = ["config", "list_mode_options", "list_options"]
 

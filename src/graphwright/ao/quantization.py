@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from graphwright.runtime.nn import Module
-from graphwright.runtime.tensor import Tensor
+from graphwright.nn import Module
+from graphwright.runtime.tensor.tensor import Tensor
 
 __all__ = [
     "DeQuantStub", "QConfig", "QuantStub", "QuantWrapper", "convert", "fuse_modules",

@@ -17,7 +17,7 @@ import sys
 from typing import Any
 
 import graphwright
-from graphwright.aliases import Aliases
+from graphwright import version as own_version
 from graphwright.as_torch.lacking import (
     Report,
     missing,
@@ -26,7 +26,7 @@ from graphwright.as_torch.lacking import (
     watch,
     watch_below,
 )
-from graphwright.runtime import version as own_version
+from graphwright.compat.module_names import INTERNAL, Aliases
 from graphwright.runtime.naming import NAMING
 from graphwright.torch_version import TorchVersion
 
@@ -67,14 +67,13 @@ def install(version: str | None = None) -> None:
     graphwright.__name__ = "torch"
     vars(graphwright)["torch"] = graphwright
     graphwright.Size._set_root("torch")
-    finder = next(entry for entry in sys.meta_path if isinstance(entry, Aliases))
-    finder.lacking, finder.found = missing_module, watch_below
-    finder.find_distributions = _distributions
-    finder.stand_in = "torch"
+    if not any(isinstance(entry, Aliases) for entry in sys.meta_path):
+        finder = Aliases("torch", watch_below, missing_module, _distributions)
+        sys.meta_path.insert(0, finder)
     if _CHILDREN not in sys.path:
         sys.path.insert(1, _CHILDREN)
     for name, module in tuple(sys.modules.items()):
-        if name.startswith("graphwright.") and finder.is_public(name):
+        if name.startswith("graphwright.") and name.split(".")[1] not in INTERNAL:
             watch(name, module)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from graphwright import native_backends
-from graphwright.api import Compilation, OptimizedModule
 from graphwright.capture._eval_frame import CompiledFunction
-from graphwright.capture.support import hook_problem
+from graphwright.capture.frame.python_support import hook_problem
+from graphwright.face import native_backends
+from graphwright.face.api import Compilation, OptimizedModule
 from graphwright.jit import Scripting
-from graphwright.runtime.nn import Module
+from graphwright.nn import Module
 
 
 def compile_modules() -> None:

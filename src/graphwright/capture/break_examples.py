@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime.records import Record, field
+from graphwright.runtime.record import Record, field
 
 
 class Example(Record):

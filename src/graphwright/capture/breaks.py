@@ -7,7 +7,7 @@ A code that nothing raises any more, such as GB0012, does not get another meanin
 
 from __future__ import annotations
 
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 
 
 class BreakKind(Record):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from graphwright.capture.breaks import BREAKS, BreakKind
-from graphwright.capture.guard_text import class_module
-from graphwright.capture.record import Location
-from graphwright.capture.variables.namespaces import flags_of
+from graphwright.capture.frame.record import Location
+from graphwright.capture.guards.text import class_module
+from graphwright.capture.trackers.values.namespaces import flags_of
 
 if TYPE_CHECKING:
-    from graphwright.capture.expected import Waypoint
-    from graphwright.capture.source import Source
+    from graphwright.capture.frame.expected_breaks import Waypoint
+    from graphwright.capture.guards.source import Source
 
 
 class Signal(Exception):

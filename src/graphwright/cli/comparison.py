@@ -9,7 +9,7 @@ import numpy as np
 
 import graphwright as gw
 from graphwright.cli.errors import UserError
-from graphwright.runtime.pytree import tree_flatten
+from graphwright.utils._pytree import tree_flatten
 
 RTOL, ATOL = 1e-3, 1e-5
 """How far compiled numbers may be from eager ones; of half types also by 4 of their epsilons."""

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import graphwright as gw
-from graphwright import native_backends
-from graphwright.capture.support import hook_problem
+from graphwright.capture.frame.python_support import hook_problem
 from graphwright.cli.output import say
 from graphwright.codegen import cache, target
+from graphwright.face import native_backends
 from graphwright.runtime import blas
 
 OPTIONAL = (("triton", "Triton kernels (dump --stage triton, ptx)"),

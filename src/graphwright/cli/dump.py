@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import graphwright as gw
-from graphwright.artifacts import STAGES
 from graphwright.cli.errors import UserError
 from graphwright.cli.loading import load_target, make_inputs
 from graphwright.cli.options import add_backend, add_target
 from graphwright.cli.output import folder_for_output, say
+from graphwright.face.stage_dumps import STAGES
 
 
 def add_parser(commands: Any) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import graphwright as gw
 from graphwright.cli.errors import UserError
-from graphwright.runtime.float8 import FORMATS
+from graphwright.runtime.tensor.float8 import FORMATS
 
 SPEC = re.compile(
     r"(?P<dtype>[a-z]+[0-9]*(?:_[a-z0-9]+)?)\[(?P<shape>(?: *[0-9]+ *(?:, *[0-9]+ *)*,?)? *)\]"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from graphwright.cli import bench, doctor, dump, explain, run
 from graphwright.cli.errors import UserError
 from graphwright.cli.output import finished
-from graphwright.runtime.standard_error import tell
+from graphwright.runtime.stderr_notices import tell
 
 DESCRIPTION = """\
 Run a PyTorch program on graphwright, or see what graphwright makes of a Python function: every

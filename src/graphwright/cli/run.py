@@ -13,7 +13,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from graphwright.cli.errors import UserError
-from graphwright.runtime.standard_error import tell
+from graphwright.runtime.stderr_notices import tell
 
 EXAMPLE = "graphwright run train.py --epochs 3"
 _RUNNER = os.path.dirname(os.path.abspath(__file__)) + os.sep

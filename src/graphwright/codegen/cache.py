@@ -14,8 +14,8 @@ import os
 import stat
 from collections.abc import Iterator
 
-from graphwright.runtime.records import Record
-from graphwright.runtime.standard_error import warn
+from graphwright.runtime.record import Record
+from graphwright.runtime.stderr_notices import warn
 from graphwright.runtime.temporary import new_file, remove_stale, remove_stale_once
 
 _DIGEST = hashlib.sha256().digest_size

@@ -23,11 +23,11 @@ from graphwright.codegen.lowering.graph import (
 )
 from graphwright.codegen.program import NativeProgram, Output
 from graphwright.codegen.segments import split
-from graphwright.ir.script import Script
+from graphwright.ir.graph.python_emitter import Script
 from graphwright.runtime import _core
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, as_int
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
 
 
 class Segment(Record, frozen=False):

@@ -31,8 +31,6 @@ from graphwright.codegen.loops import (
     Store,
 )
 from graphwright.codegen.program import Gemm, NativeProgram
-from graphwright.runtime import dtypes
-from graphwright.runtime.casts import cast_array
 from graphwright.runtime.symbolic.expr import (
     Add,
     Expr,
@@ -44,6 +42,8 @@ from graphwright.runtime.symbolic.expr import (
     Mul,
     Sym,
 )
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.array_casts import cast_array
 
 Memory = dict[str, np.ndarray]
 Env = dict[str, Any]

@@ -37,9 +37,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import Union
 
-from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
+from graphwright.runtime.tensor.dtypes import dtype
 
 
 class LoopKind(Enum):
@@ -114,7 +114,7 @@ class IndexOf(Record):
 class Philox(Record):
     """Uniform [0, 1) float32 number `index` of the graph's random op `rng_index`.
 
-    Philox4x32-10 (Salmon et al., SC'11) as `graphwright.runtime.random` defines it.
+    Philox4x32-10 (Salmon et al., SC'11) as `graphwright.random` defines it.
     """
 
     rng_index: int

@@ -27,8 +27,8 @@ from graphwright.codegen.loops import (
     Store,
 )
 from graphwright.codegen.program import Gemm, Slot, Step, step_buffers
-from graphwright.codegen.scheduler.touched import touched, touches
-from graphwright.runtime.records import Record, replace
+from graphwright.codegen.scheduler.buffer_access import touched, touches
+from graphwright.runtime.record import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
 Placed = tuple[int, int, int, int]

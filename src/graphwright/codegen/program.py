@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Union
 
 from graphwright.codegen.loops import Buffer, Kernel
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr
 
 

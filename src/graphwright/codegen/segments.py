@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from graphwright.codegen.lowering.graph import CannotLowerNode
-from graphwright.codegen.steps import (
+from graphwright.codegen.segment_runner import (
     ControlStep,
     EagerStep,
     NativeStep,
@@ -19,12 +19,12 @@ from graphwright.codegen.steps import (
     Step,
 )
 from graphwright.ir.control import ControlOp, laid_out, results_of
-from graphwright.ir.graph import Graph
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, map_leaves
 from graphwright.ir.pipeline import lower_part
 from graphwright.runtime.symbolic.expr import Expr, Sym
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
 
 Compile = Callable[[GraphModule, Sequence[Any]], Any]
 

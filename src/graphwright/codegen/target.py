@@ -6,7 +6,7 @@ import os
 import platform
 from functools import lru_cache
 
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 
 
 class CompilerMissing(RuntimeError):

@@ -22,9 +22,9 @@ from graphwright.fx._symbolic_trace import (
 from graphwright.fx.interpreter import Interpreter, Transformer
 from graphwright.fx.proxy import Proxy, TraceError
 from graphwright.fx.subgraph_rewriter import replace_pattern
-from graphwright.ir.graph import Graph
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node, has_side_effect, map_arg
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, has_side_effect, map_arg
 
 __all__ = [
     "PH", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "ProxyableClassMeta",

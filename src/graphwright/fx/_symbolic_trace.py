@@ -13,23 +13,22 @@ from typing import Any, TypeVar
 
 from graphwright.fx.interception import LOCK, Interception, library_doors, twin
 from graphwright.fx.proxy import ParameterProxy, Proxy, Scope, TracerBase, tracer_of
-from graphwright.ir.graph import Graph
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node, has_side_effect
-from graphwright.ir.signature import Signature
-from graphwright.runtime.checks import _assert
-from graphwright.runtime.nn.module import Module
-from graphwright.runtime.nn.parameter import Parameter
-from graphwright.runtime.pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
-from graphwright.runtime.tensor import Tensor
-from graphwright.runtime.utils import CAPTURE
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, has_side_effect
+from graphwright.ir.graph.signature import Signature
+from graphwright.nn.module import Module
+from graphwright.nn.parameter import Parameter
+from graphwright.runtime.tensor.tensor import Tensor
+from graphwright.runtime.torch_check import _assert
+from graphwright.utils import CAPTURE
+from graphwright.utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 
 __all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "is_fx_symbolic_tracing",
            "is_fx_tracing", "symbolic_trace", "wrap"]
 
 F = TypeVar("F", bound=Callable[..., Any] | str)
 
-_LAYERS = Module.__module__.rpartition(".")[0]
 _module_call = twin(Module.__call__)  # type: ignore[arg-type]
 _module_getattr = twin(Module.__getattr__)  # type: ignore[arg-type]
 _wrapped: dict[tuple[int, str], dict[str, Any]] = {}
@@ -113,7 +112,7 @@ class Tracer(TracerBase):
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Whether calls of a module are nodes: those of the library's layers but Sequential."""
-        inside = m.__module__.startswith((f"{_LAYERS}.", "graphwright.nn."))
+        inside = m.__module__.startswith("graphwright.nn.")
         return inside and type(m).__name__ != "Sequential"
 
     def path_of_module(self, mod: Module) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.ir.graph_module import GraphModule
-from graphwright.runtime.nn import Module
+from graphwright.ir.graph.module import GraphModule
+from graphwright.nn import Module
 
 __all__ = ["GraphModule"]
 

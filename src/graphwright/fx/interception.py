@@ -18,12 +18,12 @@ from threading import RLock
 from types import CodeType, FunctionType, TracebackType
 from typing import Any
 
+from graphwright.compat import torch_signatures as as_torch
 from graphwright.fx.proxy import tracer_of
-from graphwright.runtime import functions as as_torch
-from graphwright.runtime.checks import _assert
+from graphwright.overrides import get_ignored_functions, get_overridable_functions
 from graphwright.runtime.ops import _face
-from graphwright.runtime.overrides import get_ignored_functions, get_overridable_functions
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
+from graphwright.runtime.torch_check import _assert
 
 Handler = Callable[..., Any]
 

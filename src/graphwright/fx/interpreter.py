@@ -7,11 +7,11 @@ from typing import Any
 
 from graphwright.fx._symbolic_trace import Tracer
 from graphwright.fx.proxy import Proxy
-from graphwright.ir.graph import Graph
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.interpreter import Interpreter
-from graphwright.ir.node import map_leaves
-from graphwright.runtime.nn.module import Module
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.interpreter import Interpreter
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import map_leaves
+from graphwright.nn.module import Module
 
 __all__ = ["Interpreter", "Transformer"]
 

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
-from graphwright.ir.graph import Graph
-from graphwright.ir.node import Node, Target, map_leaves
-from graphwright.runtime.device import device
-from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.formats import layout, memory_format
-from graphwright.runtime.nn.parameter import Parameter
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.node import Node, Target, map_leaves
+from graphwright.nn.parameter import Parameter
+from graphwright.overrides import is_tensor_method_or_property
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.overrides import is_tensor_method_or_property
 from graphwright.runtime.symbolic.symint import SymInt
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.device import device
+from graphwright.runtime.tensor.dtypes import dtype
+from graphwright.runtime.tensor.memory_format import layout, memory_format
+from graphwright.runtime.tensor.tensor import Tensor
 
 __all__ = ["Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "TraceError",
            "TracerBase"]

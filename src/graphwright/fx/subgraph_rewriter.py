@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from graphwright.fx._symbolic_trace import symbolic_trace
-from graphwright.ir.graph import Graph
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node
-from graphwright.ir.rewriting import (
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node
+from graphwright.ir.rules.rewriting import (
     Chooser,
     Filter,
     ReplacedPatterns,
     replace_graph,
     take_attributes,
 )
-from graphwright.runtime.nn.module import Module
+from graphwright.nn.module import Module
 
 __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
 
@@ -54,7 +54,7 @@ def replace_pattern_with_filters(
     match_filters: Sequence[Filter] | None = None, ignore_literals: bool = False,
     replacement_callback: Chooser | None = None, node_name_match: str = "",
 ) -> list[ReplacedPatterns]:
-    """`replace_pattern` where all of `match_filters` hold; see `graphwright.ir.rewriting`.
+    """`replace_pattern` where all of `match_filters` hold; see `graphwright.ir.rules.rewriting`.
 
     `replacement_callback`, a function of (match, graph, pattern's graph), gives the graph to put
     in place of a match, if there is no one `replacement`.

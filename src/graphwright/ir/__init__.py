@@ -8,10 +8,10 @@
     passes, pipeline            one rewrite per file; the list of them, in order
 """
 
-from graphwright.ir.graph import Graph
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.interpreter import Interpreter
-from graphwright.ir.lint import GraphError, lint
-from graphwright.ir.node import Node, map_nodes
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.interpreter import Interpreter
+from graphwright.ir.graph.lint import GraphError, lint
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, map_nodes
 
 __all__ = ["Graph", "GraphError", "GraphModule", "Interpreter", "Node", "lint", "map_nodes"]

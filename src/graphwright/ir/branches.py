@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.lowered import CannotLower
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.lowered_graph import CannotLower
 from graphwright.ir.passes.dce import eliminate_dead_code
 from graphwright.ir.passes.functionalise import functionalise
 from graphwright.ir.passes.normalise import normalise

@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.graph.module import GraphModule
 from graphwright.runtime.dispatch import dispatch, without_autocast
-from graphwright.runtime.fake import make_fake
-from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.fake.fake_tensor import make_fake
 from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import Op, unlisted
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.ops.tensor_spec import TensorSpec
+from graphwright.runtime.tensor.tensor import Tensor
 
 Calls = Sequence[Callable[..., tuple[Any, ...]]]
 FAMILY = "control"

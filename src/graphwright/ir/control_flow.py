@@ -12,9 +12,9 @@ from operator import is_
 from typing import Any
 
 from graphwright.ir.control import FAMILY, Calls, Control, contiguous_like, results_of, specs_of
-from graphwright.ir.graph_gradients import gradients_of, needed
-from graphwright.ir.graph_module import GraphModule
-from graphwright.runtime.formats import contiguous_format
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.joint.graph_gradients import gradients_of, needed
+from graphwright.runtime.tensor.memory_format import contiguous_format
 
 
 class Cond(Control):

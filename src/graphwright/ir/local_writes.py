@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.ir.lowered import CannotLower, ViewStep
-from graphwright.ir.node import map_leaves
-from graphwright.ir.passes.view_inverse import REPEATING, new_value, put_back, view_again
-from graphwright.runtime.fake import FakeTensor, fake_kernel
+from graphwright.ir.graph.node import map_leaves
+from graphwright.ir.lowered_graph import CannotLower, ViewStep
+from graphwright.ir.views.inverse import REPEATING, new_value, put_back, view_again
+from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_kernel
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 
 
 class _Memory(Record, frozen=False, eq=False):

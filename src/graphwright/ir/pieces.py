@@ -16,11 +16,11 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from graphwright.ir.graph import Graph
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node, map_leaves, map_nodes
-from graphwright.runtime.fake import FakeTensor, make_fake
-from graphwright.runtime.records import Record
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, map_leaves, map_nodes
+from graphwright.runtime.fake.fake_tensor import FakeTensor, make_fake
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.symint import SymInt
 
 Compile = Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]

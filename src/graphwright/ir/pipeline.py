@@ -7,24 +7,24 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from graphwright.ir.apart import apart_of
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.history import History, history_of
-from graphwright.ir.joint import Joint, Retaped, needs_tape, trace_joint
-from graphwright.ir.lowered import Lowered, Origin, OutputSpec, Saved
-from graphwright.ir.node import Node
-from graphwright.ir.partition import partition
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node
+from graphwright.ir.joint.eager_tape import History, history_of
+from graphwright.ir.joint.joint import Joint, Retaped, needs_tape, trace_joint
+from graphwright.ir.joint.partition import partition
+from graphwright.ir.joint.retape_plan import apart_of
+from graphwright.ir.lowered_graph import Lowered, Origin, OutputSpec, Saved
 from graphwright.ir.passes.algebra import simplify
 from graphwright.ir.passes.constants import fold_constants
 from graphwright.ir.passes.cse import merge_common
 from graphwright.ir.passes.dce import eliminate_dead_code
 from graphwright.ir.passes.decompose import decompose
 from graphwright.ir.passes.functionalise import functionalise
+from graphwright.ir.passes.keep_data_checks import keep_refusals
 from graphwright.ir.passes.normalise import normalise
-from graphwright.ir.passes.outputs import own_outputs
-from graphwright.ir.passes.refusals import keep_refusals
+from graphwright.ir.passes.own_outputs import own_outputs
 from graphwright.ir.passes.write_back import write_back
-from graphwright.runtime.records import Record, field
+from graphwright.runtime.record import Record, field
 
 
 class State(Record, frozen=False):

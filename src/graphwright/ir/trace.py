@@ -11,26 +11,27 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from graphwright.ir.graph import Graph
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.interpreter import Interpreter
+from graphwright.amp.state import own_casts
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.interpreter import Interpreter
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import RECOMPUTED, Node, map_leaves, map_nodes
 from graphwright.ir.local_writes import LocalWrites, same_layout
-from graphwright.ir.lowered import CannotLower
-from graphwright.ir.node import RECOMPUTED, Node, map_leaves, map_nodes
-from graphwright.runtime import _core, dtypes, interop
-from graphwright.runtime.amp.state import own_casts
-from graphwright.runtime.device import cpu
+from graphwright.ir.lowered_graph import CannotLower
+from graphwright.runtime import _core
 from graphwright.runtime.dispatch import AUTOCAST, TRACE
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
+from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_kernel, fake_like, make_fake
+from graphwright.runtime.op_errors import is_refusal
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import TABLE, Op
-from graphwright.runtime.refusals import is_refusal
 from graphwright.runtime.symbolic.expr import Sym
 from graphwright.runtime.symbolic.places import STRIDE, WHOLE, integers_of
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, sym_int
+from graphwright.runtime.tensor import dtypes, from_data
+from graphwright.runtime.tensor.device import cpu
 
 Keep = Callable[[Op], bool]
 Rewrite = Callable[["Tracer", tuple[Any, ...]], Any]
@@ -342,8 +343,8 @@ def _is_written(node: Node, value: Any) -> bool:
         return False
     of_numbers = isinstance(
         next(iter(node.args), None), bool | int | float | complex | list | tuple)
-    made = node.target is interop.tensor or (
-        of_numbers and node.target in (interop.as_tensor, interop.asarray))
+    made = node.target is from_data.tensor or (
+        of_numbers and node.target in (from_data.as_tensor, from_data.asarray))
     storage = getattr(node.meta.get("val"), "_storage", None)
     return made and storage is not None and storage._version > 0
 

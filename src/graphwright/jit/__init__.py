@@ -70,7 +70,7 @@ class Scripting:
 def script(obj: T, **options: Any) -> T:
     """The function, class or module itself; compiled under `graphwright run --compile`."""
     if Scripting.compiled and type(obj) is types.FunctionType:
-        from graphwright.api import compile
+        from graphwright.face.api import compile
 
         return compile(obj)  # type: ignore[call-overload]
     return obj

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035
 
 from graphwright.futures import Future
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
 
 __all__ = [
     "Any", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "Future", "List",

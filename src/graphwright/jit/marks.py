@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from graphwright.runtime.nn.module import Module
+from graphwright.nn.module import Module
 
 T = TypeVar("T")
 

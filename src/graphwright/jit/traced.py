@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graphwright.ir.graph import Graph
-from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.trace import trace as record
 from graphwright.jit.marks import ScriptModule, no_script, tracing
+from graphwright.nn import Module
+from graphwright.nn.utils.stateless import functional_call
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.fake import fake_like
-from graphwright.runtime.nn import Module
-from graphwright.runtime.nn.utils.stateless import functional_call
-from graphwright.runtime.pytree import TreeSpec, tree_flatten, tree_unflatten
+from graphwright.runtime.fake.fake_tensor import fake_like
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
+from graphwright.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
 
 class Recorded:

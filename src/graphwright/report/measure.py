@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from statistics import median, quantiles
 
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 
 CLOCK_FLOOR = 2e-3
 """Seconds that one sample lasts at least; shorter cases are repeated within a sample."""

@@ -7,8 +7,8 @@ from typing import Any, SupportsIndex, TypeVar, final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwright.runtime.device import device as Device
-from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.dtypes import dtype as DType
 
 ABI_VERSION: int
 _C_API: object

@@ -13,16 +13,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.device import device as Device
-from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops.integers import plain_integers, plain_number
+from graphwright.runtime.op_errors import INTERNAL, refusal
+from graphwright.runtime.ops.int_arguments import plain_integers, plain_number
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Kind, Op
-from graphwright.runtime.refusals import INTERNAL, refusal
 from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.dtypes import dtype as DType
 
 GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP, BATCHED, OVERRIDE = (
     1, 2, 4, 8, 16, 32, 64, 128)  # fmt: skip
@@ -160,7 +161,7 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         if op.kind is Kind.COMPOSITE and op.decompose is not None:
             return op.decompose(*args)      # parts of it may be cast, which its kernel is not
     if flags & FLOAT8:
-        out = import_module("graphwright.runtime.float8_ops").run(op, args)
+        out = import_module("graphwright.runtime.ops.float8").run(op, args)
         if out is not NotImplemented:
             return out
         flags &= ~FLOAT8

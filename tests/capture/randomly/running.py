@@ -16,8 +16,8 @@ import numpy as np
 
 import graphwright as gw
 from graphwright.capture.exc import GraphBreakError, InternalCaptureError
-from graphwright.native_backends import BACKENDS
-from graphwright.runtime.autograd.saved import FREED
+from graphwright.face.native_backends import BACKENDS
+from graphwright.runtime.tape.saved import FREED
 
 from ..captured import Captured, run_graph
 from ..pictures import picture

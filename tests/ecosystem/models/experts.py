@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..models import decoders
+from . import decoders
 from .encoder_decoders import T5
 from .transformers import architecture, following, prompted, translated
 

@@ -7,7 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import _core
+from graphwright.runtime.tensor import dtypes
 
 
 class Plain(_core.TensorBase):

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from graphwright.runtime import _core, device, dtypes
+from graphwright.runtime import _core
+from graphwright.runtime.tensor import device, dtypes
 
 TRACE, AUTOCAST, INFERENCE = 1, 2, 4
 GRAD, MODES, FAKE, DEVICE, FOREIGN = 1, 2, 4, 8, 16

@@ -10,7 +10,7 @@ import pytest
 import graphwright as gw
 from graphwright.runtime import _core
 from graphwright.runtime.ops.table import op
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
 
 attend = gw.nn.functional.scaled_dot_product_attention
 LEADS: list[tuple[int, ...]] = [(), (3,), (2, 3)]

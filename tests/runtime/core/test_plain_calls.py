@@ -9,7 +9,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.runtime import _core
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from graphwright.runtime.records import Record, field, field_names, replace
+from graphwright.runtime.record import Record, field, field_names, replace
 
 
 class Point(Record):

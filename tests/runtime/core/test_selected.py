@@ -12,7 +12,7 @@ import pytest
 import graphwright as gw
 from graphwright.runtime import _core
 from graphwright.runtime.ops.table import op
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
 
 Call = Callable[..., Any]
 SHAPES: list[tuple[int, ...]] = [(5,), (3, 4), (2, 3, 4), (1, 6), (4, 1)]

@@ -11,7 +11,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.runtime import _core
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
 
 RNG = np.random.default_rng(0)
 SHAPE = (4, 3, 5)

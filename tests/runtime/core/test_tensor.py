@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphwright.runtime import _core, device, dtypes
+from graphwright.runtime import _core
+from graphwright.runtime.tensor import device, dtypes
 
 
 class Plain(_core.TensorBase):

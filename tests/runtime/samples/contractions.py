@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime.tensor import dtypes
 
 from .sample import Arr, Bad, OpErrors, OpSamples, S
 

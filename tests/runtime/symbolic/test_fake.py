@@ -8,7 +8,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.fake import FakeTensor, fake_like
+from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_like
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 
 

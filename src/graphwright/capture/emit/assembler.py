@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from graphwright.capture._eval_frame import called
+from graphwright.capture.effects.class_templates import refuse_template
 from graphwright.capture.emit.encode import JUMPS, LEAVES, Encoder, Free, Label, Written
-from graphwright.capture.templates import refuse_template
 
 _VERSION = sys.version_info[:2]
 

@@ -19,8 +19,14 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from graphwright.capture.tables import Place, caches_of, handler_table, instruction, line_table
-from graphwright.runtime.records import Record
+from graphwright.capture.vm.bytecode_tables import (
+    Place,
+    caches_of,
+    handler_table,
+    instruction,
+    line_table,
+)
+from graphwright.runtime.record import Record
 
 _CODE = dis.opmap
 JUMPS = frozenset(dis.opname[code] for code in (*dis.hasjrel, *dis.hasjabs))

@@ -7,8 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from graphwright.amp import state as amp
+from graphwright.autograd.grad_mode import INFERENCE
 from graphwright.capture import _eval_frame
-from graphwright.capture.bytecode import PYTHON, Instruction
+from graphwright.capture.effects.data_dependent_errors import BY_INDEX, name_of
+from graphwright.capture.effects.finalizers import ends_with_frame, may_end
+from graphwright.capture.effects.requires_grad import record
 from graphwright.capture.emit.assembler import CodeBuilder, Label, n_argument_slots
 from graphwright.capture.emit.native import (
     LETS_GO,
@@ -23,12 +27,8 @@ from graphwright.capture.emit.numpy_words import keeper
 from graphwright.capture.emit.reconstruct import Load, Reconstructor, settled
 from graphwright.capture.emit.replay import Listener, Replay
 from graphwright.capture.emit.resuming import Caught, Escaping, ResumeCall, handler_around
-from graphwright.capture.ends import ends_with_frame, may_end
 from graphwright.capture.exc import unsupported
-from graphwright.capture.graph_result import FinishedGraph, finish_graph, switches_inference
-from graphwright.capture.kept_lookups import Lookup
-from graphwright.capture.recording import record
-from graphwright.capture.resume import (
+from graphwright.capture.frame.resume import (
     IS_NULL,
     VALUE,
     in_order,
@@ -37,19 +37,19 @@ from graphwright.capture.resume import (
     refuse_any_break,
     stack_parameters,
 )
-from graphwright.capture.run_errors import BY_INDEX, name_of
-from graphwright.capture.source import LocalSource, Source
-from graphwright.capture.translator import RootTranslator
-from graphwright.capture.variables.base import NULL, VariableTracker
-from graphwright.capture.variables.changing import Draw, local_of
-from graphwright.capture.variables.context import set_inference
-from graphwright.capture.variables.sequences import TupleVariable
-from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.capture.guards.lru_cache_lookups import Lookup
+from graphwright.capture.guards.source import LocalSource, Source
+from graphwright.capture.trackers.base import NULL, VariableTracker
+from graphwright.capture.trackers.containers.sequences import TupleVariable
+from graphwright.capture.trackers.effects.context import set_inference
+from graphwright.capture.trackers.library.clock_and_random import Draw, local_of
+from graphwright.capture.trackers.tensors.tensor import TensorVariable
+from graphwright.capture.vm.bytecode import PYTHON, Instruction
+from graphwright.capture.vm.finish_graph import FinishedGraph, finish_graph, switches_inference
+from graphwright.capture.vm.translator import RootTranslator
+from graphwright.random import manual_seed
 from graphwright.runtime import _core
-from graphwright.runtime.amp import state as amp
-from graphwright.runtime.autograd.modes import INFERENCE
-from graphwright.runtime.random import manual_seed
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
 EXIT_SKIP = {(3, 11): 0, (3, 12): 1, (3, 13): 2}

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.capture import _eval_frame
-from graphwright.capture.bytecode import PYTHON, Instruction
 from graphwright.capture.emit.assembler import CodeBuilder, Free
 from graphwright.capture.exc import unsupported
+from graphwright.capture.vm.bytecode import PYTHON, Instruction
 
 _AS_BOOL = 16    # a bit of COMPARE_OP's argument: a jump follows, which takes nothing but bools
 _ONE = frozenset(

@@ -12,38 +12,38 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture import _eval_frame
-from graphwright.capture.deferral import refuse_writes
+from graphwright.capture.effects.class_templates import TemplateSource
+from graphwright.capture.effects.frame_autograd import with_spent_leaf
+from graphwright.capture.effects.side_effects import CachedCall, DeferredCall
 from graphwright.capture.emit.assembler import CodeBuilder
 from graphwright.capture.exc import Unsupported, unsupported
-from graphwright.capture.side_effects import CachedCall, DeferredCall
-from graphwright.capture.source import LocalSource, Source
-from graphwright.capture.tape import with_spent_leaf
-from graphwright.capture.templates import TemplateSource
-from graphwright.capture.variables.arithmetic import BINARY
-from graphwright.capture.variables.base import NULL, VariableTracker
-from graphwright.capture.variables.classes import ClassVariable
-from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.containers import ContainerObjectVariable
-from graphwright.capture.variables.context import KEPT_MODES, ModeVariable
-from graphwright.capture.variables.deques import DequeVariable
-from graphwright.capture.variables.functions import CellVariable
-from graphwright.capture.variables.growing import Growing
-from graphwright.capture.variables.lazy import LazyVariable
-from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.outside_iterators import (
+from graphwright.capture.guards.source import LocalSource, Source
+from graphwright.capture.trackers.base import NULL, VariableTracker
+from graphwright.capture.trackers.callables.functions import CellVariable
+from graphwright.capture.trackers.classes.classes import ClassVariable
+from graphwright.capture.trackers.containers.container_subclasses import ContainerObjectVariable
+from graphwright.capture.trackers.containers.deques import DequeVariable
+from graphwright.capture.trackers.containers.dynamic_length_lists import Growing
+from graphwright.capture.trackers.containers.input_iterators import (
     OutsideIterator,
     OutsideRangeIterator,
 )
-from graphwright.capture.variables.sequences import ListVariable, TupleVariable
-from graphwright.capture.variables.sets import SetVariable
-from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.capture.trackers.containers.mappings import DictVariable
+from graphwright.capture.trackers.containers.sequences import ListVariable, TupleVariable
+from graphwright.capture.trackers.containers.sets import SetVariable
+from graphwright.capture.trackers.effects.context import KEPT_MODES, ModeVariable
+from graphwright.capture.trackers.tensors.tensor import TensorVariable
+from graphwright.capture.trackers.values.constant import ConstantVariable
+from graphwright.capture.trackers.values.lazy import LazyVariable
+from graphwright.capture.trackers.values.operator_tables import BINARY
+from graphwright.capture.vm.after_deferred_calls import refuse_writes
 from graphwright.runtime import _core
 from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
 
 if TYPE_CHECKING:
-    from graphwright.capture.output_graph import OutputGraph
-    from graphwright.capture.tape import Departure
-    from graphwright.ir.node import Node
+    from graphwright.capture.effects.frame_autograd import Departure
+    from graphwright.capture.vm.output_graph import OutputGraph
+    from graphwright.ir.graph.node import Node
 
 Load = Callable[[], None]
 

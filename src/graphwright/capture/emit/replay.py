@@ -21,16 +21,16 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from graphwright.autograd.grad_mode import inference_mode
 from graphwright.capture import _eval_frame
-from graphwright.capture.assumptions import Refuted
-from graphwright.capture.data_aliases import DataSource
 from graphwright.capture.emit.assembler import CodeBuilder, Label, Written
-from graphwright.capture.interruptions import came_from_outside
-from graphwright.capture.source import Source
-from graphwright.capture.variables.arithmetic import BINARY
+from graphwright.capture.frame.async_exceptions import came_from_outside
+from graphwright.capture.guards.source import Source
+from graphwright.capture.guards.tensor_data_aliases import DataSource
+from graphwright.capture.trackers.values.operator_tables import BINARY
+from graphwright.capture.vm.asserted_branches import Refuted
 from graphwright.runtime import _core
-from graphwright.runtime.autograd.modes import inference_mode
-from graphwright.runtime.generator import Generator
+from graphwright.runtime.tensor.generator import Generator
 
 
 class Kept:

@@ -6,17 +6,17 @@ import types
 from typing import TYPE_CHECKING
 
 from graphwright.capture._eval_frame import continued
-from graphwright.capture.bytecode import (
-    Instruction,
-    decode,
-    handler_of,
+from graphwright.capture.effects.caller_frame_access import check_readers
+from graphwright.capture.effects.finalizers import (
+    arguments_that_end,
+    handed_over,
+    holds_any,
+    may_end,
 )
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.emit.reconstruct import Load
-from graphwright.capture.ends import arguments_that_end, handed_over, holds_any, may_end
 from graphwright.capture.exc import unsupported
-from graphwright.capture.frame_readers import check_readers
-from graphwright.capture.resume import (
+from graphwright.capture.frame.resume import (
     IS_NULL,
     POSITION,
     VALUE,
@@ -32,8 +32,9 @@ from graphwright.capture.resume import (
     resume_code,
     stack_parameters,
 )
-from graphwright.capture.variables.base import NULL, VariableTracker
-from graphwright.capture.variables.functions import CellVariable
+from graphwright.capture.trackers.base import NULL, VariableTracker
+from graphwright.capture.trackers.callables.functions import CellVariable
+from graphwright.capture.vm.bytecode import Instruction, decode, handler_of
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.frame import FrameCompiler

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.regs import FLOATS, NARROW, Reg
-from graphwright.runtime.float8 import FORMATS
+from graphwright.runtime.tensor.float8 import FORMATS
 
 
 def cast(b: Builder, x: Reg, kind: str) -> Reg:
@@ -34,7 +34,7 @@ def _as(b: Builder, bits: Reg, kind: str) -> Reg:
 
 
 def float8_to_f32(b: Builder, x: Reg) -> Reg:
-    """Exact; see `runtime.float8`."""
+    """Exact; see `runtime.tensor.float8`."""
     form = FORMATS[x.kind]
     code = _as(b, x, "u8").to("i32")
     body = code & 0x7F if form.signed else code
@@ -56,7 +56,7 @@ def float8_to_f32(b: Builder, x: Reg) -> Reg:
 
 
 def f32_to_float8(b: Builder, x: Reg, kind: str) -> Reg:
-    """Rounded to the nearest code; see `runtime.float8`."""
+    """Rounded to the nearest code; see `runtime.tensor.float8`."""
     form = FORMATS[kind]
     whole = x.bits()
     bits = whole & 0x7FFFFFFF

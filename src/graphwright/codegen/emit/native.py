@@ -13,12 +13,12 @@ from functools import lru_cache, partial
 from importlib.util import find_spec
 
 from graphwright.codegen.cache import kernel_cache
-from graphwright.codegen.canonical import Canonical, canonical
+from graphwright.codegen.cache_key import Canonical, canonical
 from graphwright.codegen.private_files import compilers_folder
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import Machine, find_compiler, host
 from graphwright.runtime import _core
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 
 
 class Sources(Mapping[str, str]):

@@ -28,7 +28,7 @@ from graphwright.codegen.emit.lanes import accumulators, lanes_for
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Reg
 from graphwright.codegen.emit.values import Lanes, ValueEmitter
 from graphwright.codegen.loops import Apply, Axis, Fold, LoopKind, Reduce, Stmt
-from graphwright.runtime.records import Record, replace
+from graphwright.runtime.record import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, ceildiv
 
 BLOCK = 32

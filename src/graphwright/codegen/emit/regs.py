@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Union
 
-from graphwright.runtime.float8 import FORMATS
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
+from graphwright.runtime.tensor.float8 import FORMATS
 
 if TYPE_CHECKING:
     from graphwright.codegen.emit.builder import Builder

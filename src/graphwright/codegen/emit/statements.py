@@ -20,7 +20,7 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Int
 
 COLUMN_VECTORS = 4

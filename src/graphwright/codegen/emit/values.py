@@ -22,10 +22,10 @@ from graphwright.codegen.loops import (
     Store,
     Value,
 )
-from graphwright.runtime import dtypes
 from graphwright.runtime.ops.kernels import rounded_number
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
+from graphwright.runtime.tensor import dtypes
 
 MAX_RUN_LANES = 64
 NEAR = 4

@@ -19,11 +19,11 @@ from graphwright.codegen.lowering.nodes import (
     axis_symbols,
     index_value,
 )
-from graphwright.runtime import dtypes
-from graphwright.runtime.dtypes import dtype
 from graphwright.runtime.ops.kernels import rounded_number
-from graphwright.runtime.records import Record, replace
+from graphwright.runtime.record import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_expr
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype
 
 
 class Tensor(Record):

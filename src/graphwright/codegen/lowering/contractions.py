@@ -5,7 +5,8 @@ from __future__ import annotations
 from graphwright.codegen.lowering.context import Lowering, Tensor, apply, const, convert
 from graphwright.codegen.lowering.nodes import Gemm, Index
 from graphwright.codegen.lowering.rules import Call, lowering
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import _core
+from graphwright.runtime.tensor import dtypes
 
 
 @lowering("mm", "bmm")

@@ -15,9 +15,9 @@ from graphwright.codegen.lowering.context import (
 )
 from graphwright.codegen.lowering.nodes import Index, index_value, linear, row_major
 from graphwright.codegen.lowering.rules import Call, lowering
-from graphwright.runtime import dtypes
-from graphwright.runtime.ops.random import HELD
+from graphwright.runtime.ops.random.draws import HELD
 from graphwright.runtime.symbolic.expr import as_expr
+from graphwright.runtime.tensor import dtypes
 
 
 @lowering("full")

@@ -35,12 +35,12 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.codegen.lowering.rules import RULES, Call, lower_call
 from graphwright.codegen.lowering.writes import resolved
-from graphwright.ir.node import LISTS, Node
-from graphwright.runtime import dtypes
-from graphwright.runtime.dtypes import dtype, int64
-from graphwright.runtime.records import Record
+from graphwright.ir.graph.node import LISTS, Node
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
 from graphwright.runtime.symbolic.places import STRIDE, WHOLE
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype, int64
 
 FAMILIES = (contractions, creation, indexing, pointwise, reductions, views, windows,
             writes)

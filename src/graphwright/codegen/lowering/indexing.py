@@ -35,10 +35,10 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.codegen.lowering.pointwise import operand
 from graphwright.codegen.lowering.rules import Call, lowering
-from graphwright.runtime import dtypes
-from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.ops.advanced import is_mask
+from graphwright.runtime.ops.indexing.advanced_indexing import is_mask
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype
 
 Prologue = list[Let | Check]
 

@@ -22,9 +22,9 @@ from __future__ import annotations
 from typing import Any, Union
 
 from graphwright.codegen.loops import Check, Const, IndexOf, Let, Value
-from graphwright.runtime.dtypes import dtype, int64
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, add
+from graphwright.runtime.tensor.dtypes import dtype, int64
 
 Shape = tuple[Expr, ...]
 Index = tuple[Expr, ...]

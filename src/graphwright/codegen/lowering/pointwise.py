@@ -20,11 +20,11 @@ from graphwright.codegen.lowering.context import (
 )
 from graphwright.codegen.lowering.nodes import Index, axis_symbols
 from graphwright.codegen.lowering.rules import RULES, Call, lowering
-from graphwright.ir.passes.refusals import may_be_zero
-from graphwright.runtime import dtypes
-from graphwright.runtime.dtypes import dtype
+from graphwright.ir.passes.keep_data_checks import may_be_zero
 from graphwright.runtime.ops.kernels import EXACT, SCALARS, power_of_ten, rounded_number, rounds
-from graphwright.runtime.promotion import result_dtype
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype
+from graphwright.runtime.tensor.promotion import result_dtype
 
 Scalar = Callable[..., Any]
 

@@ -15,9 +15,9 @@ from graphwright.codegen.lowering.context import (
 from graphwright.codegen.lowering.pointwise import quotient
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.codegen.lowering.views import reshape
-from graphwright.runtime import dtypes
-from graphwright.runtime.dtypes import dtype
 from graphwright.runtime.symbolic.expr import Expr
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype
 
 
 def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:

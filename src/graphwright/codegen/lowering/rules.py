@@ -7,8 +7,8 @@ from typing import Any
 
 from graphwright.codegen.lowering.context import Lowering, Tensor, shape_of
 from graphwright.codegen.lowering.nodes import Shape
-from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
+from graphwright.runtime.tensor.dtypes import dtype
 
 
 class Call(Record):

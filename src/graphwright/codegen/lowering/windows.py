@@ -24,8 +24,8 @@ from graphwright.codegen.lowering.context import (
 from graphwright.codegen.lowering.nodes import Index, Shape, index_value
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.codegen.lowering.views import reshape
-from graphwright.runtime import dtypes
 from graphwright.runtime.symbolic.expr import Expr, as_expr
+from graphwright.runtime.tensor import dtypes
 
 Pair = tuple[int, int]
 Sizes = tuple[int, ...]

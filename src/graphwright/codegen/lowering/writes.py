@@ -21,7 +21,7 @@ from graphwright.codegen.lowering.nodes import (
     bind,
 )
 from graphwright.codegen.lowering.rules import Call, lower_call, lowering
-from graphwright.runtime.fake import fake_kernel, make_fake
+from graphwright.runtime.fake.fake_tensor import fake_kernel, make_fake
 from graphwright.runtime.ops.strides import contiguous_strides, infer_size
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym

@@ -5,10 +5,10 @@ from __future__ import annotations
 from graphwright.codegen.loops import Accumulate, Stmt, Store
 from graphwright.codegen.lowering.nodes import Assembly, Part, Update, axis_symbols, bind
 from graphwright.codegen.scheduler.affine import coefficient
-from graphwright.codegen.scheduler.domain import Dim
+from graphwright.codegen.scheduler.loop_domain import Dim
 from graphwright.codegen.scheduler.loopnest import Nest, Run, by_stride, merge
 from graphwright.codegen.scheduler.reads import body_cost
-from graphwright.codegen.scheduler.writing import Writing
+from graphwright.codegen.scheduler.write_context import Writing
 from graphwright.runtime.symbolic.expr import Expr, Sym
 
 

@@ -27,12 +27,12 @@ from graphwright.codegen.lowering.nodes import (
     row_major,
 )
 from graphwright.codegen.scheduler.affine import apart, coefficient, estimate, volume
-from graphwright.codegen.scheduler.anchors import Anchors
-from graphwright.codegen.scheduler.domain import Dim, dim_symbol, refine
-from graphwright.codegen.scheduler.hazards import settled
+from graphwright.codegen.scheduler.loop_domain import Dim, dim_symbol, refine
+from graphwright.codegen.scheduler.materialised import Anchors
 from graphwright.codegen.scheduler.precedence import Precedence
 from graphwright.codegen.scheduler.reads import Access
-from graphwright.runtime.records import Record, field, replace
+from graphwright.codegen.scheduler.write_order import settled
+from graphwright.runtime.record import Record, field, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
 MAX_MEMBERS = 48

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from graphwright.codegen.loops import Kernel, LoopKind, Reduce, Stmt
 from graphwright.codegen.lowering.nodes import Reduction
 from graphwright.codegen.scheduler.assembly import assembly_stmts
+from graphwright.codegen.scheduler.buffer_access import touched
 from graphwright.codegen.scheduler.groups import Style
 from graphwright.codegen.scheduler.loopnest import (
     Nest,
@@ -18,11 +19,10 @@ from graphwright.codegen.scheduler.loopnest import (
     pass_axes,
     rename,
 )
-from graphwright.codegen.scheduler.partials import chunked_stmts, streamed_stmts
+from graphwright.codegen.scheduler.split_reductions import chunked_stmts, streamed_stmts
 from graphwright.codegen.scheduler.tiles import crossing, tiled
-from graphwright.codegen.scheduler.touched import touched
+from graphwright.codegen.scheduler.write_context import Writing
 from graphwright.codegen.scheduler.writer import Writer
-from graphwright.codegen.scheduler.writing import Writing
 
 COLUMN_BLOCK = 64
 """How many results of a column reduction are one thread's smallest share."""

@@ -23,8 +23,8 @@ from graphwright.codegen.loops import (
     Value,
 )
 from graphwright.codegen.scheduler.affine import coefficient, estimate
-from graphwright.codegen.scheduler.domain import Dim
-from graphwright.runtime.records import Record, replace
+from graphwright.codegen.scheduler.loop_domain import Dim
+from graphwright.runtime.record import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int, ceildiv, minimum, product
 
 SERIAL_WORK = 1 << 15

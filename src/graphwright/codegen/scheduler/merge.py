@@ -11,7 +11,7 @@ from graphwright.codegen.scheduler.groups import (
     join,
     join_level,
 )
-from graphwright.runtime.records import replace
+from graphwright.runtime.record import replace
 
 SINGLE = (Style.MATRIX, Style.ASSEMBLY)
 

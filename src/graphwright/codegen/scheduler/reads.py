@@ -25,7 +25,7 @@ from graphwright.codegen.lowering.nodes import (
     axis_symbols,
     bind,
 )
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr
 
 CHEAP = {

@@ -7,21 +7,21 @@ from graphwright.codegen.lowering.graph import LoweredGraph
 from graphwright.codegen.lowering.nodes import WRITES, Pointwise, Source, row_major
 from graphwright.codegen.lowering.nodes import Gemm as MatrixProduct
 from graphwright.codegen.program import Gemm, Step
-from graphwright.codegen.scheduler.anchors import (
+from graphwright.codegen.scheduler.groups import Group, Style, group_anchors, in_order
+from graphwright.codegen.scheduler.kernels import write_kernel
+from graphwright.codegen.scheduler.materialised import (
     Anchors,
     Operand,
     Storage,
     buffer_extent,
     choose_anchors,
 )
-from graphwright.codegen.scheduler.groups import Group, Style, group_anchors, in_order
-from graphwright.codegen.scheduler.kernels import write_kernel
 from graphwright.codegen.scheduler.merge import merge_groups
+from graphwright.codegen.scheduler.write_context import Writing
 from graphwright.codegen.scheduler.writer import Names
-from graphwright.codegen.scheduler.writing import Writing
-from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.records import Record, field
+from graphwright.runtime.record import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Int, product
+from graphwright.runtime.tensor.dtypes import dtype
 
 REPEAT_COST = 8
 """Within a kernel, values of at most this cost, with all that has no memory before them, are

@@ -37,12 +37,12 @@ from graphwright.codegen.lowering.nodes import (
     Reduction,
     bind,
 )
-from graphwright.codegen.scheduler.anchors import MAX_DEPTH, Anchors, Storage
 from graphwright.codegen.scheduler.groups import Member, domain_of, written_at
+from graphwright.codegen.scheduler.materialised import MAX_DEPTH, Anchors, Storage
 from graphwright.codegen.scheduler.reads import bodies
-from graphwright.runtime.dtypes import bfloat16, float16, float32
-from graphwright.runtime.records import Record, field
+from graphwright.runtime.record import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Sym
+from graphwright.runtime.tensor.dtypes import bfloat16, float16, float32
 
 Key = tuple[str, Index, Any]
 

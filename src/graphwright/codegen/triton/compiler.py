@@ -10,7 +10,7 @@ from typing import Any
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.triton.emitter import TritonKernel, listing
 from graphwright.codegen.triton.names import OFFSET, SEED
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 
 _POINTERS = {
     "bool": "*i8", "uint8": "*u8", "int8": "*i8", "int16": "*i16", "int32": "*i32",

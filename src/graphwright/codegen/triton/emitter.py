@@ -35,9 +35,9 @@ from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.triton.functions import FUNCTIONS, HEADER
 from graphwright.codegen.triton.names import OFFSET, PROGRAM, SEED, CannotEmit, Names
 from graphwright.codegen.triton.values import Tile, TileValues
-from graphwright.runtime.dtypes import FLOAT8
-from graphwright.runtime.records import Record, field
+from graphwright.runtime.record import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, ceildiv, floordiv
+from graphwright.runtime.tensor.dtypes import FLOAT8
 
 MAX_BLOCK = 65536
 """The longest row that one program handles."""

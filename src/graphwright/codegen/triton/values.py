@@ -20,9 +20,9 @@ from graphwright.codegen.loops import (
 )
 from graphwright.codegen.triton.functions import CALLS, DOUBLE_FORMATS, FORMATS
 from graphwright.codegen.triton.names import OFFSET, SEED, CannotEmit, Names
-from graphwright.runtime.dtypes import dtype, int64
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
+from graphwright.runtime.tensor.dtypes import dtype, int64
 
 _TYPES = {
     "bool": "tl.int1", "uint8": "tl.uint8", "int8": "tl.int8", "int16": "tl.int16",

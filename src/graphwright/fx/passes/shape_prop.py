@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from graphwright.ir.interpreter import Interpreter
-from graphwright.ir.node import Node, map_leaves
-from graphwright.runtime.formats import channels_last, channels_last_3d, contiguous_format
-from graphwright.runtime.tensor import Tensor
+from graphwright.ir.graph.interpreter import Interpreter
+from graphwright.ir.graph.node import Node, map_leaves
+from graphwright.runtime.tensor.memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+)
+from graphwright.runtime.tensor.tensor import Tensor
 
 __all__ = ["ShapeProp", "TensorMetadata"]
 

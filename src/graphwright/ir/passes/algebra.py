@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node, map_nodes
-from graphwright.runtime.fake import fake_kernel
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, map_nodes
+from graphwright.runtime.fake.fake_tensor import fake_kernel
 from graphwright.runtime.ops.table import Op
 
 Rule = Callable[[GraphModule, Node], Node | None]

@@ -15,11 +15,11 @@ Tensors made from numbers (`full`, `arange`) are left: kernels make them on the 
 
 from __future__ import annotations
 
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.interpreter import Interpreter
-from graphwright.ir.node import Node, map_leaves
+from graphwright.autograd import no_grad
+from graphwright.ir.graph.interpreter import Interpreter
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, map_leaves
 from graphwright.ir.trace import refusals_of
-from graphwright.runtime.autograd import no_grad
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.symint import SymInt
 

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 from typing import Any
 
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import DICTS, LISTS, Node
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import DICTS, LISTS, Node
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.symbolic.symint import SymInt
 

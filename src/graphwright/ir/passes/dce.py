@@ -18,9 +18,9 @@ graph's meta says how many there were.
 
 from __future__ import annotations
 
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node
-from graphwright.ir.passes.refusals import may_refuse
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node
+from graphwright.ir.passes.keep_data_checks import may_refuse
 from graphwright.runtime.ops.table import Op
 
 

@@ -21,15 +21,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.fake import fake_kernel
+from graphwright.runtime.fake.fake_tensor import fake_kernel
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.creation import arange_bounds
+from graphwright.runtime.ops.creation.fill import arange_bounds
 from graphwright.runtime.ops.strides import view_strides
 from graphwright.runtime.ops.table import TABLE, Op
-from graphwright.runtime.ops.views import slice_bound, wrapped_index
+from graphwright.runtime.ops.views.basic import slice_bound, wrapped_index
 
 _POINTWISE = {
     "neg", "abs", "sign", "exp", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "reciprocal",
@@ -116,7 +116,7 @@ def _softmax(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 def _pair_distances(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     """Whole where a matrix product is less work than all differences."""
-    from graphwright.runtime.ops.cdist import pays_whole
+    from graphwright.runtime.ops.products.cdist import pays_whole
 
     if not pays_whole(*args):
         return NotImplemented

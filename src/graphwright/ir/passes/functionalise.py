@@ -25,8 +25,9 @@ of its view and puts it back through the chain; the other views are taken from t
 they are next read. Results that share memory with inputs or with one another, and views with gaps
 or overlaps, are left to the caller, who makes them from those tensors by the same view ops.
 Where a tensor with a history is written under `no_grad`, or through `detach()`, its new value
-carries the history that it had (`ir.carried`). An intermediate without one that is written with
-one through `detach()` has that history for the detached view, its views, and nothing else.
+carries the history that it had (`ir.joint.carried_history`). An intermediate without one that is
+written with one through `detach()` has that history for the detached view, its views, and nothing
+else.
 An input that is the second name of another's memory, its `.data` (`second_names` of the module),
 is a detached view of that one's root; memory written under the second name only is written there.
 """
@@ -36,10 +37,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphwright.ir.carried import carry
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.joint import dense_like, restrided
-from graphwright.ir.lowered import (
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, map_nodes
+from graphwright.ir.joint.carried_history import carry
+from graphwright.ir.joint.joint import dense_like, restrided
+from graphwright.ir.lowered_graph import (
     ONE_OF_SEVERAL,
     OVERWRITTEN,
     UNRECORDED,
@@ -47,10 +49,7 @@ from graphwright.ir.lowered import (
     OutputSpec,
     ViewStep,
 )
-from graphwright.ir.node import Node, map_nodes
 from graphwright.ir.passes.algebra import same_sizes
-from graphwright.ir.passes.regions import Region, whole
-from graphwright.ir.passes.view_inverse import REPEATING, new_value, put_back, view_again
 from graphwright.ir.trace import (
     Replay,
     Tracer,
@@ -61,12 +60,14 @@ from graphwright.ir.trace import (
     refusals_of,
     tracing,
 )
+from graphwright.ir.views.inverse import REPEATING, new_value, put_back, view_again
+from graphwright.ir.views.regions import Region, whole
 from graphwright.runtime import _core
-from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.fake.fake_tensor import FakeTensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import may_overlap
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.records import Record, field
+from graphwright.runtime.record import Record, field
 
 CONSTANT = -2
 """The `input_index` of memory that belongs to a constant of the graph."""

@@ -27,17 +27,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node, map_leaves
+from graphwright.autograd import grad
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, map_leaves
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.trace import Rewrite, Tracer, by_memory, trace
-from graphwright.runtime.autograd import grad
-from graphwright.runtime.autograd.partial import gradients_until
 from graphwright.runtime.dispatch import dispatch
-from graphwright.runtime.dtypes import bool as bool_
-from graphwright.runtime.fake import FakeTensor, fake_kernel
+from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_kernel
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import TABLE, Kind, Op
+from graphwright.runtime.tape.partial import gradients_until
+from graphwright.runtime.tensor.dtypes import bool as bool_
 
 ON_THE_TAPE = (grad, gradients_until, "requires_grad_")
 """Calls that need the tape; a leaf that was frozen again does not require gradients at the end."""

@@ -33,18 +33,18 @@ from collections.abc import Collection, Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.joint import dense_like
-from graphwright.ir.lint import check_writes
-from graphwright.ir.node import Node, map_nodes
+from graphwright.ir.graph.lint import check_writes
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node, map_nodes
+from graphwright.ir.joint.joint import dense_like
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.dce import is_impure
 from graphwright.ir.passes.decompose import is_primitive
-from graphwright.ir.passes.refusals import may_refuse
-from graphwright.runtime import dtypes
-from graphwright.runtime.fake import fake_kernel
+from graphwright.ir.passes.keep_data_checks import may_refuse
+from graphwright.runtime.fake.fake_tensor import fake_kernel
 from graphwright.runtime.ops.table import TABLE, Op
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
+from graphwright.runtime.tensor import dtypes
 
 
 class Chain(Record):

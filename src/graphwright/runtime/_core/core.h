@@ -38,7 +38,7 @@ GwStorage *gw_storage_meta(void);                                 /* no memory *
 
 /* ---- dtype.c: what the Python classes dtype and device registered ---- */
 typedef struct {
-    PyObject *object;       /* graphwright.runtime.dtypes.dtype */
+    PyObject *object;       /* graphwright.runtime.tensor.dtypes.dtype */
     PyArray_Descr *descr;
     int itemsize;
     bool floating;          /* float or complex: may require a gradient */
@@ -54,7 +54,7 @@ extern PyMethodDef gw_dlpack_methods[];    /* dlpack.c */
 
 /* ---- tensor.c: the type ---- */
 extern PyTypeObject GwTensor_Type;
-PyObject *gw_tensor_item(PyObject *self, PyObject *unused);    /* values.c */
+PyObject *gw_tensor_item(PyObject *self, PyObject *unused);    /* item.c */
 extern PyNumberMethods gw_tensor_number;
 PyObject *gw_set_view_hook(PyObject *self, PyObject *hook);
 static inline bool gw_is_tensor(PyObject *o) { return PyObject_TypeCheck(o, &GwTensor_Type); }
@@ -107,7 +107,7 @@ bool gw_draw_words(PyObject *generator, uint32_t *out, int64_t n);
 bool gw_draw_uniform(PyObject *generator, float *out, int64_t n);
 extern PyMethodDef gw_philox_methods[];
 
-/* ---- pool.c, gemm.c, object.c, optim.c, launcher.c ---- */
+/* ---- pool.c, gemm.c, elf_loader.c, optim.c, launcher.c ---- */
 extern PyMethodDef gw_pool_methods[];
 extern PyMethodDef gw_gemm_methods[];
 extern PyMethodDef gw_conv_methods[];

@@ -3,7 +3,7 @@
 #include "core.h"
 #include "arguments.h"
 #include "contract.h"
-#include "facts.h"
+#include "tensor_flags.h"
 #include "generator.h"
 #include "native.h"
 #include "node.h"

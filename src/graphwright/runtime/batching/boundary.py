@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime import _core
 from graphwright.runtime.batching import levels
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.runtime.batching.tensor import BatchedTensor

@@ -12,7 +12,6 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.autograd.function import MAPPING
 from graphwright.runtime.batching import functions
 from graphwright.runtime.batching.fallback import loop
 from graphwright.runtime.batching.levels import Level, below, innermost, is_running
@@ -20,9 +19,10 @@ from graphwright.runtime.batching.randomness import DRAWS, check_randomness
 from graphwright.runtime.batching.rules import load, rule_of
 from graphwright.runtime.batching.tensor import BatchedTensor, wrap, wrap_view
 from graphwright.runtime.dispatch import BATCHED, GRAD, HOOKS, dispatch
+from graphwright.runtime.op_errors import complete
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Kind, Op
-from graphwright.runtime.refusals import complete
+from graphwright.runtime.tape.function import MAPPING
 
 Args = tuple[Any, ...]
 
@@ -143,7 +143,8 @@ def _write(op: Op, args: Args, tensors: list[BatchedTensor]) -> Any:
     return target
 
 
-_RANDOM = frozenset({"nn_dropout", "random", "random_gamma", "random_inplace"})
+_RANDOM = frozenset(
+    {"activations.dropout", "random.draws", "random.gamma", "random.inplace"})
 
 
 def draw(op: Op, args: Args) -> Any:

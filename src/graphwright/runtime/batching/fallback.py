@@ -8,9 +8,9 @@ from typing import Any
 from graphwright.runtime.batching.levels import Level
 from graphwright.runtime.batching.tensor import BatchedTensor
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.op_errors import complete
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.refusals import complete
 
 
 def loop(op: Op, args: tuple[Any, ...], level: Level) -> Any:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.autograd.function import Function, FunctionContext, pull_back
-from graphwright.runtime.autograd.saved import SavedTensor
 from graphwright.runtime.batching.levels import Level, below, enter, innermost, leave
 from graphwright.runtime.batching.tensor import BatchedTensor, whole, wrap
+from graphwright.runtime.op_errors import complete
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.refusals import complete
+from graphwright.runtime.tape.function import Function, FunctionContext, pull_back
+from graphwright.runtime.tape.saved import SavedTensor
 
 
 class VmapInfo(NamedTuple):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime import dtypes
 from graphwright.runtime.batching.dimensions import shifted
 from graphwright.runtime.batching.levels import Level
 from graphwright.runtime.batching.pointwise import aligned
 from graphwright.runtime.batching.rules import rule
 from graphwright.runtime.batching.tensor import BatchedTensor, whole, wrap
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.op_errors import complete
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.advanced import is_mask
+from graphwright.runtime.ops.indexing.advanced_indexing import is_mask
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.refusals import complete
+from graphwright.runtime.tensor import dtypes
 
 
 @rule("gather", "scatter_add", "scatter_extreme", "scatter_src", "scatter_value")

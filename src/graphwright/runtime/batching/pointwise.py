@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime import dtypes
 from graphwright.runtime.batching.levels import Level
 from graphwright.runtime.batching.rules import rule
 from graphwright.runtime.batching.tensor import BatchedTensor, whole
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.op_errors import complete
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.promotion import result_dtype
-from graphwright.runtime.refusals import complete
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.promotion import result_dtype
 
 
 def aligned(tensor: BatchedTensor, rank: int) -> Any:

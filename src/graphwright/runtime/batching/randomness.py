@@ -8,9 +8,9 @@ from graphwright.runtime.batching.levels import Level
 from graphwright.runtime.batching.rules import rule
 from graphwright.runtime.batching.tensor import BatchedTensor, spread, whole
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.op_errors import complete
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.refusals import complete
 
 DRAWS = frozenset({"binomial", "poisson", "rand", "standard_gamma"})
 """The ops that all other random ops are made of."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.batching.levels import Level
-from graphwright.runtime.fake import FakeTensor, fake_view
+from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_view
+from graphwright.runtime.op_errors import complete
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.refusals import complete
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor.tensor import Tensor
 
 
 def _refuse(what: str) -> Any:

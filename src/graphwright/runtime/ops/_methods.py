@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import not_bound
-from graphwright.runtime.formats import in_format
-from graphwright.runtime.ops.normalise import (
+from graphwright.runtime.ops.argument_forms import (
     as_size,
     as_tensors,
     by_word,
@@ -31,16 +30,17 @@ from graphwright.runtime.ops.normalise import (
     wrap_lone_dim,
     wrap_permutation,
 )
-from graphwright.runtime.ops.older import number_behind, number_first
+from graphwright.runtime.ops.deprecated_overloads import number_behind, number_first
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
+from graphwright.runtime.tensor.memory_format import in_format
 
 if TYPE_CHECKING:
     from builtins import complex as Number
 
-    from graphwright.runtime.dtypes import dtype as DType
-    from graphwright.runtime.tensor import Tensor
+    from graphwright.runtime.tensor.dtypes import dtype as DType
+    from graphwright.runtime.tensor.tensor import Tensor
 _abs = _op("abs")
 _abs_ = _op("abs_")
 _acos = _op("acos")
@@ -2698,6 +2698,24 @@ class TensorMethods(TensorBase):
         *,
         dtype: DType | None = None,
     ) -> Any:
+        """Sum of the elements, of all or along some dims.
+
+        Args:
+            input: a tensor of any shape; integers and bool are summed as int64.
+            dim: the dim or dims to sum along; all if None.
+            keepdim: keep each of these dims with size 1.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a tensor of the shape of `input` without `dim`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            RuntimeError: a dim is named twice.
+
+        Example:
+            >>> gw.sum(gw.tensor([[1, 2], [3, 4]]), 0)
+            tensor([4, 6])
+        """
         if surplus is not ...:
             refuse_surplus("sum")
         if axis is not ...:

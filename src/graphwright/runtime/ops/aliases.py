@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 
 
 class Renamed(Record):

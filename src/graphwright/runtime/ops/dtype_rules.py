@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import _core
 from graphwright.runtime.dispatch import BATCHED, FAKE, MODES, OTHER_DEVICE
-from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import HALVES, Array, converted
-from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
+from graphwright.runtime.ops.tensor_spec import TensorSpec
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype as DType
 
 
 def is_inexact(dtype: DType) -> bool:

@@ -1,4 +1,4 @@
-"""Writes `_face.py` (functions), `_methods.py` (Tensor's methods) and `_where.py` (which module
+"""Writes `_face.py` (functions), `_methods.py` (Tensor's methods) and `_families.py` (which module
 defines which op) from the op table.
 
 Run `python -m graphwright.runtime.ops.generate` after adding or changing an op; with
@@ -14,6 +14,8 @@ from pathlib import Path
 from textwrap import indent
 
 from graphwright.runtime.ops.aliases import ALIASES, Renamed
+from graphwright.runtime.ops.argument_forms import NORMALISERS
+from graphwright.runtime.ops.deprecated_overloads import BEHIND, NUMBERS
 from graphwright.runtime.ops.generate_names import (
     KEYWORDS,
     METHOD_REQUIRED,
@@ -23,8 +25,6 @@ from graphwright.runtime.ops.generate_names import (
     second_names,
     spreads,
 )
-from graphwright.runtime.ops.normalise import NORMALISERS
-from graphwright.runtime.ops.older import BEHIND, NUMBERS
 from graphwright.runtime.ops.out_forms import OUT_FORMS
 from graphwright.runtime.ops.schema import REQUIRED, Param, Schema
 from graphwright.runtime.ops.table import TABLE, Op
@@ -44,8 +44,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime._core import TensorBase, place
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import not_bound
-from graphwright.runtime.formats import check_placement, in_format
-from graphwright.runtime.ops.normalise import (
+from graphwright.runtime.ops.argument_forms import (
     as_pair,
     as_pair_optional,
     as_size,
@@ -69,18 +68,19 @@ from graphwright.runtime.ops.normalise import (
     wrap_lone_dim,
     wrap_permutation,
 )
-from graphwright.runtime.ops.older import number_behind, number_first
+from graphwright.runtime.ops.deprecated_overloads import number_behind, number_first
 from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
+from graphwright.runtime.tensor.memory_format import check_placement, in_format
 
 if TYPE_CHECKING:
     from builtins import complex as Number
 
-    from graphwright.runtime.device import device as Device
-    from graphwright.runtime.dtypes import dtype as DType
-    from graphwright.runtime.tensor import Tensor
+    from graphwright.runtime.tensor.device import device as Device
+    from graphwright.runtime.tensor.dtypes import dtype as DType
+    from graphwright.runtime.tensor.tensor import Tensor
 
 """
 
@@ -222,6 +222,26 @@ def _values(op: Op, first: str | None, star: bool) -> str:
     return ", ".join(values) + ("," if len(values) == 1 else "")
 
 
+def docstring(op: Op) -> str:
+    """The docstring of an op's function and method; empty where none is given."""
+    if op.doc:
+        return op.doc
+    functional = op.functional if op.is_inplace else None
+    if functional is None or not functional.doc:
+        return ""
+    return f"In place: writes what `{functional.name}` gives into the tensor, and returns it."
+
+
+def _spelled(text: str, indent: str) -> str:
+    """A docstring as source below a `def` that is indented by `indent`."""
+    if not text:
+        return ""
+    mark = "r" if "\\" in text else ""
+    end = "" if "\n" not in text else f"\n{indent}    "
+    lines = [f"{indent}    {line}".rstrip() for line in text.splitlines()]
+    return f'{indent}    {mark}"""' + "\n".join(lines).lstrip() + f'{end}"""\n'
+
+
 def _wrapped(
     head: str, parameters: str, tail: str, body: str, indent: str, before: str = ""
 ) -> str:
@@ -291,6 +311,7 @@ def _function(op: Op, name: str | None = None) -> str:
         parameters += ", layout: Any = None, pin_memory: bool = False, requires_grad: bool = False"
         body = f"_require(requires_grad, {body})"
         statement = _placed(op) + statement
+    statement = _spelled(docstring(op), "") + statement
     return _wrapped(f"def {name or op.name}", parameters, " -> Any:", body, "", statement)
 
 
@@ -389,6 +410,7 @@ def _method(op: Op, name: str | None = None) -> str:
         parameters += ", *, memory_format: Any = None"
         statement += _formatted(op, body, "        ")
     head = f"def {name or op.name}"
+    statement = _spelled(docstring(op), "    ") + statement
     return _wrapped(head, parameters, " -> Any:", body, "    ", statement)
 
 
@@ -430,7 +452,8 @@ def _renamed(op: Op, alias: Renamed) -> Op:
         for p in op.schema.params
     )
     entry.schema = Schema(op.name, params, op.schema.text)
-    entry.tensor_slots, entry.tags = op.tensor_slots, op.tags
+    entry.tensor_slots, entry.tags, entry.doc = op.tensor_slots, op.tags, op.doc
+    entry.functional, entry.is_inplace = op.functional, op.is_inplace
     return entry
 
 
@@ -489,8 +512,8 @@ def methods_source() -> str:
     return "".join(parts)
 
 
-def where_source() -> str:
-    """Source of `_where.py`."""
+def families_source() -> str:
+    """Source of `_families.py`."""
     lines = "".join(f'    "{op.name}": "{op.family}",\n' for op in _sorted_ops())
     what = HEADER.format(what="The module of this folder that defines each op.")
     return f"{what}FAMILY = {{\n{lines}}}\n"
@@ -498,7 +521,7 @@ def where_source() -> str:
 
 _SEVERAL = {
     "graphwright.runtime._core": ("TensorBase", "place"),
-    "graphwright.runtime.formats": ("check_placement", "in_format"),
+    "graphwright.runtime.tensor.memory_format": ("check_placement", "in_format"),
 }
 """What is imported together, where the body uses it."""
 
@@ -534,7 +557,7 @@ def main(argv: list[str]) -> int:
     for name, text in (
         ("_face.py", _trim_imports(face_source())),
         ("_methods.py", _trim_imports(methods_source())),
-        ("_where.py", where_source()),
+        ("_families.py", families_source()),
     ):
         path = folder / name
         if not path.exists() or path.read_text() != text:

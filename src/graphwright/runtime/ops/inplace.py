@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.casts import cast_array
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.creation import check_fits, check_known_fits
+from graphwright.runtime.ops.creation.fill import check_fits, check_known_fits
 from graphwright.runtime.ops.kernels import SCALARS, copy_into
-from graphwright.runtime.ops.pointwise import pointwise_spec
-from graphwright.runtime.ops.spec import TensorSpec, check_writable
+from graphwright.runtime.ops.pointwise.arithmetic import pointwise_spec
 from graphwright.runtime.ops.strides import preserved_strides
 from graphwright.runtime.ops.table import Kind, Op, define
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.ops.tensor_spec import TensorSpec, check_writable
+from graphwright.runtime.tensor.array_casts import cast_array
+from graphwright.runtime.tensor.tensor import Tensor
 
 _UFUNCS: dict[str, Any] = {
     "add_": np.add,

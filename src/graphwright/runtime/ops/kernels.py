@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import _core, dtypes
-from graphwright.runtime.casts import Array, cast_array
-from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime import _core
 from graphwright.runtime.ops.strides import (
     broadcast_shapes,
     contiguous_strides,
     is_with_number,
     pointwise_strides,
 )
-from graphwright.runtime.promotion import to_float
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.array_casts import Array, cast_array
+from graphwright.runtime.tensor.dtypes import dtype as DType
+from graphwright.runtime.tensor.promotion import to_float
+from graphwright.runtime.tensor.tensor import Tensor
 
 Function = Callable[..., Any]
 

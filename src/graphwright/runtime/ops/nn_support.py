@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.dtypes import dtype as DType
-from graphwright.runtime.dtypes import float32
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import as_contiguous, converted, rounded_into
-from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import define
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.ops.tensor_spec import TensorSpec
+from graphwright.runtime.tensor.dtypes import dtype as DType
+from graphwright.runtime.tensor.dtypes import float32
+from graphwright.runtime.tensor.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 internal = partial(define, method=False, public=False)

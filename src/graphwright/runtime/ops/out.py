@@ -6,11 +6,12 @@ import warnings
 from functools import cache
 from typing import Any
 
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import _core
 from graphwright.runtime.dispatch import GRAD, HOOKS, OVERRIDE, dispatch, dispatch_as_given
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops.table import Kind, Op, op
-from graphwright.runtime.promotion import can_cast
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.promotion import can_cast
 
 _copy = op("copy_")
 

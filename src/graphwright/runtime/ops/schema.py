@@ -28,8 +28,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from graphwright.runtime.ops.integers import CONVERSIONS
-from graphwright.runtime.records import Record
+from graphwright.runtime.ops.int_arguments import CONVERSIONS
+from graphwright.runtime.record import Record
 
 
 class _Required:

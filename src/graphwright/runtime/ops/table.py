@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from enum import Enum
 from importlib import import_module
+from inspect import cleandoc
 from types import ModuleType
 from typing import Any
 
@@ -88,6 +89,7 @@ class Op(OpBase):
         "call",
         "decompose",
         "differentiable",
+        "doc",
         "eager",
         "family",
         "functional",
@@ -120,6 +122,7 @@ class Op(OpBase):
     decompose: Callable[..., Any] | None
     eager: Callable[..., Any] | None
     functional: Op | None
+    doc: str
     tags: frozenset[str]
     method: bool
     differentiable: bool
@@ -166,7 +169,7 @@ FIELDS = frozenset({*Op.__slots__, "is_inplace", "run"})
 TABLE: dict[str, Op] = {}
 UNLISTED = "unlisted"
 """The family of ops that are not in the table."""
-_PACKAGE = __name__.rpartition(".")[0]
+_PACKAGE = __name__.rpartition(".")[0] + "."
 _PENDING = "_pending"
 """The global of a family that has what fills its entries, by name, until they are published."""
 _PUBLISHING = held_while_forking()
@@ -193,33 +196,35 @@ def define(
     method: bool = True,
     public: bool = True,
     tags: tuple[str, ...] = (),
+    doc: str = "",
 ) -> Op:
     """Fill the entry that `schema` names: that of a family when it is published, others at once.
 
     `saves`: parameters, "out" or "out0", "out1".. kept for the vjp; "input?other" keeps
     `input` only where `other` needs a gradient. `method`: Tensor gets it
-    as a method. `public=False` (tag "internal"): not exported as `graphwright.<name>`.
+    as a method. `public=False` (tag "internal"): not exported as `graphwright.<name>`. `doc`: the
+    docstring of its function and method, which the tests run the examples of.
 
     Raises ValueError where another call defines the entry.
     """
     parsed = parse(schema)
     entry = op(parsed.name)
     module = _defining_module()
-    package, _, family = module["__name__"].rpartition(".")
-
-    if is_defined(entry) and (package != _PACKAGE or entry.family != family):
+    family = module["__name__"].removeprefix(_PACKAGE)
+    own = family != module["__name__"]
+    if is_defined(entry) and not (own and entry.family == family):
         _refuse_second(entry, family)
 
     def fill() -> None:
         entry.functional = op(functional) if functional is not None else None
         entry.tags = frozenset(tags) | (frozenset() if public else frozenset({"internal"}))
-        entry.method = method
+        entry.method, entry.doc = method, cleandoc(doc)
         if eager is not None or entry.functional is None or kind is not Kind.INPLACE:
             entry.eager = eager
         entry.family = family
         _fill(entry, parsed, kind, meta, vjp, saves, decompose)
 
-    if package != _PACKAGE:
+    if not own:
         fill()
         return entry
     pending = module.setdefault(_PENDING, {})
@@ -238,7 +243,7 @@ def publish(module: ModuleType) -> None:
 
     What an interrupt leaves unfilled is filled by the next call.
     """
-    family = module.__name__.rpartition(".")[2]
+    family = module.__name__.removeprefix(_PACKAGE)
     with _PUBLISHING:
         for name, fill in vars(module).get(_PENDING, {}).items():
             if not is_defined(TABLE[name]):
@@ -268,7 +273,7 @@ def unlisted(
     if eager is not None:
         entry.run = eager
     entry.tags = frozenset({"internal"})
-    entry.method = False
+    entry.method, entry.doc = False, ""
     entry.family = family
     entry.call = call
     _fill(entry, parsed, Kind.OTHER, meta, vjp, saves, decompose)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime import dtypes
-from graphwright.runtime.dtypes import dtype as DType
-from graphwright.runtime.limits import finfo, iinfo
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.creation import check_fits
+from graphwright.runtime.ops.creation.fill import check_fits
 from graphwright.runtime.ops.dtype_rules import has_values
-from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import preserved_strides
 from graphwright.runtime.ops.table import Kind, define
-from graphwright.runtime.promotion import promote_types
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.ops.tensor_spec import TensorSpec
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype as DType
+from graphwright.runtime.tensor.finfo import finfo, iinfo
+from graphwright.runtime.tensor.promotion import promote_types
+from graphwright.runtime.tensor.tensor import Tensor
 
 
 def checked(tensor: Any, ok: Any, message: str) -> Any:

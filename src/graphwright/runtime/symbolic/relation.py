@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym, prove_ge, prove_lt
 
 _COMPARE: dict[str, Callable[[int, int], bool]] = {

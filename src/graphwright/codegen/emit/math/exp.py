@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.math.rounding import horner
 from graphwright.codegen.emit.regs import Reg
-from graphwright.runtime.records import Record
+from graphwright.runtime.record import Record
 
 
 class ExpTable(Record):

@@ -1,0 +1,1 @@
+"""From a frame to a cache entry, and on after a graph break."""

@@ -1,0 +1,1 @@
+"""What captured code assumes: guards, their sources, and the program that C evaluates."""

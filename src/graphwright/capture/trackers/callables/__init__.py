@@ -1,0 +1,1 @@
+"""Functions, methods, generators, and whatever else is called."""

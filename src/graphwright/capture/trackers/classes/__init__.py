@@ -1,0 +1,1 @@
+"""Classes: those from outside, those that the frame makes, and the special kinds of them."""

@@ -1,0 +1,1 @@
+"""What reaches outside of the frame: context managers, locks, warnings, calls that wait."""

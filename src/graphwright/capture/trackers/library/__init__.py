@@ -1,0 +1,1 @@
+"""The standard library: its modules, texts, and functions."""

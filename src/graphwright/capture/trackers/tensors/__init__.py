@@ -1,0 +1,1 @@
+"""Tensors and arrays, modules, and this package's own functions."""

@@ -1,0 +1,1 @@
+"""Any Python value: constants, objects, their attributes, and the operators between them."""

@@ -1,0 +1,338 @@
+"""`compile` and `explain`: the front door."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import types
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, overload
+
+from graphwright.capture._eval_frame import CompiledFunction
+from graphwright.capture.frame.code_owner import is_library
+from graphwright.capture.frame.frontend import Frontend
+from graphwright.capture.frame.python_support import hook_problem
+from graphwright.capture.frame.record import CaptureRecord
+from graphwright.capture.guards.text import class_module
+from graphwright.face import logs, native_backends, notices
+from graphwright.face.explain import Explanation
+from graphwright.ir.graph.module import GraphModule
+from graphwright.nn import Module
+
+F = TypeVar("F", bound=Callable[..., Any])
+BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
+OPTIONS = {"recompile_limit": 8, "strict": False}
+"""The keys of `options`, and their defaults."""
+MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+ALIASES = {"inductor": "auto", "aot_eager": "eager"}
+"""PyTorch's names of backends, by what they are here."""
+
+
+class Compilation:
+    """One use of `compile`: the front end, its record, and the functions it made.
+
+    A callable that `compile` returned leads to its `Compilation` through `compilation_of`.
+    """
+
+    def __init__(
+        self, backend: BackendLike, fullgraph: bool, dynamic: bool | None,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
+        self.backend = backend
+        self.fullgraph = fullgraph
+        self.dynamic = dynamic
+        self.settings = checked_options(settings or {})
+        self.record = CaptureRecord(watch=notices.watch)
+        if not logs.attach(self.record):
+            notices.attach(self.record, self.name)
+        run = lookup(backend, self.settings["strict"])
+        self.frontend = Frontend(run, fullgraph=fullgraph, dynamic=dynamic,
+                                 record=self.record, limit=self.settings["recompile_limit"])
+        self.functions: list[CompiledFunction] = []
+        self.label = ""
+        _ALIVE.add(self)
+
+    def name(self) -> str:
+        """The name of the function, or the class of the module, that was compiled."""
+        return self.label or (self.functions[0].__qualname__ if self.functions else "")
+
+    def compile(self, function: types.FunctionType) -> CompiledFunction:
+        """The dispatcher for a plain Python function."""
+        compiled = self.frontend.compile(function)
+        compiled.__dict__["__gw_compilation__"] = self
+        self.functions.append(compiled)
+        return compiled
+
+    def reset(self) -> None:
+        """Forget what was compiled and recorded."""
+        for function in self.functions:
+            function.reset()
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments that make the same compilation again."""
+        return {"backend": self.backend, "fullgraph": self.fullgraph, "dynamic": self.dynamic,
+                "options": self.settings}
+
+
+_ALIVE: weakref.WeakSet[Compilation] = weakref.WeakSet()
+
+
+def compilations() -> list[Compilation]:
+    """Those that exist now. Other threads may make more meanwhile, which disturbs who iterates;
+    a lock would be one that finalizers, which may come at any time, must not ask for."""
+    while True:
+        with contextlib.suppress(RuntimeError):
+            return list(_ALIVE)
+
+
+def lookup(backend: BackendLike, strict: bool = False) -> native_backends.Backend:
+    """The backend that a name or a callable means.
+
+    Raises:
+        ValueError: a name that is not among `native_backends.BACKENDS` and `ALIASES`, or a
+            callable that is to be `strict`.
+        TypeError: neither a name nor a callable.
+    """
+    if isinstance(backend, str):
+        found = native_backends.BACKENDS.get(ALIASES.get(backend, backend))
+        if found is None:
+            known = sorted((*native_backends.BACKENDS, *ALIASES))
+            raise ValueError(f"unknown backend '{backend}'; there are {', '.join(known)}, or give "
+                             "a callable")
+        return functools.partial(found, strict=True) if strict else found
+    if not callable(backend):
+        raise TypeError(f"backend must be a name or a callable, not {type(backend).__name__}")
+    if strict:
+        raise ValueError('the option "strict" needs a backend that is named, not a callable')
+    return backend
+
+
+@overload
+def compile(model: F, *, fullgraph: bool = ..., dynamic: bool | None = ...,
+            backend: BackendLike = ..., mode: str | None = ...,
+            options: dict[str, Any] | None = ..., disable: bool = ...) -> F: ...
+
+
+@overload
+def compile(model: None = None, *, fullgraph: bool = ..., dynamic: bool | None = ...,
+            backend: BackendLike = ..., mode: str | None = ...,
+            options: dict[str, Any] | None = ..., disable: bool = ...) -> Callable[[F], F]: ...
+
+
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: BackendLike = "auto",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """Compile a function, method, callable object, `nn.Module` or class; also a decorator.
+
+    Nothing happens until the first call. Each call checks guards on all that the compiled code
+    relies on; where one fails, the function is captured again for what it now sees. A function
+    that works on no tensors is left to Python; docs/graph_breaks.md says when it is captured
+    after all.
+
+    Args:
+        model: what to compile. None: return a decorator with the options given.
+        fullgraph: raise an error where the graph would break, instead of running that part as
+            plain Python.
+        dynamic: None: a size is static at first and symbolic once it has changed; True: symbolic
+            from the start; False: always static.
+        backend: "auto", "llvm", "c", "eager", or a callable
+            `(GraphModule, example_inputs) -> callable`, the example inputs being fake tensors.
+            Of PyTorch's names, "inductor" is "auto" and "aot_eager" is "eager".
+        mode: one of `MODES`, PyTorch's names; without effect: each compiles the same code.
+        options: "recompile_limit": how many versions one code object may have, 8 by default;
+            what needs more runs as plain Python, after one warning. "strict": whether to round
+            as eager execution does, False by default: half types after every operation, not only
+            where they are stored. `+ - * /`, sqrt, comparisons and casts of floats are then
+            bit-equal to eager ones (docs/numerics.md).
+        disable: return `model` as it is.
+
+    Returns:
+        A callable with the same signature. A module gives a module of the same class that shares
+        parameters, buffers and state_dict keys with the original. A class is changed and
+        returned: calls of its instances are compiled. Another object is called by the `__call__`
+        that its class has now.
+
+    Raises:
+        TypeError: `model` is not callable, or a class with no `__call__` in Python, or `options`
+            are no mapping.
+        ValueError: an unknown backend, mode or option, or one with a value that it cannot have.
+    """
+    if mode is not None and mode not in MODES:
+        raise ValueError(f"unknown mode '{mode}'; there are {', '.join(MODES)}")
+    settings = checked_options(options or {})
+    if disable:
+        return model if model is not None else lambda function: function
+    if model is None:
+        return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
+                                 options=options)
+    lookup(backend, settings["strict"])
+    if hook_problem() is not None:
+        native_backends.warn_once(f"graphwright: everything runs eagerly: {hook_problem()}")
+        return model
+    return compile_callable(model, Compilation(backend, fullgraph, dynamic, settings))
+
+
+def checked_options(options: dict[str, Any]) -> dict[str, Any]:
+    """All of `OPTIONS`, with the values given.
+
+    Raises:
+        ValueError: another key, a limit that is not a positive int, or a `strict` that is no bool.
+    """
+    if not isinstance(options, Mapping):
+        raise TypeError(
+            f"compile(): argument 'options' must be dict, not {type(options).__name__}"
+        )
+    unknown = [key for key in options if key not in OPTIONS]
+    if unknown:
+        raise ValueError(
+            f"compile(): unknown options {', '.join(map(repr, unknown))}; valid keys are "
+            f"{', '.join(map(repr, OPTIONS))}"
+        )
+    settings = {**OPTIONS, **options}
+    limit, strict = settings["recompile_limit"], settings["strict"]
+    if type(limit) is not int or limit < 1:
+        raise ValueError(f"recompile_limit must be a positive int, not {limit!r}")
+    if type(strict) is not bool:
+        raise ValueError(f"strict must be True or False, not {strict!r}")
+    return settings
+
+
+def compile_callable(model: Any, compilation: Compilation) -> Any:
+    """`compile` by the kind of callable."""
+    if isinstance(model, CompiledFunction):
+        function: Any = model.__wrapped__
+        return compilation.compile(function)
+    if type(model) is types.FunctionType and not is_library(model.__code__.co_filename):
+        return compilation.compile(model)
+    if isinstance(model, staticmethod | classmethod):
+        return type(model)(compile_callable(model.__func__, compilation))
+    if isinstance(model, type):
+        type.__setattr__(model, "__call__", compilation.compile(call_of(model)))
+        return model
+    if type(model) is types.MethodType:
+        return types.MethodType(compile_callable(model.__func__, compilation), model.__self__)
+    if isinstance(model, Module):
+        return optimized_module(model, compilation)
+    if not callable(model):
+        raise TypeError(
+            f"compile() takes a function, a callable object, a module or a class, not {model!r}")
+    call: Any = type(model).__call__
+    if isinstance(model, types.FunctionType) or not isinstance(call, types.FunctionType):
+        return compilation.compile(calling(model))
+    return types.MethodType(compilation.compile(call), model)
+
+
+def calling(function: Any) -> Any:
+    """A Python function that calls a builtin, a partial or a function of this package: what a
+    partial holds is read, and guarded, as is all that the call reads."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    named = function
+    while isinstance(named, functools.partial):
+        named = named.func
+    functools.update_wrapper(call, named)
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    call.__code__ = call.__code__.replace(co_name=call.__name__, co_qualname=call.__qualname__)
+    return call
+
+
+def call_of(kind: type) -> types.FunctionType:
+    """The Python function behind calls of instances of `kind`."""
+    call: Any = kind.__call__
+    if isinstance(call, CompiledFunction):
+        call = call.__wrapped__
+    if not isinstance(call, types.FunctionType):
+        raise TypeError(f"compile() takes classes whose instances are callable through a Python "
+                        f"function; those of {kind} are not")
+    return call
+
+
+class OptimizedModule:
+    """Mixed into the class of a compiled module, which shares the original's attributes."""
+
+    _original: Module
+    _compilation: Compilation
+
+    @property
+    def _orig_mod(self) -> Module:
+        """The module that was compiled, under PyTorch's name."""
+        return self._original
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return compile(copy.deepcopy(self._original, memo), **self._compilation.options)
+
+    def __reduce__(self) -> Any:
+        return functools.partial(compile, **self._compilation.options), (self._original,)
+
+
+def optimized_module(module: Module, compilation: Compilation) -> Module:
+    """A module of a subclass of `module`'s class, over the same attributes.
+
+    Parameters, buffers, hooks, the training flag and whatever else is set on either are one and
+    the same, so that state_dict keys, optimisers and `isinstance` see no difference.
+    """
+    if isinstance(module, OptimizedModule):
+        module = module._original
+    kind = type(module)
+    compilation.label = kind.__qualname__
+    call = compilation.compile(call_of(kind))
+    namespace = {
+        "_original": module,
+        "_compilation": compilation,
+        "__call__": staticmethod(functools.partial(call, module)),
+        "__module__": class_module(kind),
+        "__qualname__": kind.__qualname__,
+        "__doc__": kind.__doc__,
+    }
+    optimized: Module = object.__new__(type(kind.__name__, (OptimizedModule, kind), namespace))
+    object.__setattr__(optimized, "__dict__", module.__dict__)
+    return optimized
+
+
+def compilation_of(compiled: Any) -> Compilation:
+    """What stands behind a callable that `compile` returned.
+
+    Raises:
+        TypeError: `compile` did not return it.
+    """
+    found = getattr(compiled, "_compilation", None)
+    while found is None and compiled is not None:
+        found = getattr(compiled, "__dict__", {}).get("__gw_compilation__")
+        compiled = getattr(compiled, "__func__", getattr(compiled, "func", None))
+    if not isinstance(found, Compilation):
+        raise TypeError("this was not returned by graphwright.compile")
+    return found
+
+
+def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Explanation]:
+    """Compile `function` apart from anything else, call it once, and tell what happened.
+
+    Args:
+        function: anything that `compile` takes; a compiled callable is taken by what it wraps.
+        options: as for `compile`.
+
+    Returns:
+        A callable with the function's signature that returns an `Explanation`, which prints as
+        text: graphs, graph breaks with reasons and advice, guards, recompiles.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Explanation:
+        compiled = compile(function, **options)
+        record = compilation_of(compiled).record
+        record.measured = True
+        compiled(*args, **kwargs)
+        return Explanation.of(record)
+
+    return call

@@ -1,0 +1,146 @@
+"""What a compilation left behind, stage by stage, as text.
+
+A built-in backend keeps an `Artifacts` in the metadata of the captured graph; `stages_of` reads
+them back for `gw.compiler.dump` and the command line.
+"""
+
+from __future__ import annotations
+
+import dis
+import io
+import types
+from collections.abc import Callable, Iterable
+
+from graphwright.capture.frame.record import CaptureRecord
+from graphwright.codegen.compile import CompiledGraph
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.lowered_graph import Lowered
+from graphwright.runtime.record import Record, field
+
+STAGES = ("bytecode", "graph", "joint", "loops", "c", "llvm", "asm", "triton", "ptx")
+KEY = "artifacts"
+COSTLY = frozenset({"triton", "ptx"})
+"""Stages that are only made when they are asked for by name."""
+
+
+class Artifacts(Record, frozen=False):
+    """What one captured graph became.
+
+    Attributes:
+        target: the backend that compiled it, "eager" where it runs as it was captured.
+        lowered: the graphs of primitives; None where the graph runs as it was captured.
+        programs: "forward", and once they were needed "backward" and "backward by 0, 2", where
+            only some outputs of the forward graph had gradients, to the compiled graph.
+        note: why the graph runs eagerly, where it does.
+        strict: whether half types are rounded where eager execution rounds them.
+        function: the function that the graph is of, and where it is defined.
+    """
+
+    target: str
+    lowered: Lowered | None = None
+    programs: dict[str, CompiledGraph] = field(default_factory=dict)
+    note: str = ""
+    strict: bool = False
+    function: str = "a function"
+
+    @property
+    def kernels(self) -> int:
+        """How many fused kernels and matrix products run natively, forward and backward."""
+        return sum(program.kernels for program in self.programs.values())
+
+
+def artifacts_of(graph: GraphModule) -> Artifacts | None:
+    """The artifacts of a captured graph; None where a user's backend compiled it."""
+    found = graph.meta.get(KEY)
+    return found if isinstance(found, Artifacts) else None
+
+
+def stages_of(record: CaptureRecord, wanted: Iterable[str] | None) -> dict[str, str]:
+    """Stage to text, over all graphs of the record; empty stages are left out."""
+    chosen = set(STAGES) - COSTLY if wanted is None else set(wanted)
+    texts = {stage: MAKERS[stage](record) for stage in STAGES if stage in chosen}
+    return {stage: text for stage, text in texts.items() if text}
+
+
+def bytecode(record: CaptureRecord) -> str:
+    """Each translated frame's bytecode, before and after."""
+    parts = []
+    for frame in record.frames:
+        for title, code in (("original", frame.original), ("translated", frame.translated)):
+            parts.append(f"# {title}: {frame.location}\n{_disassembled(code)}")
+    return "\n".join(parts)
+
+
+def _disassembled(code: types.CodeType | None) -> str:
+    if code is None:
+        return "no bytecode: the frame hook calls the graph and returns its result\n"
+    text = io.StringIO()
+    dis.dis(code, file=text, depth=0)
+    return text.getvalue()
+
+
+def graph(record: CaptureRecord) -> str:
+    """The captured graphs, each operation with its source line."""
+    return "\n".join(f"# {entry.location}\n{entry.graph.readable()}" for entry in record.graphs)
+
+
+def joint(record: CaptureRecord) -> str:
+    """The graphs of primitives: forward, and backward where there is one."""
+    parts = []
+    for _, found in compiled_graphs(record):
+        if found.lowered is None:
+            continue
+        parts.append(f"# forward\n{found.lowered.forward.readable()}")
+        if found.lowered.backward is not None:
+            parts.append(f"# backward\n{found.lowered.backward.readable()}")
+    return "\n".join(parts)
+
+
+def compiled_graphs(record: CaptureRecord) -> list[tuple[str, Artifacts]]:
+    """Location and artifacts of the graphs that a built-in backend compiled."""
+    pairs = [(str(entry.location), artifacts_of(entry.graph)) for entry in record.graphs]
+    return [(location, found) for location, found in pairs if found is not None]
+
+
+def source(stage: str) -> Callable[[CaptureRecord], str]:
+    """Reads a stage that the compiled graphs keep as text."""
+
+    def read(record: CaptureRecord) -> str:
+        return "\n".join(
+            f"{COMMENT[stage]} {direction}: {location}\n{program.sources[stage]}"
+            for location, found in compiled_graphs(record)
+            for direction, program in found.programs.items()
+            if stage in program.sources
+        )
+
+    return read
+
+
+COMMENT = {"loops": "#", "c": "//", "llvm": ";", "asm": "#"}
+
+
+def triton_stage(maker: str) -> Callable[[CaptureRecord], str]:
+    """Runs the Triton emitter, which nothing else needs, over the programs of the record."""
+
+    def read(record: CaptureRecord) -> str:
+        from graphwright.codegen import triton
+
+        make = getattr(triton, maker)
+        return "\n".join(
+            f"# {direction}: {name}\n{text}"
+            for _, found in compiled_graphs(record)
+            for direction, program in found.programs.items()
+            for name, text in make(program.program)
+        )
+
+    return read
+
+
+MAKERS: dict[str, Callable[[CaptureRecord], str]] = {
+    "bytecode": bytecode,
+    "graph": graph,
+    "joint": joint,
+    **{stage: source(stage) for stage in COMMENT},
+    "triton": triton_stage("emit"),
+    "ptx": triton_stage("compile_ptx"),
+}

@@ -1,0 +1,1 @@
+"""The joint graph of forward and backward: traced, split, and related to eager's tape."""

@@ -1,0 +1,1 @@
+"""Rewrite rules on graphs: patterns, where they occur, and what replaces them."""

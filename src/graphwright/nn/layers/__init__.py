@@ -1,0 +1,1 @@
+"""The layers: one module for each kind."""

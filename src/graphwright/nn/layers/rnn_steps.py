@@ -1,0 +1,133 @@
+"""The recurrences: one step of each kind of cell, and a whole direction of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.nn import functional as F
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.sequences.recurrent_cells import CELLS
+from graphwright.runtime.tensor.dtypes import float32, float64
+from graphwright.runtime.tensor.tensor import Tensor
+
+State = tuple[Tensor, ...]
+
+_WHOLE = (float32, float64)     # dtypes whose steps are one op
+
+
+def step(
+    mode: str, gates: Tensor, state: State, weight: Tensor, bias: Tensor | None, project: Any
+) -> State:
+    """The next state; `gates` [batch, gates * hidden] is the input's share, with its bias."""
+    own = F.linear(state[0], weight, bias)
+    _, cell, hidden = CELLS[mode](gates, own, state[0], state[-1])
+    if cell is None:
+        return (hidden,)
+    return (hidden if project is None else F.linear(hidden, project)), cell
+
+
+def run(
+    mode: str,
+    data: Tensor,
+    sizes: list[int] | None,
+    state: State,
+    weights: tuple[Any, ...],
+    reverse: bool,
+) -> tuple[Tensor, State]:
+    """One direction of one layer: (output, final state).
+
+    `data` is [steps, batch, features], or packed rows [total, features] of which `sizes[t]`
+    belong to step t. `weights`: of the input, of the hidden state, their biases, projection.
+    """
+    w_input, w_hidden, b_input, b_hidden, project = weights
+    gates = F.linear(data, w_input, b_input)
+    if sizes is None and project is None and gates.dtype in _WHOLE:
+        return at_once(mode, gates, state, (w_hidden, b_hidden), reverse)
+    steps = ops.unbind(gates, 0) if sizes is None else ops.split(gates, sizes)
+    cell = (mode, w_hidden, b_hidden, project)
+    rows = [state[0].shape[0]] * len(steps) if sizes is None else sizes
+    outputs, final = (_backwards if reverse else _forwards)(cell, steps, rows, state)
+    return (ops.stack(outputs) if sizes is None else ops.cat(outputs)), final
+
+
+def layers(
+    mode: str,
+    data: Tensor,
+    sizes: list[int] | None,
+    state: State,
+    weights: Sequence[tuple[Any, ...]],
+    bidirectional: bool,
+    dropout: float,
+) -> tuple[Tensor, State]:
+    """All layers: (output, final state), as `run` of one direction of one.
+
+    `weights` has a tuple for each direction of each layer, in the order of the state
+    [layers * directions, batch, hidden]; of what a layer gives the next, `dropout` is left out.
+    """
+    finals: list[State] = []
+    directions = 2 if bidirectional else 1
+    for first in range(0, len(weights), directions):
+        if first and dropout:
+            data = F.dropout(data, dropout, True)
+        outputs = []
+        for place in range(first, first + directions):
+            start = tuple(ops.select(t, 0, place) for t in state)
+            output, final = run(mode, data, sizes, start, weights[place], place > first)
+            outputs.append(output)
+            finals.append(final)
+        data = outputs[0] if len(outputs) == 1 else ops.cat(outputs, -1)
+    return data, tuple(ops.stack([f[i] for f in finals]) for i in range(len(state)))
+
+
+def at_once(
+    mode: str, gates: Tensor, state: State, weights: Any, reverse: bool
+) -> tuple[Tensor, State]:
+    """The same in one op, where all sequences are of one length."""
+    if reverse:
+        gates = ops.flip(gates, (0,))
+    cell = state[1] if mode == "LSTM" else None
+    output, cells, _ = ops.recurrence(mode, gates, state[0], cell, *weights)
+    final = tuple(ops.select(t, 0, -1) for t in (output, cells)[: len(state)])
+    return (ops.flip(output, (0,)) if reverse else output), final
+
+
+Cell = tuple[str, Tensor, Tensor | None, Any]
+
+
+def _forwards(
+    cell: Cell, steps: Any, sizes: list[int], state: State
+) -> tuple[list[Tensor], State]:
+    """From the first step to the last; shorter sequences leave on the way."""
+    mode, weight, bias, project = cell
+    outputs, ended = [], []
+    rows = sizes[0]
+    for gates, size in zip(steps, sizes, strict=True):
+        if size < rows:
+            ended.append(tuple(t[size:] for t in state))
+            state = tuple(t[:size] for t in state)
+            rows = size
+        state = step(mode, gates, state, weight, bias, project)
+        outputs.append(state[0])
+    if not ended:
+        return outputs, state
+    parts = [state, *ended[::-1]]
+    return outputs, tuple(ops.cat([p[i] for p in parts]) for i in range(len(state)))
+
+
+def _backwards(
+    cell: Cell, steps: Any, sizes: list[int], first: State
+) -> tuple[list[Tensor], State]:
+    """From the last step to the first; shorter sequences join on the way."""
+    mode, weight, bias, project = cell
+    outputs: list[Tensor] = []
+    rows = sizes[-1]
+    state = tuple(t[:rows] for t in first) if rows < sizes[0] else first
+    for gates, size in zip(steps[::-1], sizes[::-1], strict=True):
+        if size > rows:
+            joining = tuple(t[rows:size] for t in first)
+            state = tuple(ops.cat([a, b]) for a, b in zip(state, joining, strict=True))
+            rows = size
+        state = step(mode, gates, state, weight, bias, project)
+        outputs.append(state[0])
+    return outputs[::-1], state

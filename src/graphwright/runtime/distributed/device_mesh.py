@@ -1,7 +1,0 @@
-"""Processes in a grid: names alone."""
-
-from graphwright.runtime.distributed.absent import absent
-
-__getattr__ = absent("distributed.device_mesh", "arranges processes", """
-    DeviceMesh init_device_mesh
-""")

@@ -1,7 +1,0 @@
-"""Optimisers of several processes: names alone."""
-
-from graphwright.runtime.distributed.absent import absent
-
-__getattr__ = absent("distributed.optim", "is an optimiser of several processes", """
-    DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer
-""")

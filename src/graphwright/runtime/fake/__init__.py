@@ -1,0 +1,1 @@
+"""Tensors without data: fake ones, which traces run on, and those of the meta device."""

@@ -1,0 +1,1 @@
+"""Ops that make tensors of numbers."""

@@ -1,0 +1,1 @@
+"""Ops that read and write by position or by a mask."""

@@ -1,0 +1,1 @@
+"""Factorisations, solvers, and functions of matrices."""

@@ -1,0 +1,1 @@
+"""Ops along one dim: running sums, orders, searches."""

@@ -1,0 +1,1 @@
+"""Layers over sequences: attention and recurrence."""

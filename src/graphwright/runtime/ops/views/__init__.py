@@ -1,0 +1,1 @@
+"""Views, and ops that only move elements."""

@@ -1,0 +1,383 @@
+"""Elements in another order or repeated: flip, roll, rot90, repeat, tile; triangles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core
+from graphwright.runtime.errors import DataDependent, describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.argument_forms import wrap_dim
+from graphwright.runtime.ops.creation.fill import check_size
+from graphwright.runtime.ops.kernels import allocate
+from graphwright.runtime.ops.strides import preserved_strides, product
+from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.tensor_spec import TensorSpec
+from graphwright.runtime.ops.views.layouts import row_major
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.tensor import Tensor
+
+
+def _distinct(name: str, dims: Any, ndim: int) -> tuple[int, ...]:
+    """Wrapped dims, none of them twice."""
+    wrapped = tuple(wrap_dim(d, ndim) for d in dims)
+    if len(set(wrapped)) != len(wrapped):
+        raise RuntimeError(f"{name}: a dim appears multiple times in the list of dims {dims}")
+    return wrapped
+
+
+# -- flip
+
+
+def _flip_meta(input: Any, dims: tuple[int, ...]) -> TensorSpec:
+    _distinct("flip", dims, len(input.shape))
+    strides = preserved_strides(input.shape, input.stride())
+    return TensorSpec(input.shape, strides, input.dtype, input.device)
+
+
+def _flip_eager(input: Any, dims: tuple[int, ...]) -> Tensor:
+    spec = _flip_meta(input, dims)
+    out = allocate(spec.shape, spec.strides, spec.dtype)
+    turned = _distinct("flip", dims, input.ndim) if input.ndim else ()
+    np.copyto(out._nd, np.flip(input._nd, turned) if turned else input._nd)
+    return out
+
+
+define(
+    "flip(Tensor input, Size* dims)",
+    Kind.INDEXING,
+    meta=_flip_meta,
+    vjp=lambda ctx, grad: ops.flip(grad, ctx.dims),
+    eager=_flip_eager,
+)
+
+
+def _flip_last(name: str, dim: int) -> Any:
+    def decompose(input: Any) -> Any:
+        if input.ndim <= dim:
+            raise RuntimeError(f"{name}: Input must be >= {dim + 1}-d, got {describe(input)}")
+        return ops.flip(input, (dim,))
+
+    return decompose
+
+
+define("fliplr(Tensor input)", Kind.COMPOSITE, decompose=_flip_last("fliplr", 1))
+define("flipud(Tensor input)", Kind.COMPOSITE, decompose=_flip_last("flipud", 0))
+
+
+# -- roll, rot90
+
+
+def _roll_along(input: Any, shift: Any, dim: int) -> Any:
+    size = input.shape[dim]
+    start = shift % size
+    parts = (
+        ops.slice(input, dim, size - start, size),
+        ops.slice(input, dim, 0, size - start),
+    )
+    return ops.cat(parts, dim)
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
+def _roll(input: Any, shifts: Any, dims: Any) -> Any:
+    moves = _as_tuple(shifts)
+    if not moves:
+        raise RuntimeError("roll: `shifts` required")
+    if dims is None or dims == () or dims == []:
+        if len(moves) != 1:
+            raise RuntimeError(
+                f"roll: shifts and dimensions must align. shifts: {len(moves)}, dims: 0"
+            )
+        flat = ops.reshape(input, (-1,))
+        return ops.reshape(ops.roll(flat, moves, (0,)), input.shape)
+    places = _as_tuple(dims)
+    if len(moves) != len(places):
+        raise RuntimeError(
+            f"roll: shifts and dimensions must align. shifts: {len(moves)}, dims: {len(places)}"
+        )
+    wrapped = [wrap_dim(d, input.ndim) for d in places]
+    if not input.ndim:
+        raise IndexError("roll: dimension specified as 0 but tensor has no dimensions")
+    if input.numel() == 0:
+        return ops.clone(input)
+    for shift, dim in zip(moves, wrapped, strict=True):
+        input = _roll_along(input, shift, dim)
+    return input
+
+
+define(
+    "roll(Tensor input, Ints shifts, Ints? dims=None)", Kind.COMPOSITE, decompose=_roll
+)
+
+
+def _rot90(input: Any, k: int, dims: Any) -> Any:
+    ndim = input.ndim
+    if len(dims) != 2:
+        raise RuntimeError(
+            f"rot90: expected total rotation dims == 2, but got dims = {len(dims)}"
+        )
+    if ndim < 2:
+        raise RuntimeError(f"rot90: expected total dims >= 2, but got {describe(input)}")
+    for name, dim in zip(("dim0", "dim1"), dims, strict=True):
+        if not -ndim <= dim < ndim:
+            raise RuntimeError(f"rot90: rotation {name} out of range, {name} = {dim}")
+    a, b = (d % ndim for d in dims)
+    if a == b:
+        raise RuntimeError(
+            f"rot90: expected rotation dims to be different, but got dim0 = {dims[0]} and "
+            f"dim1 = {dims[1]}"
+        )
+    turns = k % 4
+    if turns == 0:
+        return ops.clone(ops.contiguous(input))
+    if turns == 2:
+        return ops.flip(input, (a, b))
+    return ops.transpose(ops.flip(input, (b if turns == 1 else a,)), a, b)
+
+
+define(
+    "rot90(Tensor input, int k=1, Ints dims=(0, 1))", Kind.COMPOSITE, decompose=_rot90
+)
+
+
+# -- repeat, tile, repeat_interleave
+
+
+def _repeat(input: Any, repeats: tuple[Any, ...]) -> Any:
+    lead = len(repeats) - input.ndim
+    if lead < 0:
+        raise RuntimeError(
+            "repeat: number of dimensions of repeat dims can not be smaller than number of "
+            f"dimensions of tensor, got {list(repeats)} for {describe(input)}"
+        )
+    shape = (*(1 for _ in range(lead)), *input.shape)
+    final = tuple(r * size for r, size in zip(repeats, shape, strict=True))
+    if any(r.__class__ is int and r < 0 for r in repeats):
+        raise RuntimeError(
+            f"repeat: trying to create a tensor with a negative dimension: {list(final)}"
+        )
+    result = ops.reshape(input, tuple(n for size in shape for n in (1, size)))
+    wide = tuple(n for r, size in zip(repeats, shape, strict=True) for n in (r, size))
+    return ops.reshape(ops.contiguous(ops.expand(result, wide)), final)
+
+
+define("repeat(Tensor input, Size* repeats)", Kind.COMPOSITE, decompose=_repeat, public=False)
+define(
+    "tile(Tensor input, Size* dims)",
+    Kind.COMPOSITE,
+    decompose=lambda input, dims: _repeat(input, (*(1,) * (input.ndim - len(dims)), *dims)),
+)
+
+
+def _positions_meta(repeats: Any, output_size: Any) -> TensorSpec:
+    if output_size is None:
+        raise DataDependent(
+            f"repeat_interleave: the result's size depends on the values of {describe(repeats)}"
+        )
+    return TensorSpec((output_size,), (1,), repeats.dtype, repeats.device)
+
+
+def _positions_eager(repeats: Any, output_size: int | None) -> Tensor:
+    counts = repeats._nd
+    if counts.size and counts.min() < 0:
+        raise RuntimeError(f"repeat_interleave: repeats can not be negative, got {repeats}")
+    fits = int(counts.max(initial=0)) * counts.size < 1 << 63
+    total = int(counts.sum(dtype=np.int64)) if fits else sum(counts.tolist())
+    if output_size is not None and total != output_size:
+        raise RuntimeError(
+            f"repeat_interleave: allocated size {output_size} does not match the required size "
+            f"{total}"
+        )
+    check_size("repeat_interleave", (total,))
+    places = np.repeat(np.arange(counts.size, dtype=counts.dtype), counts)
+    made: Tensor = _core.from_ndarray(Tensor, places, repeats.dtype)
+    return made
+
+
+define(
+    "repeat_positions(Tensor repeats, int? output_size=None)",
+    Kind.INDEXING,
+    meta=_positions_meta,
+    vjp=not_differentiable,
+    eager=_positions_eager,
+    method=False,
+    public=False,
+)
+
+
+def _check_repeats(repeats: Any) -> None:
+    if repeats.dtype not in (dtypes.int64, dtypes.int32):
+        raise RuntimeError(
+            f"repeat_interleave: repeats has to be Long or Int tensor, got {describe(repeats)}"
+        )
+    if repeats.ndim > 1:
+        raise RuntimeError(
+            "repeat_interleave: repeats must be 0-dim or 1-dim tensor, got "
+            f"{describe(repeats)}"
+        )
+
+
+def _repeat_interleave(input: Any, repeats: Any, dim: int | None, output_size: Any) -> Any:
+    if repeats is None:
+        _check_repeats(input)
+        if input.ndim != 1:
+            raise RuntimeError(
+                "repeat_interleave: only accepts a 1-d vector as repeats, got "
+                f"{describe(input)}"
+            )
+        return ops.repeat_positions(input, output_size)
+    if dim is None:
+        input, dim = ops.reshape(input, (-1,)), 0
+    dim = wrap_dim(dim, input.ndim)
+    if isinstance(repeats, Tensor):
+        return _repeat_by_tensor(input, repeats, dim, output_size)
+    if repeats < 0:
+        raise RuntimeError(f"repeat_interleave: repeats must be non-negative, got {repeats}")
+    if not input.ndim:
+        input = ops.reshape(input, (1,))
+    shape = input.shape
+    total = shape[dim] * repeats
+    if output_size is not None and output_size != total:
+        raise RuntimeError(
+            f"repeat_interleave: invalid output_size, expected {total} but got {output_size}"
+        )
+    wide = (*shape[: dim + 1], repeats, *shape[dim + 1 :])
+    spread = ops.contiguous(ops.expand(ops.unsqueeze(input, dim + 1), wide))
+    result = ops.reshape(spread, (*shape[:dim], total, *shape[dim + 1 :]))
+    return ops.clone(result) if repeats == 1 else result
+
+
+def _repeat_by_tensor(input: Any, repeats: Any, dim: int, output_size: Any) -> Any:
+    _check_repeats(repeats)
+    if not input.ndim:
+        input = ops.reshape(input, (1,))
+    count = repeats.shape[0] if repeats.ndim else 1
+    if count == 1:
+        repeats = ops.expand(ops.reshape(repeats, (1,)), (input.shape[dim],))
+    elif count != input.shape[dim]:
+        raise RuntimeError(
+            "repeat_interleave: repeats must have the same size as input along dim, but got "
+            f"{describe(repeats)} for {describe(input)} along dim {dim}"
+        )
+    return ops.index_select(input, dim, ops.repeat_positions(repeats, output_size))
+
+
+define(
+    "repeat_interleave(Tensor input, SymInt|Tensor? repeats=None, int? dim=None, *, "
+    "SymInt? output_size=None)",
+    Kind.COMPOSITE,
+    decompose=_repeat_interleave,
+)
+
+
+# -- triangles
+
+
+def _triangle(name: str, compare: str) -> Any:
+    def decompose(input: Any, diagonal: int) -> Any:
+        if input.ndim < 2:
+            raise RuntimeError(
+                f"{name}: input tensor must have at least 2 dimensions, got {describe(input)}"
+            )
+        rows = ops.unsqueeze(ops.arange(input.shape[-2], device=input.device), 1)
+        columns = ops.arange(input.shape[-1], device=input.device)
+        kept = getattr(ops, compare)(ops.sub(columns, rows), diagonal)
+        zero = False if input.dtype is dtypes.bool else 0
+        result = ops.where(kept, input, zero)
+        return row_major(result)
+
+    return decompose
+
+
+for _name, _compare in (("tril", "le"), ("triu", "ge")):
+    define(
+        f"{_name}(Tensor input, SymInt diagonal=0)",
+        Kind.COMPOSITE,
+        vjp=lambda ctx, grad, name=_name: getattr(ops, name)(grad, ctx.diagonal),
+        decompose=_triangle(_name, _compare),
+    )
+define("tril_(Tensor input, SymInt diagonal=0)", Kind.INPLACE, functional="tril", public=False)
+define("triu_(Tensor input, SymInt diagonal=0)", Kind.INPLACE, functional="triu", public=False)
+
+
+# -- diagonals of new matrices
+
+
+def _diag_embed(input: Any, offset: int, dim1: int, dim2: int) -> Any:
+    ndim = input.ndim + 1
+    a, b = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+    if a == b:
+        raise RuntimeError(
+            f"diag_embed: diagonal dimensions cannot be identical {dim1}, {dim2}"
+        )
+    size = input.shape[-1] + abs(offset)
+    along, across = (a, b) if offset >= 0 else (b, a)
+    padded = ops.constant_pad(input, (0, abs(offset)), 0) if offset else input
+    order = list(range(ndim - 2))
+    order.insert(along - (across < along), ndim - 2)
+    values = ops.unsqueeze(ops.permute(padded, tuple(order)), across)
+    places = ops.arange(size, device=input.device)
+    rows = ops.reshape(places, tuple(size if d == a else 1 for d in range(ndim)))
+    columns = ops.reshape(places, tuple(size if d == b else 1 for d in range(ndim)))
+    zero = False if input.dtype is dtypes.bool else 0
+    result = ops.where(ops.eq(ops.sub(columns, rows), offset), values, zero)
+    return row_major(result)
+
+
+define(
+    "diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)",
+    Kind.COMPOSITE,
+    decompose=_diag_embed,
+)
+
+
+def _diag(input: Any, diagonal: int) -> Any:
+    if input.ndim == 1:
+        return ops.diag_embed(input, diagonal)
+    if input.ndim != 2:
+        raise RuntimeError(f"diag: expects a 1D or 2D tensor, got {describe(input)}")
+    return ops.clone(ops.diagonal(input, diagonal, 0, 1))
+
+
+define("diag(Tensor input, int diagonal=0)", Kind.COMPOSITE, decompose=_diag)
+define(
+    "diagflat(Tensor input, int offset=0)",
+    Kind.COMPOSITE,
+    decompose=lambda input, offset: ops.diag_embed(ops.reshape(input, (-1,)), offset),
+)
+
+
+def _fill_diagonal_(input: Any, fill_value: Any, wrap: bool) -> Any:
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"fill_diagonal_: dimensions must be larger than 1, got {describe(input)}"
+        )
+    if input.ndim > 2 and any(n != input.shape[0] for n in input.shape):
+        raise RuntimeError(
+            f"fill_diagonal_: all dimensions of input must be of equal length, got "
+            f"{describe(input)}"
+        )
+    strides, size = input.stride(), min(input.shape)
+    step = sum(strides)
+    ops.fill_(ops.as_strided(input, (size,), (step,)), fill_value)
+    if wrap and input.ndim == 2 and input.shape[0] > input.shape[1] + 1:
+        columns = input.shape[1]
+        if product(input.shape) and columns:
+            start = columns + 1
+            for first in range(start, input.shape[0], start):
+                part = ops.slice(input, 0, first, min(first + columns, input.shape[0]))
+                ops.fill_(ops.diagonal(part), fill_value)
+    return input
+
+
+define(
+    "fill_diagonal_(Tensor input, Scalar fill_value, bool wrap=False)",
+    Kind.COMPOSITE,
+    decompose=_fill_diagonal_,
+    public=False,
+)

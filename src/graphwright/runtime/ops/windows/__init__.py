@@ -1,0 +1,1 @@
+"""Sliding windows: convolution, pooling, padding, and images in other sizes."""

@@ -1,0 +1,1 @@
+"""The tape: nodes that ops record, and the engine that walks them backward."""

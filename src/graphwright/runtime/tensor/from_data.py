@@ -1,0 +1,260 @@
+"""Tensors from Python data and NumPy arrays."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core
+from graphwright.runtime.dispatch import dtype_of
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.device import absence
+from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.dlpack import CPU
+from graphwright.runtime.tensor.dtypes import dtype as DType
+from graphwright.runtime.tensor.from_python import as_array
+from graphwright.runtime.tensor.memory_format import check_placement
+from graphwright.runtime.tensor.storage import TypedStorage, UntypedStorage
+from graphwright.runtime.tensor.tensor import Tensor
+from graphwright.runtime.tensor.to_and_type import MAKE
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A new tensor with a copy of `data`: number, nested sequence, array or tensor.
+
+    The dtype is inferred: Python floats give the default dtype, complex numbers the complex
+    dtype of its precision, ints int64, bools bool; arrays keep theirs. Raises TypeError or
+    RuntimeError for other data, ValueError for ragged sequences and ints that are too large,
+    RuntimeError for ints that the dtype cannot hold.
+    """
+    if device is None and _core.place() is None and not (pin_memory or requires_grad):
+        result = _core.literal(Tensor, data, dtype)
+        if result is not None:
+            return result
+    check_placement("tensor", None, pin_memory)
+    place, dtype = _placed("tensor", device), dtype_of("tensor", dtype)
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use source.detach().clone()",
+            stacklevel=2,
+        )
+        result = ops.clone(data.detach())
+        result = result if dtype is None else result.to(dtype)
+    else:
+        array = np.array(as_array(data, dtype), order="C", copy=True)
+        result = _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
+    result = result if place is None else result.to(place)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+MAKE.tensor = tensor
+
+
+def _placed(name: str, device: Device | str | None) -> Device | None:
+    """Where the tensor goes; None is the CPU. Raises NotImplementedError for a GPU."""
+    place = _core.place() if device is None else Device(device)
+    if place is None or place.type == "cpu":
+        return None
+    if place.type != "meta":
+        raise NotImplementedError(f"{name}(): {absence(place.type)}")
+    return place
+
+
+def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+    """A tensor over the array's memory; writes to one show in the other.
+
+    Raises TypeError for dtypes without a counterpart, ValueError for negative strides or
+    strides that are no multiple of the item size.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if array.strides and min(array.strides) < 0:
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with "
+            "negative strides are not supported. (copy the array first)"
+        )
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and tensors do not know that: writing to this "
+            "tensor is undefined. Copy the array, or make it writable, if it is to be written to.",
+            UserWarning,
+            stacklevel=2,
+        )
+    known = dtypes.BY_NUMPY.get(array.dtype)
+    if known is None and not array.dtype.isnative:
+        raise ValueError(f"from_numpy: the byte order of {array.dtype!r} is not the machine's")
+    return _core.from_ndarray(Tensor, array, known or dtypes.from_numpy_dtype(array.dtype))
+
+
+def from_dlpack(
+    ext_tensor: Any, *, device: Device | str | None = None, copy: bool | None = None
+) -> Tensor:
+    """A tensor over the memory of an object with `__dlpack__`, or of a DLPack capsule.
+
+    `copy`: True for memory of its own, False to refuse one, None to copy only where needed.
+    Writes show on both sides unless copied. Raises TypeError for other objects, BufferError for
+    memory that is not the CPU's, negative strides and element types without a dtype.
+    """
+    if device is not None and Device(device).type != "cpu":
+        raise BufferError(f"from_dlpack: cannot import to device '{Device(device)}'")
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if type(ext_tensor).__name__ != "PyCapsule":
+            raise TypeError(
+                f"from_dlpack(): {type(ext_tensor).__name__} has no method __dlpack__"
+            )
+        tensor = _core.from_dlpack(Tensor, ext_tensor)
+        return tensor.clone() if copy else tensor
+    place = ext_tensor.__dlpack_device__()
+    if int(place[0]) != CPU[0]:
+        raise BufferError(f"from_dlpack: memory on device {tuple(place)} is not the CPU's")
+    try:
+        options = {} if copy is None else {"copy": copy}
+        capsule = ext_tensor.__dlpack__(max_version=(1, 0), **options)
+        copied = bool(copy)
+    except TypeError:
+        capsule, copied = ext_tensor.__dlpack__(), False
+    tensor = _core.from_dlpack(Tensor, capsule)
+    return tensor.clone() if copy and not copied else tensor
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """A capsule of `tensor` for consumers that take one; without versions and flags."""
+    return _tensor_of("to_dlpack", tensor).__dlpack__()
+
+
+def as_tensor(
+    data: Any, dtype: DType | None = None, device: Device | str | None = None
+) -> Tensor:
+    """`data` as a tensor, sharing memory with arrays and tensors where the dtype allows it."""
+    if isinstance(data, Tensor) and dtype is None and device is None and _core.place() is None:
+        return data
+    place, dtype = _placed("as_tensor", device), dtype_of("as_tensor", dtype)
+    if place is not None or isinstance(data, Tensor):
+        found = data if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=place)
+        return found.to(dtype or found.dtype) if device is None else found.to(device, dtype)
+    if isinstance(data, np.ndarray) and data.dtype.isnative:
+        result = from_numpy(data)
+        return result if dtype is None else result.to(dtype)
+    return tensor(data, dtype=dtype)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
+    """A tensor of what `obj` holds: a tensor, array, buffer, number or nested lists of numbers.
+
+    The elements of a storage are shared; those of an untyped one are of `dtype`, int64 if None.
+
+    Args:
+        dtype, device: of the result; those of `obj` by default.
+        copy: True: always new memory. False: always the memory of `obj`. None: as `as_tensor`.
+        requires_grad: True keeps the history of a tensor `obj`, or makes the result a leaf that
+            requires grad; False gives it none; None: as `obj`.
+
+    Raises:
+        ValueError: `copy=False`, but the memory cannot be shared.
+        RuntimeError: a typed storage, and another dtype.
+    """
+    if isinstance(obj, bytes | bytearray | memoryview):
+        found = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
+        return found.clone() if copy else found
+    if isinstance(obj, TypedStorage | UntypedStorage):
+        obj = _elements(obj, dtype)
+    found = as_tensor(obj, dtype, device)
+    shared = found is obj or (isinstance(obj, np.ndarray) and np.shares_memory(obj, found._nd))
+    if copy is False and not shared:
+        raise ValueError("asarray: can't alias the memory of the given object, and copy is False")
+    if copy and shared:
+        found = found.clone()
+    if requires_grad is None or requires_grad == found.requires_grad:
+        return found
+    return found.requires_grad_() if requires_grad else found.detach()
+
+
+def _elements(storage: TypedStorage | UntypedStorage, dtype: DType | None) -> Tensor:
+    """A storage as a flat tensor of its memory."""
+    if isinstance(storage, UntypedStorage):
+        storage = TypedStorage._of(storage._holder, dtype or dtypes.int64)
+    elif dtype is not None and dtype is not storage.dtype:
+        raise RuntimeError(
+            f"asarray: expected an untyped storage, or one of {dtype.name}, not of "
+            f"{storage.dtype.name}"
+        )
+    elements: Tensor = storage._flat()
+    return elements
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: DType,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 1-D tensor over the memory of an object with the buffer protocol.
+
+    Args:
+        count: how many elements; -1 for all.
+        offset: bytes before the first.
+
+    Raises:
+        ValueError: `buffer` has no buffer protocol, is empty, too small, or no whole number of
+            elements; `count` is 0, or negative but not -1.
+    """
+    try:
+        array = np.frombuffer(memoryview(buffer), dtypes.uint8.numpy, -1, 0)
+    except TypeError as error:
+        raise ValueError("object does not implement Python buffer protocol.") from error
+    end = len(array) if count < 0 else offset + count * dtype.itemsize
+    inside = 0 <= offset < len(array) and end <= len(array)
+    if not count or count < -1 or not inside or (end - offset) % dtype.itemsize:
+        raise ValueError(
+            f"frombuffer: {count} elements of {dtype.name} from byte {offset} do not lie in a "
+            f"buffer of {len(array)} bytes"
+        )
+    found = from_numpy(array[offset:end].view(dtype.numpy))
+    return found.requires_grad_() if requires_grad else found
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether `value` is a Tensor."""
+    return isinstance(value, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether `input` has a floating point dtype. Raises TypeError for anything but tensors."""
+    return _tensor_of("is_floating_point", input).dtype.is_floating_point
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether `input` has a complex dtype. Raises TypeError for anything but tensors."""
+    return _tensor_of("is_complex", input).dtype.is_complex
+
+
+def _tensor_of(name: str, value: Any) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(value).__name__}")
+    return value
+
+
+def numel(input: Tensor) -> int:
+    """How many elements `input` has."""
+    return _tensor_of("numel", input).numel()

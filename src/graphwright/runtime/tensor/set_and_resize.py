@@ -1,0 +1,211 @@
+"""Changing which memory a tensor has and how it reads it, as a mixin of Tensor."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from graphwright.runtime import _core
+from graphwright.runtime.dispatch import PYTHON_TYPES
+from graphwright.runtime.errors import DataDependent, describe, require_kind, require_tensor
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.argument_forms import as_size, varargs
+from graphwright.runtime.ops.int_arguments import as_ints
+from graphwright.runtime.ops.strides import contiguous_strides
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.memory_format import strides_in_format
+from graphwright.runtime.tensor.storage import TypedStorage, UntypedStorage, storage_type
+from graphwright.runtime.torch_function import PLAIN
+
+if TYPE_CHECKING:
+    from graphwright.runtime.tensor.tensor import Tensor
+
+
+def _refuse_fake(name: str, tensor: Any) -> None:
+    if tensor.is_fake:
+        raise DataDependent(f"{name}() changes the memory of a tensor while tracing")
+
+
+def _check_memory(name: str, tensor: Any) -> None:
+    if tensor.requires_grad:
+        raise RuntimeError(f"{name}: cannot change the memory of tensors that require grad")
+    _core.check_may_write(tensor)
+
+
+def _elements(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    if 0 in shape:
+        return 0
+    return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+
+
+def _grown(tensor: Any, elements: int) -> Any:
+    """A flat tensor of so many elements that begins with the bytes of `tensor`'s storage."""
+    cls = type(tensor)
+    flat = _core.empty(cls, (elements,), tensor.dtype)
+    held = tensor._storage.nbytes // tensor.dtype.itemsize
+    old = _core.as_view(cls, tensor, (held,), (1,), 0)
+    flat._nd[:held] = old._nd
+    return flat
+
+
+class Memory:
+    """`resize_`, `resize_as_`, `set_`, `data`, `copy_`."""
+
+    __slots__ = ()
+
+    def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+        """Write `src`, broadcast and cast, into this tensor; it may be a number, too.
+
+        `non_blocking` changes nothing.
+        """
+        if non_blocking.__class__ is not bool:
+            require_kind("copy_", "non_blocking", non_blocking, bool)
+        if isinstance(src, int | float | complex):
+            kind = next(kind for kind in PYTHON_TYPES if isinstance(src, kind))
+            src = ops.scalar_tensor(src, dtype=PYTHON_TYPES[kind])
+        return ops.copy_(self, src)
+
+    def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Tensor:
+        """Take a shape of any number of elements, row-major; elements keep their place in memory.
+
+        `memory_format` may be another than row-major. Where the memory does not suffice, the
+        tensor gets new memory, whose new elements are uninitialised; tensors that shared the old
+        memory keep that. Raises RuntimeError where
+        gradients are required or a size is negative.
+        """
+        _refuse_fake("resize_", self)
+        _check_memory("resize_", self)
+        shape = as_ints("resize_(): argument 'size'", varargs(sizes))
+        if any(n < 0 for n in shape):
+            raise RuntimeError(f"resize_: negative size in {list(shape)}")
+        _core.bump_version(self)
+        if shape == self.shape and memory_format is None:
+            return self
+        strides = strides_in_format("resize_", shape, memory_format)
+        offset, wanted = self.storage_offset(), _elements(shape, strides)
+        source = self
+        if (offset + wanted) * self.dtype.itemsize > self._storage.nbytes and wanted:
+            source = _grown(self, offset + wanted)
+        _core.become(self, _core.as_view(type(self), source, shape, strides, offset))
+        return self
+
+    def resize(self: Any, *sizes: Any) -> Tensor:
+        """`reshape` under a deprecated name, with PyTorch's warning; no size is -1."""
+        warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+        shape = as_size(varargs(sizes))
+        if any(size < 0 for size in as_ints("resize(): argument 'sizes'", shape)):
+            raise RuntimeError(
+                f"requested resize to {shape}, but the given tensor is {describe(self)}; resize "
+                "can only change its shape, while preserving the number of elements"
+            )
+        return ops.reshape(self, shape)
+
+    def resize_as(self: Any, tensor: Tensor) -> Tensor:
+        """`resize` to the shape of `tensor`."""
+        warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
+        return ops.reshape(self, tensor.shape)
+
+    def resize_as_(self: Any, the_template: Tensor) -> Tensor:
+        """`resize_` to the shape of `the_template`."""
+        require_tensor("resize_as_", "the_template", the_template)
+        return self.resize_(the_template.shape)
+
+    def set_(
+        self: Any,
+        source: Any = None,
+        storage_offset: int = 0,
+        size: Any = (),
+        stride: Any = (),
+    ) -> Tensor:
+        """Share the memory of tensor `source`: its layout, or `size`, `stride` from an offset.
+
+        A storage as `source` is read as this tensor's dtype, all of it unless a size is given.
+        Without a source the tensor becomes empty. Raises RuntimeError where gradients are
+        required, the dtypes differ, or the layout reaches out of the memory.
+        """
+        _refuse_fake("set_", self)
+        _check_memory("set_", self)
+        cls = type(self)
+        if source is None:
+            _core.become(self, _core.empty(cls, (0,), self.dtype))
+            return self
+        if isinstance(source, UntypedStorage | TypedStorage):
+            typed = isinstance(source, TypedStorage)
+            source = (source if typed else TypedStorage._of(source._holder, self.dtype))._flat()
+        require_tensor("set_", "source", source)
+        if source.dtype is not self.dtype:
+            raise RuntimeError(
+                f"set_: expected a source of {self.dtype.name}, got {source.dtype.name}"
+            )
+        shape = as_size(size)
+        if not shape and not stride and not storage_offset:
+            _core.become(self, _core.detach(cls, source))
+            return self
+        strides = as_size(stride) if stride else contiguous_strides(shape)
+        _core.become(self, _core.as_view(cls, source, shape, strides, storage_offset))
+        return self
+
+    def share_memory_(self: Any) -> Tensor:
+        """Move the memory into shared memory, with all tensors over it; returns self.
+
+        Processes that are given the tensor then have the same memory: those forked from here, and
+        those that it is sent to. NumPy arrays made before keep the old memory. Raises RuntimeError
+        unless the tensor is on the CPU, OSError where memory does not suffice.
+        """
+        import_module("graphwright.multiprocessing.reductions").share([self])
+        return self
+
+    def untyped_storage(self: Any) -> UntypedStorage:
+        """The memory that this tensor and its views share."""
+        made: UntypedStorage = UntypedStorage._of(self, dtypes.uint8)
+        return made
+
+    def storage(self: Any) -> TypedStorage:
+        """The same, counted in elements of this tensor's dtype."""
+        made: TypedStorage = TypedStorage._of(self, self.dtype)
+        return made
+
+    def storage_type(self: Any) -> Any:
+        """The class of storages of this dtype: `FloatStorage` for float32."""
+        return storage_type(self.dtype)
+
+    def is_set_to(self: Any, tensor: Tensor) -> bool:
+        """Whether `tensor` has the same memory, offset, shape and strides."""
+        require_tensor("is_set_to", "tensor", tensor)
+        return bool(
+            _same_memory(self._storage, tensor._storage)
+            and self.storage_offset() == tensor.storage_offset()
+            and self.shape == tensor.shape
+            and self.stride() == tensor.stride()
+        )
+
+    @property
+    def data(self: Any) -> Tensor:
+        """The same memory without history; in-place writes are not version-checked.
+
+        That of a parameter is a plain tensor. Assigning a tensor of any shape and dtype makes
+        this one share its memory; gradient, history and version stay.
+        """
+        cls = self.__class__
+        return _core.unversioned(cls if cls is PLAIN[0] else type(self.detach()), self)
+
+    @data.setter
+    def data(self: Any, value: Tensor) -> None:
+        if not isinstance(value, _core.TensorBase):
+            raise TypeError(
+                f"Variable data has to be a tensor, but got {type(value).__name__}"
+            )
+        _refuse_fake("data", self)
+        _refuse_fake("data", value)
+        if self.requires_grad and not (value.dtype.is_floating_point or value.dtype.is_complex):
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or "
+                f"complex dtype, not {value.dtype.name}"
+            )
+        _core.become(self, _core.unversioned(type(value), value, self))
+
+
+def _same_memory(one: Any, two: Any) -> bool:
+    """Whether storages begin at one address: those of a tensor and of its `.data` do."""
+    return one is two or one.data_ptr() == two.data_ptr() != 0

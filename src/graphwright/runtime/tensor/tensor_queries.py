@@ -1,0 +1,197 @@
+"""What can be asked of a tensor besides its type: where it lies, how it is stored.
+
+Every tensor is dense ("strided") and neither quantised nor pinned: those questions have one
+answer. They are here because device-independent code asks them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphwright.runtime import _core
+from graphwright.runtime.errors import DataDependent, require_kind, require_tensor
+from graphwright.runtime.tensor import promotion
+from graphwright.runtime.tensor.device import absence
+from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.dtypes import dtype as DType
+from graphwright.runtime.tensor.memory_format import memory_format, strided
+from graphwright.runtime.tensor.storage import TypedStorage, UntypedStorage
+
+if TYPE_CHECKING:
+    from graphwright.runtime.tensor.tensor import Tensor
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the one element of `input` is not zero.
+
+    Raises RuntimeError where `input` has no element, or more than one.
+    """
+    require_tensor("is_nonzero", "input", input)
+    if input.numel() != 1:
+        raise RuntimeError(
+            "Boolean value of Tensor with "
+            + ("no values is ambiguous" if input.numel() == 0 else
+               "more than one value is ambiguous")
+        )
+    return bool(input.item())
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether both have the same shape."""
+    require_tensor("is_same_size", "input", input)
+    require_tensor("is_same_size", "other", other)
+    return bool(input.shape == other.shape)
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the dtype of `input` has negative values."""
+    require_tensor("is_signed", "input", input)
+    return input.dtype.is_signed
+
+
+def can_cast(from_: DType, to: DType) -> bool:
+    """Whether a result of one dtype may be written in place into another."""
+    require_kind("can_cast", "from_", from_, DType)
+    require_kind("can_cast", "to", to, DType)
+    return promotion.can_cast(from_, to)
+
+
+def is_conj(input: Tensor) -> bool:
+    """False: conjugates are computed, not marked."""
+    require_tensor("is_conj", "input", input)
+    return input.is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """False: negatives are computed, not marked."""
+    require_tensor("is_neg", "input", input)
+    return input.is_neg()
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether the memory of `input` was allocated in inference mode."""
+    require_tensor("is_inference", "input", input)
+    return bool(input.is_inference())
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether an object is the memory of a tensor."""
+    return isinstance(obj, UntypedStorage | TypedStorage | _core.Storage)
+
+
+def get_device(input: Tensor) -> int:
+    """The index of the GPU that `input` lies on; -1 for one in main memory."""
+    require_tensor("get_device", "input", input)
+    return input.get_device()
+
+
+def typename(obj: Any) -> str:
+    """The dotted name of a class or function, or of an object's type; of a tensor its type."""
+    if isinstance(obj, _core.TensorBase):
+        return obj.type()  # type: ignore[attr-defined]
+    kind = obj if hasattr(obj, "__qualname__") and hasattr(obj, "__module__") else type(obj)
+    return kind.__qualname__ if kind.__module__ in (None, "builtins") else (
+        f"{kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def _check_unambiguous(tensor: Any, strides: tuple[int, ...], allowed: Any) -> None:
+    """What `dim_order` raises for `ambiguity_check=allowed`."""
+    formats = allowed if isinstance(allowed, list) else []
+    if allowed is not True and not (
+        isinstance(allowed, list) and all(isinstance(f, memory_format) for f in formats)
+    ):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    if all(size != 1 for size in tensor.shape) and len(set(strides)) == len(strides):
+        return
+    if sum(tensor.is_contiguous(memory_format=f) for f in formats) != 1:
+        raise RuntimeError(
+            "The tensor does not have unique dim order, or cannot map to exact one of the given "
+            "memory formats."
+        )
+
+
+class Facts:
+    """Questions about a tensor's kind, device and storage."""
+
+    __slots__ = ()
+
+    @property
+    def is_mps(self) -> bool:
+        """False: there are no such devices."""
+        return False
+
+    is_xpu = is_mps
+
+    is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = is_xpu = is_mps
+
+    def dense_dim(self: Any) -> int:
+        """The number of dims: all of them are dense."""
+        return len(self.shape)
+
+    def sparse_dim(self) -> int:
+        """0: no dim is sparse."""
+        return 0
+
+    @property
+    def name(self) -> None:
+        """None: tensors have no names."""
+        return None
+
+    @property
+    def volatile(self) -> bool:
+        """False: `no_grad` took its place."""
+        return False
+
+    @property
+    def layout(self) -> Any:
+        """How the elements are kept: `strided`."""
+        return strided
+
+    def is_shared(self: Any) -> bool:
+        """Whether the memory is one that other processes may have too."""
+        if self.is_fake:
+            raise DataDependent("is_shared() asks where the memory of a tensor lies")
+        return _core.shared_place(self._storage) is not None
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """False: memory is never page-locked. Raises TypeError for what is no device."""
+        if device is not None:
+            Device(device)
+        return False
+
+    def pin_memory(self: Any, device: Any = None) -> Any:
+        """Raises RuntimeError: there is no accelerator to pin memory for."""
+        raise RuntimeError("pin_memory: pinning memory needs an accelerator, and there is none")
+
+    def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+        """Raises AssertionError: there is no GPU that tensors could be moved to."""
+        raise AssertionError(absence("cuda"))
+
+    def to_dense(self: Any, dtype: Any = None) -> Any:
+        """The tensor itself, or converted to `dtype`: every tensor is dense."""
+        return self if dtype is None else self.to(dtype)
+
+    def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+        """The dims from the outermost in memory to the innermost.
+
+        With `ambiguity_check`, RuntimeError where sizes of 1 or equal strides allow other orders;
+        a list of memory formats allows them if the tensor is in exactly one of these. TypeError
+        for what is neither bool nor such a list.
+        """
+        strides = self.stride()
+        if ambiguity_check is not False:
+            _check_unambiguous(self, strides, ambiguity_check)
+        return tuple(sorted(range(self.ndim), key=lambda dim: -strides[dim]))
+
+    def __delitem__(self, key: Any) -> None:
+        """Raises TypeError: tensors keep their elements."""
+        raise TypeError("Tensor does not support deleting items")
+
+    def is_nonzero(self: Any) -> bool:
+        """Whether the one element is not zero. Raises RuntimeError unless there is just one."""
+        return is_nonzero(self)
+
+    def is_same_size(self: Any, other: Tensor) -> bool:
+        """Whether `other` has the same shape."""
+        return is_same_size(self, other)

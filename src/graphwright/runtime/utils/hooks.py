@@ -1,5 +1,0 @@
-"""What the registrations of hooks return, under PyTorch's name for it."""
-
-from graphwright.runtime.autograd.node import RemovableHandle
-
-__all__ = ["RemovableHandle"]

@@ -1,0 +1,121 @@
+"""The op that runs all steps of a recurrent layer, against its steps one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright.autograd import gradcheck, gradgradcheck
+from graphwright.nn.layers import rnn_steps
+from graphwright.runtime import _core
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.sequences.recurrent_cells import GATES
+
+MODES = list(GATES)
+
+
+def _inputs(mode: str, bias: bool, steps: int = 3, batch: int = 2, size: int = 3) -> list[Any]:
+    """Gates, hidden state, cell, weights and bias; None for what there is not."""
+    wide = GATES[mode] * size
+    shapes = [
+        (steps, batch, wide),
+        (batch, size),
+        (batch, size) if mode == "LSTM" else None,
+        (wide, size),
+        (wide,) if bias else None,
+    ]
+    return [
+        None if s is None else gw.randn(s, dtype=gw.float64).requires_grad_() for s in shapes
+    ]
+
+
+def _one_by_one(mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any) -> Any:
+    state = (hidden, cell) if mode == "LSTM" else (hidden,)
+    outputs = []
+    for step in gates.unbind(0):
+        state = rnn_steps.step(mode, step, state, weight, bias, None)
+        outputs.append(state[0])
+    return gw.stack(outputs), state[-1]
+
+
+def _at_once(mode: str, *inputs: Any) -> Any:
+    out, cells, _ = ops.recurrence(mode, *inputs)
+    return out, (cells if mode == "LSTM" else out)[-1]
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_values_and_gradients(mode: str, bias: bool) -> None:
+    gw.manual_seed(0)
+    inputs = _inputs(mode, bias, steps=5, batch=4, size=6)
+    leaves = [t for t in inputs if t is not None]
+    found = []
+    for run in (_one_by_one, _at_once):
+        out, last = run(mode, *inputs)
+        loss = out.sin().sum() + last.cos().sum()
+        found.append((out, last, *gw.autograd.grad(loss, leaves)))
+    for one, whole in zip(*found, strict=True):
+        gw.testing.assert_close(whole, one, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_finite_differences(mode: str) -> None:
+    gw.manual_seed(0)
+    inputs = _inputs(mode, bias=True)
+    leaves = [t for t in inputs if t is not None]
+
+    def run(*values: Any) -> Any:
+        given = iter(values)
+        return _at_once(mode, *(None if t is None else next(given) for t in inputs))
+
+    assert gradcheck(run, leaves)
+    assert gradgradcheck(run, leaves)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_layouts_and_sizes(mode: str) -> None:
+    gates, hidden, cell, weight, bias = _inputs(mode, True, steps=4, batch=3, size=5)
+    want = _at_once(mode, gates, hidden, cell, weight, bias)
+    turned = gates.transpose(0, 1).contiguous().transpose(0, 1)
+    got = _at_once(mode, turned, hidden, cell, weight.t().contiguous().t(), bias)
+    assert all(gw.equal(a, b) for a, b in zip(got, want, strict=True))
+    empty = _inputs(mode, True, batch=0)
+    assert tuple(_at_once(mode, *empty)[0].shape) == (3, 0, 3)
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_compiled_it_is_one_step_forward_and_one_backward(kind: str) -> None:
+    """However long the sequences are, there is no more to compile."""
+    gw.manual_seed(0)
+    model = getattr(gw.nn, kind)(3, 4).double()
+    compiled = gw.compile(model, fullgraph=True)
+    for steps in (4, 9, 30):
+        x = gw.randn(steps, 2, 3, dtype=gw.float64, requires_grad=True)
+        results = []
+        for run in (model, compiled):
+            out = run(x)[0]
+            results.append((out, *gw.autograd.grad(out.sum(), [x, *model.parameters()])))
+        for got, want in zip(*results, strict=True):
+            gw.testing.assert_close(got, want)
+    assert gw.compiler.stats(compiled).graphs == 2
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    x, state, weight = np.zeros((2, 3, 4)), np.zeros((3, 4)), np.zeros((4, 4))
+    none = np.zeros(0)
+    rest = (np.zeros(4), np.zeros((2, 3, 4)), none, none)
+    _core.recurrence("RNN_TANH", x, state, none, weight, *rest)
+    for wrong in (
+        ("NONE", x, state, none, weight),
+        ("GRU", x, state, none, weight),
+        ("RNN_TANH", x[0], state, none, weight),
+        ("RNN_TANH", x, state[:2], none, weight),
+        ("RNN_TANH", x, state, none, weight.T[::2]),
+        ("RNN_TANH", x, state.astype("f4"), none, weight),
+        ("LSTM", x, state[:, :1].copy(), none, weight[:, :1].copy()),
+    ):
+        with pytest.raises(ValueError, match="a recurrence takes"):
+            _core.recurrence(*wrong, *rest)
