@@ -202,7 +202,12 @@ _MODULES = (
 )
 
 _OTHER_NAMES = {
+    "_custom_ops": "library",
+    "_functorch": "compat.functorch",
+    "_jit_internal": "jit",
+    "_subclasses": "runtime.fake.fake_tensor",
     "_tensor": "runtime.tensor.tensor",
+    "_tensor_str": "runtime.tensor.printing",
     "storage": "runtime.tensor.storage",
 }
 
