@@ -29,6 +29,7 @@ test-pythons:  ## on the other supported Pythons: capture, the core, a sample of
 lint:
 	$(RUN) -m ruff check src tests benchmarks examples tools
 	$(RUN) tools/face.py --check
+	$(RUN) tools/stubs.py --check
 	$(RUN) tools/document_ops.py --check
 	$(RUN) tools/document_breaks.py --check
 	$(RUN) -m mypy
@@ -36,8 +37,9 @@ lint:
 build:
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton --rebuild
 
-face:  ## write the wrappers of the op table
+face:  ## write the wrappers and type stubs of the op table
 	$(RUN) tools/face.py
+	$(RUN) tools/stubs.py
 
 docs:  ## write docs/ops.md from the op table, docs/graph_breaks.md from the registry
 	$(RUN) tools/document_ops.py

@@ -186,11 +186,6 @@ empty_cache = _core.empty_cache
 
 newaxis = None
 
-if _typing.TYPE_CHECKING:
-    from graphwright import backends, compiler, cuda, fft, func, fx, serialization, testing
-    from graphwright.face.api import compile, explain
-    from graphwright.saving import load, load_file, save, save_file
-
 # Modules that are imported when they are first asked for.
 _MODULES = (
     *("_C", "__config__", "_dynamo", "_higher_order_ops", "_inductor", "_utils", "accelerator"),
@@ -314,6 +309,12 @@ def __getattr__(name: str) -> _typing.Any:
     (api,) = _load("graphwright.face.api")
     globals().update(compile=api.compile, explain=api.explain)
     return globals()[name]
+
+
+def __dir__() -> list[str]:
+    later = (*_MODULES, *_OTHER_NAMES, *_ELSEWHERE, *_FUNCTIONAL, *_IN_PLACE.split())
+    front = ("compile", "explain", "load", "load_file", "save", "save_file")
+    return sorted({*globals(), *later, *front})
 
 
 def _compile_module(*args: _typing.Any, **options: _typing.Any) -> _typing.Any:

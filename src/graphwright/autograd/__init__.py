@@ -32,6 +32,7 @@ from graphwright.runtime.tape.node import Node
 
 if TYPE_CHECKING:
     import graphwright.autograd.forward_ad as forward_ad
+    import graphwright.autograd.function as function
     import graphwright.autograd.functional as functional
     from graphwright.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
@@ -44,6 +45,7 @@ __all__ = [
     "detect_anomaly",
     "enable_grad",
     "forward_ad",
+    "function",
     "functional",
     "grad",
     "gradcheck",

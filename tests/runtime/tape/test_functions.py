@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from graphwright.autograd.function import Function as Direct
-from graphwright.autograd.function import FunctionCtx
 
 import graphwright as gw
+from graphwright.autograd.function import Function as Direct
+from graphwright.autograd.function import FunctionCtx
 
 pytestmark = pytest.mark.oracle
 Program = Callable[[Any], Any]

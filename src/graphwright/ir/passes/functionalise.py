@@ -94,7 +94,7 @@ class Root(Record, frozen=False, eq=False):
     `second`: the input by which alone it was written, where that is its second name.
     """
 
-    value: FakeTensor
+    value: Any
     input_index: int = -1
     layout: Any = None
     version: int = 0

@@ -38,7 +38,7 @@ def _rows(node: FunctionNode, grads: list[Any]) -> list[Any]:
     for slot, edge in enumerate(node.edges):
         if edge is not None:
             shape, dtype = node.inputs[slot]
-            zeros = ops.zeros(shape, dtype=dtype, device=device)
+            zeros: Any = ops.zeros(shape, dtype=dtype, device=device)
             zeros.grad_fn, zeros.output_nr = back, len(back.slots)
             back.outputs.append((shape, dtype, device))
             back.slots.append(slot)

@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
@@ -14,6 +14,9 @@ from graphwright.runtime.dispatch import MAPPED
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tape.node import Edge, Node, gradient_edge
 from graphwright.runtime.tape.saved import FREED, SavedTensor, alias_of
+
+if TYPE_CHECKING:
+    from graphwright.runtime.tensor.tensor import Tensor
 
 
 class _Mapping:
@@ -80,12 +83,13 @@ class FunctionContext:
         self._materialize = value
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         """What `save_for_backward` kept. Raises RuntimeError where changed or freed."""
         if self._saved is None:
             raise RuntimeError(FREED)
         node = self._node()
-        return tuple(None if s is None else s.unpack(node, n) for s, n in self._saved)
+        values: list[Any] = [None if s is None else s.unpack(node, n) for s, n in self._saved]
+        return tuple(values)
 
 
 FunctionCtx = FunctionContext
@@ -216,7 +220,7 @@ class Function:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: FunctionContext, *grads: Any) -> Any:
+    def backward(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
@@ -225,7 +229,7 @@ class Function:
     vjp = backward
 
     @staticmethod
-    def jvp(ctx: FunctionContext, *tangents: Any) -> Any:
+    def jvp(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."

@@ -183,7 +183,7 @@ def _select(result: Any, dim: int, item: Any) -> Any:
     if not item.is_fake:
         return ops.select(result, dim, int(item.item()))
     if not _core.levels():
-        view = ops.select_at(result, dim, item)
+        view: Any = ops.select_at(result, dim, item)
         view.position = item
         return view
     picked = ops.index(result, (*(None,) * dim, ops.reshape(item, (1,))))

@@ -13,7 +13,11 @@ from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import dtypes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphwright.runtime.tensor.tensor import Tensor
+
+    Binary = Callable[[Any, Any], Tensor]
 
 _abs = op("abs")
 _add = op("add")
@@ -80,7 +84,7 @@ def _gives_way(other: Any, name: str) -> bool:
     return own is not None and own is not getattr(object, name, None)
 
 
-def _operator(name: str, reflected: str, entry: Op, *extra: Any) -> Any:
+def _operator(name: str, reflected: str, entry: Op, *extra: Any) -> Binary:
     """The method `name`, `tensor OP other`: `entry` of both.
 
     What raises TypeError is left to the other operand's method `reflected` where that has one.
@@ -106,7 +110,7 @@ def _operator(name: str, reflected: str, entry: Op, *extra: Any) -> Any:
     return _named(with_one_more if extra else method, name)
 
 
-def _reflected(name: str, plain: str, entry: Op, *extra: Any) -> Any:
+def _reflected(name: str, plain: str, entry: Op, *extra: Any) -> Binary:
     """The method `name`, `other OP tensor`; `plain` is the other operand's own method."""
 
     def method(self: Any, other: Any) -> Any:
@@ -120,10 +124,11 @@ def _reflected(name: str, plain: str, entry: Op, *extra: Any) -> Any:
     return _named(method, name)
 
 
-def _named(method: Any, name: str) -> Any:
+def _named(method: Any, name: str) -> Binary:
     method.__name__ = name
     method.__qualname__ = f"Operators.{name}"
-    return method
+    named: Binary = method
+    return named
 
 
 class Operators:
@@ -172,12 +177,12 @@ class Operators:
     __rshift__ = _operator("__rshift__", "__rrshift__", _bitwise_right_shift)
     __rrshift__ = _reflected("__rrshift__", "__rshift__", _bitwise_right_shift)
     __irshift__ = _operator("__irshift__", "__rrshift__", _bitwise_right_shift_)
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
         if type(other) not in _COMPARABLE and not _is_operand(other):
             return _compared_by_other(_eq, self, other)
         return dispatch(_eq, (self, other))
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
         if type(other) not in _COMPARABLE and not _is_operand(other):
             return _compared_by_other(_ne, self, other)
         return dispatch(_ne, (self, other))
@@ -203,21 +208,21 @@ class Operators:
             )
         return dispatch(_bitwise_not, (self,))
 
-    def __pos__(self: Any) -> Any:
+    def __pos__(self: Any) -> Tensor:
         """The tensor itself. Raises RuntimeError for bool."""
         if self.dtype is dtypes.bool:
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
         return self
 
-    def where(self, condition: Any, other: Any) -> Any:
+    def where(self, condition: Any, other: Any) -> Tensor:
         """`self` where `condition` is true, `other` elsewhere."""
         return dispatch(_where, (condition, self, other))
 
-    def polygamma(self, n: int) -> Any:
+    def polygamma(self, n: int) -> Tensor:
         """The n-th derivative of the digamma function at `self`."""
         return dispatch(_polygamma, (n, self))
 
-    def polygamma_(self: Any, n: int) -> Any:
+    def polygamma_(self: Any, n: int) -> Tensor:
         """In-place `polygamma`. Raises RuntimeError for a tensor of integers."""
         result = dispatch(_polygamma, (n, self.clone()))
         check_writable("polygamma_", self, result)

@@ -107,8 +107,8 @@ def _train_eager(
 ) -> tuple[Tensor, Tensor, Tensor]:
     _check(input, weight, bias)
     if _lies_by_places(input):
-        rows, *statistics = ops.batch_norm_train(_by_places(input), weight, bias, eps)
-        return _from_places(rows, input), *statistics
+        rows, mean, variance = ops.batch_norm_train(_by_places(input), weight, bias, eps)
+        return _from_places(rows, input), mean, variance
     out, mean, variance = _train_decompose(input, weight, bias, eps)
     return ops.contiguous(out), mean, variance
 

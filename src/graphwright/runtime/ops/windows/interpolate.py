@@ -235,8 +235,7 @@ def _places(mode: str, size: Any, count: Any, *options: Any) -> tuple[Any, Any]:
     known = size.__class__ is int and count.__class__ is int
     if known or options[2]:
         return _table(mode, int(size), int(count), *options)
-    table: tuple[Any, Any] = ops.resample_table(mode, size, count, *options)
-    return table
+    return ops.resample_table(mode, size, count, *options)
 
 
 # -- images
