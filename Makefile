@@ -76,7 +76,7 @@ wheel:  ## a manylinux wheel, stripped, and the source distribution, in dist/
 	$(PYTHON) tools/environment.py $(VENV) --extras wheel
 	rm -rf build/dist
 	$(RUN) -m build --no-isolation --outdir build/dist
-	$(RUN) -m auditwheel repair --strip --wheel-dir dist build/dist/*.whl
+	PATH="$(abspath $(VENV)/bin):$$PATH" $(RUN) -m auditwheel repair --strip --wheel-dir dist build/dist/*.whl
 	cp build/dist/*.tar.gz dist
 
 clean:

@@ -377,3 +377,17 @@ def test_explain_prints_graphs_breaks_and_guards() -> None:
     assert text.startswith("2 graphs, 1 graph break,")
     assert 'print("", end="")' in text
     assert "L['k']" in text
+
+
+def test_an_explanation_offers_the_bytecode_of_its_frames() -> None:
+    from bytecode import Bytecode
+
+    def f(x: gw.Tensor) -> gw.Tensor:
+        y = x + 1
+        print(end="")
+        return y * 2
+
+    frames = gw.explain(f)(gw.ones(2)).bytecode
+    assert len(frames) == 2 and isinstance(frames[0][0], Bytecode)
+    assert frames[0][0].to_code().co_code == f.__code__.co_code
+    assert isinstance(frames[0][1], Bytecode)

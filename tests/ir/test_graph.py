@@ -196,3 +196,10 @@ def test_a_graph_checks_itself() -> None:
     graph.find_nodes(op="call_function")[0].append(graph.placeholders[1])
     with pytest.raises(GraphError, match="a placeholder comes after another kind of node"):
         graph.lint()
+
+
+def test_a_graph_for_networkx() -> None:
+    found = double_plus(Graph()).graph.to_networkx()
+    assert list(found.nodes)[-1] == "output"
+    assert found.nodes["mul"]["op"] == "call_function" and found.nodes["mul"]["target"] == "mul"
+    assert [*found.predecessors("add")][:1] == ["mul"]

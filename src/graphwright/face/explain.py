@@ -56,6 +56,20 @@ class Explanation(Record):
         return cls(Stats.of(record), tuple(record.graphs), tuple(record.breaks),
                    tuple(record.frames), tuple(record.recompiles), tuple(record.skipped))
 
+    @property
+    def bytecode(self) -> tuple[tuple[Any, Any], ...]:
+        """Of each frame what Python would run, and what runs in its place, as `bytecode.Bytecode`.
+
+        The second is None where the frame hook calls the graph without bytecode. Raises
+        ImportError where the library bytecode is not installed.
+        """
+        from bytecode import Bytecode
+
+        return tuple(
+            (Bytecode.from_code(frame.original),
+             None if frame.translated is None else Bytecode.from_code(frame.translated))
+            for frame in self.frames)
+
     def lines(self) -> Iterator[str]:
         """The text, line by line."""
         stats = self.stats

@@ -102,6 +102,25 @@ class Graph:
                 return node
         raise ValueError("the graph has no output node")
 
+    def to_networkx(self) -> Any:
+        """The graph as a `networkx.DiGraph`, to analyse or draw it.
+
+        Its nodes are the names of this graph's, in order, with the attributes `op`, `target` (as
+        text) and, where they are known, `shape` and `dtype`; its edges go from what computes a
+        value to what takes it. Raises ImportError where networkx is not installed.
+        """
+        import networkx
+
+        found = networkx.DiGraph()
+        for node in self.nodes:
+            value = node.meta.get("val")
+            known = {name: getattr(value, name) for name in ("shape", "dtype")
+                     if hasattr(value, name)}
+            target = getattr(node.target, "__name__", None) or str(node.target)
+            found.add_node(node.name, op=node.op, target=target, **known)
+            found.add_edges_from((source.name, node.name) for source in node.all_input_nodes)
+        return found
+
     def set_results(self, results: Sequence[Any]) -> None:
         """Make the graph return a tuple of these instead."""
         node = self.output_node()
