@@ -51,6 +51,7 @@ FAMILIES = (
     "pointwise.compare",
     "pointwise.complex_numbers",
     "pointwise.composite",
+    "pointwise.copies",
     "pointwise.functions",
     "pointwise.powers",
     "pointwise.special",

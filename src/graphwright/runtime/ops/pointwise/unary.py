@@ -11,20 +11,11 @@ import numpy as np
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.activations.elementwise import wide
 from graphwright.runtime.ops.dtype_rules import require_dtype
-from graphwright.runtime.ops.kernels import (
-    allocate,
-    copy_into,
-    elementwise,
-    power_of_ten,
-    unary_kernel,
-)
+from graphwright.runtime.ops.kernels import elementwise, power_of_ten, unary_kernel
 from graphwright.runtime.ops.pointwise.arithmetic import pointwise_spec
+from graphwright.runtime.ops.pointwise.docstrings import unary_doc
 from graphwright.runtime.ops.special.functions import erf
-from graphwright.runtime.ops.strides import (
-    contiguous_strides,
-    pointwise_strides,
-    preserved_strides,
-)
+from graphwright.runtime.ops.strides import pointwise_strides
 from graphwright.runtime.ops.table import (
     Kind,
     NotDifferentiable,
@@ -35,7 +26,6 @@ from graphwright.runtime.ops.table import (
 )
 from graphwright.runtime.ops.tensor_spec import TensorSpec
 from graphwright.runtime.tensor import dtypes
-from graphwright.runtime.tensor.dtypes import dtype as DType
 from graphwright.runtime.tensor.promotion import to_float
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -52,12 +42,13 @@ def define_unary(
     inplace: bool = True,
     public: bool = True,
     decompose: Callable[..., Any] | None = None,
+    doc: str = "",
     **kinds: bool,
 ) -> None:
     """Enter `name(input)`; `floats_only`: integers give the default dtype.
 
     `kinds`: what the op refuses, as in `require_dtype`. `decompose`: what compiled code does,
-    where there is no lowering.
+    where there is no lowering. `doc`: a summary and an example, see docstrings.py.
     """
     run = unary_kernel(name, function, floats_only)
 
@@ -80,6 +71,7 @@ def define_unary(
         decompose=decompose,
         method=public,
         public=public,
+        doc=unary_doc(doc, floats_only, kinds),
     )
     if inplace and public:
         define(f"{name}_(Tensor input)", Kind.INPLACE, functional=name, public=False)
@@ -168,6 +160,18 @@ define(
     meta=_neg_spec,
     vjp=lambda ctx, grad: ops.neg(grad),
     eager=_neg_eager,
+    doc="""Negative of each element, `y = -x`; the operator `-`.
+
+    Args:
+        input: a tensor of any shape and any dtype but bool; unsigned integers wrap.
+
+    Raises:
+        RuntimeError: `input` is of bool.
+
+    Example:
+        >>> gw.neg(gw.tensor([1, -2]))
+        tensor([-1,  2])
+    """,
 )
 define("neg_(Tensor input)", Kind.INPLACE, functional="neg", public=False)
 
@@ -181,7 +185,19 @@ def _sign(a: Any, out: Any) -> None:
         np.copyto(out, 0, where=np.isnan(a))
 
 
-define_unary("sign", _sign, flat, complex=False)
+define_unary(
+    "sign",
+    _sign,
+    flat,
+    complex=False,
+    doc="""Sign of each element: -1, 0 or 1; 0 for nan.
+
+    The gradient is zero.
+
+    >>> gw.sign(gw.tensor([-3.0, 0.0, 2.0]))
+    tensor([-1.,  0.,  1.])
+    """,
+)
 define_unary(
     "relu",
     _relu,
@@ -189,6 +205,13 @@ define_unary(
     ("out",),
     bool=False,
     complex=False,
+    doc="""Rectified linear unit, `y = max(x, 0)`.
+
+    The gradient is 0 for `x <= 0` and 1 above.
+
+    >>> gw.relu(gw.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """,
 )
 
 
@@ -199,20 +222,96 @@ def _normal_cdf(a: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
     out += 0.5
 
 
-_SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
-    ("exp", np.exp, lambda ctx: ctx.out, ("out",)),
-    ("expm1", np.expm1, lambda ctx: ops.add(ctx.out, 1), ("out",)),
-    ("sqrt", np.sqrt, lambda ctx: ops.div(0.5, ctx.out), ("out",)),
+# name, kernel, derivative, what it needs, docstring
+_SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...], str], ...] = (
+    (
+        "exp",
+        np.exp,
+        lambda ctx: ctx.out,
+        ("out",),
+        """Exponential function of each element, `y = e^x`.
+
+        >>> gw.exp(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 2.7183])
+        """,
+    ),
+    (
+        "expm1",
+        np.expm1,
+        lambda ctx: ops.add(ctx.out, 1),
+        ("out",),
+        """Exponential function minus 1, `y = e^x - 1`, accurate for small `x`.
+
+        >>> gw.expm1(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.7183])
+        """,
+    ),
+    (
+        "sqrt",
+        np.sqrt,
+        lambda ctx: ops.div(0.5, ctx.out),
+        ("out",),
+        """Square root of each element; nan for negative real numbers.
+
+        >>> gw.sqrt(gw.tensor([4, 9]))
+        tensor([2., 3.])
+        """,
+    ),
     (
         "rsqrt",
         _rsqrt,
         lambda ctx: ops.mul(ops.mul(ops.mul(ctx.out, ctx.out), ctx.out), -0.5),
         ("out",),
+        """Reciprocal of the square root, `y = 1 / sqrt(x)`; inf at 0.
+
+        >>> gw.rsqrt(gw.tensor([4.0, 0.25]))
+        tensor([0.5000, 2.0000])
+        """,
     ),
-    ("reciprocal", _reciprocal, lambda ctx: ops.neg(ops.mul(ctx.out, ctx.out)), ("out",)),
-    ("sin", np.sin, lambda ctx: ops.cos(ctx.input), ("input",)),
-    ("cos", np.cos, lambda ctx: ops.neg(ops.sin(ctx.input)), ("input",)),
-    ("tan", np.tan, lambda ctx: ops.add(ops.mul(ctx.out, ctx.out), 1), ("out",)),
+    (
+        "reciprocal",
+        _reciprocal,
+        lambda ctx: ops.neg(ops.mul(ctx.out, ctx.out)),
+        ("out",),
+        """Reciprocal of each element, `y = 1 / x`; inf at 0.
+
+        >>> gw.reciprocal(gw.tensor([2, 4]))
+        tensor([0.5000, 0.2500])
+        """,
+    ),
+    (
+        "sin",
+        np.sin,
+        lambda ctx: ops.cos(ctx.input),
+        ("input",),
+        """Sine of each element, an angle in radians.
+
+        >>> gw.sin(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8415])
+        """,
+    ),
+    (
+        "cos",
+        np.cos,
+        lambda ctx: ops.neg(ops.sin(ctx.input)),
+        ("input",),
+        """Cosine of each element, an angle in radians.
+
+        >>> gw.cos(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.5403])
+        """,
+    ),
+    (
+        "tan",
+        np.tan,
+        lambda ctx: ops.add(ops.mul(ctx.out, ctx.out), 1),
+        ("out",),
+        """Tangent of each element, an angle in radians.
+
+        >>> gw.tan(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.5574])
+        """,
+    ),
     (
         "erf",
         erf,
@@ -220,11 +319,22 @@ _SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
             ops.exp(ops.neg(ops.mul(ctx.input, ctx.input))), 2.0 / math.sqrt(math.pi)
         ),
         ("input",),
+        """Error function, `y = 2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`.
+
+        >>> gw.erf(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8427])
+        """,
     ),
 )
-for _name, _function, _slope, _saves in _SMOOTH:
+for _name, _function, _slope, _saves, _doc in _SMOOTH:
     define_unary(
-        _name, _function, times(_slope), _saves, floats_only=True, complex=_name != "erf"
+        _name,
+        _function,
+        times(_slope),
+        _saves,
+        floats_only=True,
+        doc=_doc,
+        complex=_name != "erf",
     )
 
 define_unary(
@@ -241,37 +351,84 @@ define_unary(
     complex=False,
 )
 
-_STEPS: tuple[tuple[str, Any, Callable[[Any], Any]], ...] = (
-    ("tanh", np.tanh, lambda y: ops.sub(1, ops.mul(y, y))),
-    ("sigmoid", _sigmoid, lambda y: ops.mul(y, ops.sub(1, y))),
-)
-"""Functions with their derivatives by the result."""
+_STEPS: tuple[tuple[str, Any, Callable[[Any], Any], str], ...] = (
+    (
+        "tanh",
+        np.tanh,
+        lambda y: ops.sub(1, ops.mul(y, y)),
+        """Hyperbolic tangent of each element, between -1 and 1.
 
-for _name, _function, _slope in _STEPS:
+        >>> gw.tanh(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7616])
+        """,
+    ),
+    (
+        "sigmoid",
+        _sigmoid,
+        lambda y: ops.mul(y, ops.sub(1, y)),
+        """Logistic function, `y = 1 / (1 + e^(-x))`, between 0 and 1.
+
+        >>> gw.sigmoid(gw.tensor([0.0, 1.0]))
+        tensor([0.5000, 0.7311])
+        """,
+    ),
+)
+"""Functions with their derivatives by the result, and their docstrings."""
+
+for _name, _function, _slope, _doc in _STEPS:
     define_unary(
         _name,
         _function,
         by_result(op(f"{_name}_backward")),
         ("out",),
         floats_only=True,
+        doc=_doc,
     )
     define_gradient(
         f"{_name}_backward(Tensor grad, Tensor output)",
         lambda grad, y, slope=_slope: ops.mul(grad, slope(y)),
     )
 
-_LOGARITHMS: tuple[tuple[str, Any, Any], ...] = (
-    ("log", np.log, lambda ctx: ctx.input),
-    ("log1p", np.log1p, lambda ctx: ops.add(ctx.input, 1)),
-    ("log2", np.log2, lambda ctx: ops.mul(ctx.input, math.log(2.0))),
+_LOGARITHMS: tuple[tuple[str, Any, Any, str], ...] = (
+    (
+        "log",
+        np.log,
+        lambda ctx: ctx.input,
+        """Natural logarithm of each element; -inf at 0, nan for negative real numbers.
+
+        >>> gw.log(gw.tensor([1.0, 2.0]))
+        tensor([0.0000, 0.6931])
+        """,
+    ),
+    (
+        "log1p",
+        np.log1p,
+        lambda ctx: ops.add(ctx.input, 1),
+        """Natural logarithm of `1 + x`, accurate for small `x`.
+
+        >>> gw.log1p(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.6931])
+        """,
+    ),
+    (
+        "log2",
+        np.log2,
+        lambda ctx: ops.mul(ctx.input, math.log(2.0)),
+        """Logarithm to base 2; -inf at 0, nan for negative real numbers.
+
+        >>> gw.log2(gw.tensor([1, 8]))
+        tensor([0., 3.])
+        """,
+    ),
 )
-for _name, _function, _divisor in _LOGARITHMS:
+for _name, _function, _divisor, _doc in _LOGARITHMS:
     define_unary(
         _name,
         _function,
         lambda ctx, grad, divisor=_divisor: ops.div(grad, divisor(ctx)),
         ("input",),
         floats_only=True,
+        doc=_doc,
     )
 
 
@@ -285,9 +442,43 @@ def _rounding(ufunc: Any) -> Callable[..., None]:
     return function
 
 
-_ROUNDINGS: dict[str, Any] = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc}
-for _name, _function in _ROUNDINGS.items():
-    define_unary(_name, _rounding(_function), flat, bool=False, complex=False)
+_ROUNDINGS: tuple[tuple[str, Any, str], ...] = (
+    (
+        "floor",
+        np.floor,
+        """Greatest integer that is at most each element; integers are unchanged.
+
+        The gradient is zero.
+
+        >>> gw.floor(gw.tensor([1.5, -1.5]))
+        tensor([ 1., -2.])
+        """,
+    ),
+    (
+        "ceil",
+        np.ceil,
+        """Least integer that is at least each element; integers are unchanged.
+
+        The gradient is zero.
+
+        >>> gw.ceil(gw.tensor([1.5, -0.5]))
+        tensor([2., -0.])
+        """,
+    ),
+    (
+        "trunc",
+        np.trunc,
+        """Each element without its fraction, rounded towards 0; integers are unchanged.
+
+        The gradient is zero.
+
+        >>> gw.trunc(gw.tensor([1.5, -1.5]))
+        tensor([ 1., -1.])
+        """,
+    ),
+)
+for _name, _function, _doc in _ROUNDINGS:
+    define_unary(_name, _rounding(_function), flat, doc=_doc, bool=False, complex=False)
 
 
 def _check_round(input: Any, decimals: int) -> None:
@@ -323,6 +514,23 @@ define(
     meta=_round_meta,
     vjp=flat,
     eager=_round_eager,
+    doc="""Nearest integer of each element, or nearest multiple of `10^-decimals`; halves to even.
+
+    The gradient is zero.
+
+    Args:
+        input: a tensor of any shape; integers are unchanged.
+        decimals: the number of decimal places to keep; negative ones round to tens, hundreds ...
+
+    Raises:
+        NotImplementedError: `input` is of bool or complex, or of integers and `decimals` is not 0.
+
+    Example:
+        >>> gw.round(gw.tensor([0.5, 1.5, 2.6]))
+        tensor([0., 2., 3.])
+        >>> gw.round(gw.tensor([1.234]), decimals=1)
+        tensor([1.2000])
+    """,
 )
 define(
     "round_(Tensor input, *, int decimals=0)",
@@ -332,10 +540,21 @@ define(
 )
 
 
-define_unary("bitwise_not", np.invert, not_differentiable, floats=False, complex=False)
+define_unary(
+    "bitwise_not",
+    np.invert,
+    not_differentiable,
+    floats=False,
+    complex=False,
+    doc="""Each integer with all its bits inverted, logical not of bool; the operator `~`.
+
+    >>> gw.bitwise_not(gw.tensor([0, 5]))
+    tensor([-1, -6])
+    """,
+)
 
 
-def _define_test(name: str, ufunc: Any, integers: bool | None) -> None:
+def _define_test(name: str, ufunc: Any, integers: bool | None, doc: str) -> None:
     """A test with bool result; `integers` is its answer for them (None: ask the ufunc)."""
 
     def function(a: Any, out: Any) -> None:
@@ -353,58 +572,48 @@ def _define_test(name: str, ufunc: Any, integers: bool | None) -> None:
         meta=lambda input: pointwise_spec(name, (input,), dtypes.bool),
         vjp=not_differentiable,
         eager=eager,
+        doc=unary_doc(doc, False, {}, "a bool tensor of the shape of `input`."),
     )
 
 
-_define_test("logical_not", np.logical_not, None)
+_define_test(
+    "logical_not",
+    np.logical_not,
+    None,
+    """Whether each element is 0 or False.
+
+    >>> gw.logical_not(gw.tensor([0, 2]))
+    tensor([ True, False])
+    """,
+)
 define("logical_not_(Tensor input)", Kind.INPLACE, functional="logical_not", public=False)
-_define_test("isnan", np.isnan, False)
-_define_test("isinf", np.isinf, False)
-_define_test("isfinite", np.isfinite, True)
+_define_test(
+    "isnan",
+    np.isnan,
+    False,
+    """Whether each element is nan; of complex numbers, whether a part is.
 
-
-# -- copies and casts
-
-
-def _like(input: Any, dtype: DType) -> TensorSpec:
-    strides = preserved_strides(input.shape, input.stride())
-    return TensorSpec(input.shape, strides, dtype, input.device)
-
-
-def _copy(input: Any, dtype: DType, strides: tuple[int, ...]) -> Tensor:
-    out = allocate(input.shape, strides, dtype)
-    copy_into(out, input)
-    return out
-
-
-define(
-    "to_dtype(Tensor input, dtype dtype)",
-    Kind.POINTWISE,
-    meta=_like,
-    vjp=lambda ctx, grad: grad,
-    eager=lambda input, dtype: _copy(
-        input, dtype, preserved_strides(input.shape, input.stride())
-    ),
-    method=False,
-    public=False,
+    >>> gw.isnan(gw.tensor([1.0, float("nan")]))
+    tensor([False,  True])
+    """,
 )
-define(
-    "clone(Tensor input)",
-    Kind.POINTWISE,
-    meta=lambda input: _like(input, input.dtype),
-    vjp=lambda ctx, grad: grad,
-    eager=lambda input: _copy(
-        input, input.dtype, preserved_strides(input.shape, input.stride())
-    ),
+_define_test(
+    "isinf",
+    np.isinf,
+    False,
+    """Whether each element is inf or -inf; of complex numbers, whether a part is.
+
+    >>> gw.isinf(gw.tensor([1.0, float("-inf")]))
+    tensor([False,  True])
+    """,
 )
-define(
-    "contiguous(Tensor input)",
-    Kind.POINTWISE,
-    meta=lambda input: TensorSpec(
-        input.shape, contiguous_strides(input.shape), input.dtype, input.device
-    ),
-    vjp=lambda ctx, grad: grad,
-    eager=lambda input: _copy(input, input.dtype, contiguous_strides(input.shape)),
-    method=False,
-    public=False,
+_define_test(
+    "isfinite",
+    np.isfinite,
+    True,
+    """Whether each element is neither infinite nor nan; of complex numbers, both parts.
+
+    >>> gw.isfinite(gw.tensor([1.0, float("inf")]))
+    tensor([ True, False])
+    """,
 )
