@@ -26,6 +26,7 @@ from graphwright.runtime.ops.kernels import (
     same_layout,
     wrap,
 )
+from graphwright.runtime.ops.pointwise.docstrings import binary_doc
 from graphwright.runtime.ops.strides import (
     broadcast_shapes,
     is_with_number,
@@ -71,7 +72,13 @@ def restricted(name: str, rule: Rule = result_dtype, **kinds: bool) -> Rule:
         return dtype
 
     restrict.floats_only = rule is float_result  # type: ignore[attr-defined]
+    restrict.kinds = kinds  # type: ignore[attr-defined]
     return restrict
+
+
+def takes_floats_only(rule: Rule) -> bool:
+    """Whether a promotion rule makes integers the default dtype."""
+    return rule is float_result or getattr(rule, "floats_only", False)
 
 
 def _widened(operand: Any, dtype: DType, work: DType) -> Any:
@@ -134,7 +141,7 @@ def binary_kernel(
     `computed` gives the dtype of the arithmetic, `result` (default: the same) the output's;
     `exact`: see `kernels.rounds`.
     """
-    floats_only = computed is float_result or getattr(computed, "floats_only", False)
+    floats_only = takes_floats_only(computed)
     tensors_only = numbers == "none"
     tensor_first, pairs = numbers in ("second", "none"), numbers == "any"
     to_bool = result is bool_result
@@ -184,10 +191,12 @@ def define_binary(
     method: bool = True,
     numbers: str = "both",
     exact: int = 0,
+    doc: str = "",
 ) -> None:
     """Enter `name(input, other)`, and `name_` where `inplace`; `numbers` is a key of NUMBERS.
 
-    `decompose`: what compiled code does, where there is no lowering.
+    `decompose`: what compiled code does, where there is no lowering. `doc`: a summary and an
+    example, see docstrings.py.
     """
     rule = result or computed
     first_type, second_type = NUMBERS[numbers]
@@ -210,6 +219,14 @@ def define_binary(
         decompose=decompose,
         public=public,
         method=method,
+        doc=binary_doc(
+            doc,
+            numbers,
+            second,
+            floats_only=takes_floats_only(computed),
+            kinds=getattr(computed, "kinds", {}),
+            returns="a bool tensor of the broadcast shape" if result is bool_result else "",
+        ),
     )
     if inplace:
         define(
@@ -306,6 +323,22 @@ define(
     meta=_sum_spec("add", result_dtype),
     vjp=lambda ctx, grad: (grad, _scaled(grad, ctx.alpha)),
     eager=_sum_kernel("add", np.add, result_dtype),
+    doc="""Sum, `input + alpha * other`, elementwise and broadcast; the operator `+`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+        alpha: the number that `other` is multiplied by.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast, or `alpha` is a float and the result of
+            integers.
+
+    Example:
+        >>> gw.add(gw.tensor([1, 2]), gw.tensor([3, 4]), alpha=10)
+        tensor([31, 42])
+    """,
 )
 define(
     "sub(Operand input, Operand other, *, Scalar alpha=1)",
@@ -316,6 +349,22 @@ define(
         ops.neg(_scaled(grad, ctx.alpha)) if ctx.needs["other"] else None,
     ),
     eager=_sum_kernel("sub", np.subtract, _difference_type),
+    doc="""Difference, `input - alpha * other`, elementwise and broadcast; the operator `-`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+        alpha: the number that `other` is multiplied by.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast, or `alpha` is a float and the result of
+            integers; an operand is of bool.
+
+    Example:
+        >>> gw.sub(gw.tensor([5.0, 6.0]), 2)
+        tensor([3., 4.])
+    """,
 )
 define(
     "add_(Tensor input, Operand other, *, Scalar alpha=1)",
@@ -348,6 +397,11 @@ define_binary(
     saves=("input?other", "other?input"),
     numbers="any",
     exact=EXACT["mul"],
+    doc="""Product, `input * other`, elementwise and broadcast; the operator `*`.
+
+    >>> gw.mul(gw.tensor([1, 2]), 0.5)
+    tensor([0.5000, 1.0000])
+    """,
 )
 
 
@@ -440,6 +494,26 @@ define(
     vjp=_div_vjp,
     saves=("input?other", "other"),
     eager=_div_eager,
+    doc="""Quotient, `input / other`, elementwise and broadcast; the operator `/`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+        rounding_mode: "floor" rounds the quotient down, "trunc" towards 0; not rounded if None.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype; without rounding, integers and
+    bool give the default dtype.
+
+    Raises:
+        NotImplementedError: rounded quotients of bool or of complex numbers.
+        RuntimeError: the shapes do not broadcast; the mode has another name; an integer is divided
+            by zero with rounding.
+
+    Example:
+        >>> gw.div(gw.tensor([7, -7]), 2)
+        tensor([ 3.5000, -3.5000])
+        >>> gw.div(gw.tensor([7, -7]), 2, rounding_mode="floor")
+        tensor([ 3, -4])
+    """,
 )
 define(
     "div_(Tensor input, Operand other, *, str? rounding_mode=None)",

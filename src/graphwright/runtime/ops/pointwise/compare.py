@@ -58,7 +58,32 @@ def _minimum(a: Any, b: Any, out: Any) -> None:
     np.minimum(a, b, out=out)
 
 
-for _name, _function, _compare in (("maximum", _maximum, "gt"), ("minimum", _minimum, "lt")):
+for _name, _function, _compare, _doc in (
+    (
+        "maximum",
+        _maximum,
+        "gt",
+        """Greater of two elements, broadcast; nan where one of them is.
+
+        Where they are equal each has half of the gradient.
+
+        >>> gw.maximum(gw.tensor([1, 5]), gw.tensor([3, 4]))
+        tensor([3, 5])
+        """,
+    ),
+    (
+        "minimum",
+        _minimum,
+        "lt",
+        """Lesser of two elements, broadcast; nan where one of them is.
+
+        Where they are equal each has half of the gradient.
+
+        >>> gw.minimum(gw.tensor([1, 5]), gw.tensor([3, 4]))
+        tensor([1, 4])
+        """,
+    ),
+):
     define_binary(
         _name,
         _function,
@@ -67,6 +92,7 @@ for _name, _function, _compare in (("maximum", _maximum, "gt"), ("minimum", _min
         saves=("input", "other"),
         inplace=False,
         numbers="none",
+        doc=_doc,
     )
 
 
@@ -101,6 +127,14 @@ define_binary(
     computed=rounded_dtype,
     vjp=_remainder_vjp("floor"),
     saves=("input?other", "other?other"),
+    doc="""Remainder of division, `input - other * floor(input / other)`; the operator `%`.
+
+    It is 0 or has the sign of `other`. An integer divided by zero raises RuntimeError, a float
+    gives nan.
+
+    >>> gw.remainder(gw.tensor([7, -7]), 3)
+    tensor([1, 2])
+    """,
 )
 define_binary(
     "fmod",
@@ -109,6 +143,14 @@ define_binary(
     vjp=_remainder_vjp("trunc"),
     saves=("input?other", "other?other"),
     numbers="second",
+    doc="""Remainder of division, `input - other * trunc(input / other)`, broadcast.
+
+    It is 0 or has the sign of `input`. An integer divided by zero raises RuntimeError, a float
+    gives nan.
+
+    >>> gw.fmod(gw.tensor([7, -7]), 3)
+    tensor([ 1, -1])
+    """,
 )
 
 
@@ -127,20 +169,106 @@ define_binary(
     vjp=_atan2_vjp,
     saves=("input", "other"),
     numbers="none",
+    doc="""Angle of the point (`other`, `input`) in radians, from -pi to pi, broadcast.
+
+    >>> gw.atan2(gw.tensor([1.0, 1.0]), gw.tensor([1.0, -1.0]))
+    tensor([0.7854, 2.3562])
+    """,
 )
 
-_TESTS: tuple[tuple[str, Any, str], ...] = (
-    ("eq", np.equal, "second"),
-    ("ne", np.not_equal, "second"),
-    ("lt", np.less, "second"),
-    ("le", np.less_equal, "second"),
-    ("gt", np.greater, "second"),
-    ("ge", np.greater_equal, "second"),
-    ("logical_and", np.logical_and, "none"),
-    ("logical_or", np.logical_or, "none"),
-    ("logical_xor", np.logical_xor, "none"),
+_TESTS: tuple[tuple[str, Any, str, str], ...] = (
+    (
+        "eq",
+        np.equal,
+        "second",
+        """Whether two elements are equal, broadcast; the operator `==`.
+
+        >>> gw.eq(gw.tensor([1, 2, 3]), 2)
+        tensor([False,  True, False])
+        """,
+    ),
+    (
+        "ne",
+        np.not_equal,
+        "second",
+        """Whether two elements differ, broadcast; the operator `!=`.
+
+        >>> gw.ne(gw.tensor([1, 2, 3]), 2)
+        tensor([ True, False,  True])
+        """,
+    ),
+    (
+        "lt",
+        np.less,
+        "second",
+        """Whether `input < other`, elementwise and broadcast; the operator `<`.
+
+        >>> gw.lt(gw.tensor([1, 2, 3]), 2)
+        tensor([ True, False, False])
+        """,
+    ),
+    (
+        "le",
+        np.less_equal,
+        "second",
+        """Whether `input <= other`, elementwise and broadcast; the operator `<=`.
+
+        >>> gw.le(gw.tensor([1, 2, 3]), 2)
+        tensor([ True,  True, False])
+        """,
+    ),
+    (
+        "gt",
+        np.greater,
+        "second",
+        """Whether `input > other`, elementwise and broadcast; the operator `>`.
+
+        >>> gw.gt(gw.tensor([1, 2, 3]), 2)
+        tensor([False, False,  True])
+        """,
+    ),
+    (
+        "ge",
+        np.greater_equal,
+        "second",
+        """Whether `input >= other`, elementwise and broadcast; the operator `>=`.
+
+        >>> gw.ge(gw.tensor([1, 2, 3]), 2)
+        tensor([False,  True,  True])
+        """,
+    ),
+    (
+        "logical_and",
+        np.logical_and,
+        "none",
+        """Whether both elements are other than 0, broadcast.
+
+        >>> gw.logical_and(gw.tensor([0, 1, 1]), gw.tensor([1, 0, 2]))
+        tensor([False, False,  True])
+        """,
+    ),
+    (
+        "logical_or",
+        np.logical_or,
+        "none",
+        """Whether one or both elements are other than 0, broadcast.
+
+        >>> gw.logical_or(gw.tensor([0, 1, 1]), gw.tensor([1, 0, 2]))
+        tensor([True, True, True])
+        """,
+    ),
+    (
+        "logical_xor",
+        np.logical_xor,
+        "none",
+        """Whether just one of two elements is other than 0, broadcast.
+
+        >>> gw.logical_xor(gw.tensor([0, 1, 1]), gw.tensor([1, 0, 2]))
+        tensor([ True,  True, False])
+        """,
+    ),
 )
-for _name, _ufunc, _numbers in _TESTS:
+for _name, _ufunc, _numbers, _doc in _TESTS:
     define_binary(
         _name,
         _ufunc,
@@ -150,19 +278,45 @@ for _name, _ufunc, _numbers in _TESTS:
         result=bool_result,
         vjp=not_differentiable,
         numbers=_numbers,
+        doc=_doc,
     )
 
-_BITWISE: dict[str, Any] = {
-    "bitwise_and": np.bitwise_and,
-    "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor,
-}
-for _name, _ufunc in _BITWISE.items():
+_BITWISE: tuple[tuple[str, Any, str], ...] = (
+    (
+        "bitwise_and",
+        np.bitwise_and,
+        """And of the bits of integers, of bool logical and; broadcast; the operator `&`.
+
+        >>> gw.bitwise_and(gw.tensor([5, 3]), 6)
+        tensor([4, 2])
+        """,
+    ),
+    (
+        "bitwise_or",
+        np.bitwise_or,
+        """Or of the bits of integers, of bool logical or; broadcast; the operator `|`.
+
+        >>> gw.bitwise_or(gw.tensor([5, 3]), 6)
+        tensor([7, 7])
+        """,
+    ),
+    (
+        "bitwise_xor",
+        np.bitwise_xor,
+        """Exclusive or of the bits of integers, of bool logical xor; broadcast; the operator `^`.
+
+        >>> gw.bitwise_xor(gw.tensor([5, 3]), 6)
+        tensor([3, 5])
+        """,
+    ),
+)
+for _name, _ufunc, _doc in _BITWISE:
     define_binary(
         _name,
         _ufunc,
         computed=restricted(_name, floats=False, complex=False),
         vjp=not_differentiable,
+        doc=_doc,
     )
 
 
@@ -219,6 +373,23 @@ define(
     saves=("condition",),
     eager=_where_eager,
     method=False,
+    doc="""Elements of `input` where the condition holds, of `other` elsewhere, broadcast.
+
+    Args:
+        condition: a bool tensor; uint8 is taken with a warning, and holds where it is not 0.
+        input, other: tensors or numbers; with both None the indices where the condition holds.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype of `input` and `other`; without
+    them a tuple of int64 tensors, one for each dim, as `nonzero(condition, as_tuple=True)`.
+
+    Raises:
+        RuntimeError: the condition is of another dtype, or the shapes do not broadcast.
+        TypeError: just one of `input` and `other` is None.
+
+    Example:
+        >>> gw.where(gw.tensor([True, False]), gw.tensor([1, 2]), 0)
+        tensor([1, 0])
+    """,
 )
 
 
@@ -300,6 +471,27 @@ define(
     vjp=_clamp_vjp,
     saves=("input", "min", "max"),
     eager=_clamp_eager,
+    doc="""Each element, but at least `min` and at most `max`: `y = min(max(x, min), max)`.
+
+    Where the bounds cross, the result is `max`. Gradients go to `input` where it is between the
+    bounds, else to a bound that is a tensor.
+
+    Args:
+        input: a tensor of any shape.
+        min: the lower bound, a number or a tensor that broadcasts with `input`; none if None.
+        max: the upper bound, in the same way.
+
+    Returns: a tensor of the broadcast shape, in the dtype promoted with the bounds.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex, or bool with a number as bound.
+        RuntimeError: both bounds are None, or the shapes do not broadcast.
+        TypeError: one bound is a number, the other a tensor with dims.
+
+    Example:
+        >>> gw.clamp(gw.tensor([-2.0, 0.5, 3.0]), 0, 1)
+        tensor([0.0000, 0.5000, 1.0000])
+    """,
 )
 define(
     "clamp_(Tensor input, Operand? min=None, Operand? max=None)",
