@@ -54,6 +54,7 @@ FAMILIES = (
     "pointwise.copies",
     "pointwise.functions",
     "pointwise.powers",
+    "pointwise.scaling",
     "pointwise.special",
     "pointwise.unary",
     "products.cdist",

@@ -1,4 +1,4 @@
-"""Elementary functions of two and three operands, and shifts."""
+"""Elementary functions of two operands, and shifts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import return_types
-from graphwright.runtime.ops.creation.fill import calculated, check_held
 from graphwright.runtime.ops.errstate import quietly
-from graphwright.runtime.ops.kernels import HALVES, allocate, array_of, wrap
+from graphwright.runtime.ops.kernels import allocate, array_of
 from graphwright.runtime.ops.pointwise.arithmetic import (
     define_binary,
     float_result,
@@ -22,12 +19,10 @@ from graphwright.runtime.ops.pointwise.arithmetic import (
     restricted,
     widened,
 )
-from graphwright.runtime.ops.strides import contiguous_strides, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
 from graphwright.runtime.ops.tensor_spec import TensorSpec
-from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype as DType
-from graphwright.runtime.tensor.promotion import can_cast, result_dtype
+from graphwright.runtime.tensor.promotion import result_dtype
 from graphwright.runtime.tensor.tensor import Tensor
 
 # -- extrema that prefer numbers to nan
@@ -63,9 +58,33 @@ def _fmin(a: Any, b: Any, out: Any) -> None:
 
 
 _function: Any
-for _name, _function, _vjp, _extremum in (
-    ("fmax", _fmax, _fmax_vjp, "maximum"),
-    ("fmin", _fmin, _fmin_vjp, "minimum"),
+for _name, _function, _vjp, _extremum, _doc in (
+    (
+        "fmax",
+        _fmax,
+        _fmax_vjp,
+        "maximum",
+        """Greater of two elements, broadcast; where one is nan the other.
+
+        Where they are equal `input` has all of the gradient.
+
+        >>> gw.fmax(gw.tensor([1.0, float("nan")]), gw.tensor([3.0, 4.0]))
+        tensor([3., 4.])
+        """,
+    ),
+    (
+        "fmin",
+        _fmin,
+        _fmin_vjp,
+        "minimum",
+        """Lesser of two elements, broadcast; where one is nan the other.
+
+        Where they are equal `input` has all of the gradient.
+
+        >>> gw.fmin(gw.tensor([1.0, float("nan")]), gw.tensor([3.0, 4.0]))
+        tensor([1., 4.])
+        """,
+    ),
 ):
     define_binary(
         _name,
@@ -76,6 +95,7 @@ for _name, _function, _vjp, _extremum in (
         decompose=_known(_extremum),
         inplace=False,
         numbers="none",
+        doc=_doc,
     )
 
 
@@ -103,6 +123,13 @@ define_binary(
     saves=("input", "out"),
     numbers="second",
     decompose=widened(_with_sign),
+    doc="""Absolute value of `input` with the sign of `other`, elementwise and broadcast.
+
+    The sign of -0.0 counts.
+
+    >>> gw.copysign(gw.tensor([1.0, -2.0]), -3.0)
+    tensor([-1., -2.])
+    """,
 )
 
 
@@ -131,6 +158,11 @@ define_binary(
     saves=("input", "other", "out"),
     numbers="none",
     decompose=widened(_hypot),
+    doc="""Hypotenuse, `sqrt(input^2 + other^2)`, elementwise and broadcast, without overflow.
+
+    >>> gw.hypot(gw.tensor([3.0]), gw.tensor([4.0]))
+    tensor([5.])
+    """,
 )
 
 
@@ -158,6 +190,21 @@ define(
     ),
     vjp=lambda ctx, grad: (grad, ops.zeros_like(grad) if ctx.needs["other"] else None),
     eager=_nextafter,
+    doc="""Number next to `input` in the direction of `other` that its dtype holds, broadcast.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is not a floating-point one.
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> gw.nextafter(gw.tensor([1.0]), gw.tensor([2.0])) - 1
+        tensor([1.1921e-07])
+    """,
 )
 define(
     "nextafter_(Tensor input, Tensor other)",
@@ -190,6 +237,20 @@ define(
     meta=_heaviside_meta,
     vjp=no_derivative("heaviside"),
     decompose=_heaviside,
+    doc="""Step function: 0 for `x < 0` and nan, 1 for `x > 0`, `values` at 0; broadcast.
+
+    Args:
+        input: a tensor of any shape.
+        values: a tensor of the dtype of `input` that broadcasts with it.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        RuntimeError: the dtypes differ, or the shapes do not broadcast; in backward, always.
+
+    Example:
+        >>> gw.heaviside(gw.tensor([-1.0, 0.0, 2.0]), gw.tensor(0.5))
+        tensor([0.0000, 0.5000, 1.0000])
+    """,
 )
 define(
     "heaviside_(Tensor input, Tensor values)",
@@ -241,9 +302,27 @@ def _logaddexp(a: Any, b: Any, out: Any) -> None:
     np.copyto(out, np.where(equal, high, high + np.log1p(np.exp(low - high))))
 
 
-for _name, _function, _base in (
-    ("logaddexp", _logaddexp, None),
-    ("logaddexp2", np.logaddexp2, math.log(2.0)),
+for _name, _function, _base, _doc in (
+    (
+        "logaddexp",
+        _logaddexp,
+        None,
+        """Logarithm of a sum, `log(e^input + e^other)`, broadcast, without overflow.
+
+        >>> gw.logaddexp(gw.tensor([0.0, 1000.0]), gw.tensor([0.0, 1000.0]))
+        tensor([6.9315e-01, 1.0007e+03])
+        """,
+    ),
+    (
+        "logaddexp2",
+        np.logaddexp2,
+        math.log(2.0),
+        """Logarithm to base 2 of a sum, `log2(2^input + 2^other)`, broadcast, without overflow.
+
+        >>> gw.logaddexp2(gw.tensor([0.0, 1000.0]), gw.tensor([0.0, 1000.0]))
+        tensor([1.0000e+00, 1.0010e+03])
+        """,
+    ),
 ):
     define_binary(
         _name,
@@ -254,6 +333,7 @@ for _name, _function, _base in (
         inplace=False,
         numbers="none",
         decompose=widened(_log_sum(_base)),
+        doc=_doc,
     )
 
 
@@ -306,6 +386,13 @@ define_binary(
     vjp=_times_log_vjp("log", 0),
     saves=("input", "other"),
     decompose=_product_with_log("log"),
+    doc="""Product with a logarithm, `input * log(other)`, broadcast; 0 where `input` is 0.
+
+    It is nan where `other` is nan.
+
+    >>> gw.xlogy(gw.tensor([0.0, 2.0]), gw.tensor([0.0, 3.0]))
+    tensor([0.0000, 2.1972])
+    """,
 )
 define_binary(
     "special_xlog1py",
@@ -314,6 +401,13 @@ define_binary(
     vjp=_times_log_vjp("log1p", 1),
     saves=("input", "other"),
     decompose=_product_with_log("log1p"),
+    doc="""Product with a logarithm, `input * log(1 + other)`, broadcast; 0 where `input` is 0.
+
+    It is nan where `other` is nan.
+
+    >>> gw.special.xlog1py(gw.tensor([0.0, 2.0]), gw.tensor([-1.0, 3.0]))
+    tensor([0.0000, 2.7726])
+    """,
     inplace=False,
     public=False,
     method=False,
@@ -322,283 +416,63 @@ define_binary(
 
 # -- integers
 
-for _name, _function in (("gcd", np.gcd), ("lcm", np.lcm)):
-    define_binary(
-        _name,
-        _function,
-        computed=restricted(_name, bool=False, floats=False, complex=False),
-        vjp=not_differentiable,
-        numbers="none",
-    )
+for _name, _function, _doc in (
+    (
+        "gcd",
+        np.gcd,
+        """Greatest common divisor of two integers, at least 0, broadcast; gcd(0, 0) is 0.
 
-for _name, _function in (
-    ("bitwise_left_shift", np.left_shift),
-    ("bitwise_right_shift", np.right_shift),
+        >>> gw.gcd(gw.tensor([12, 5]), gw.tensor([18, 0]))
+        tensor([6, 5])
+        """,
+    ),
+    (
+        "lcm",
+        np.lcm,
+        """Least common multiple of two integers, at least 0, broadcast; 0 where one of them is 0.
+
+        >>> gw.lcm(gw.tensor([4, 5]), gw.tensor([6, 0]))
+        tensor([12,  0])
+        """,
+    ),
 ):
     define_binary(
         _name,
         _function,
         computed=restricted(_name, bool=False, floats=False, complex=False),
         vjp=not_differentiable,
+        numbers="none",
+        doc=_doc,
     )
 
+for _name, _function, _doc in (
+    (
+        "bitwise_left_shift",
+        np.left_shift,
+        """Bits of `input` shifted left by `other` places, broadcast; the operator `<<`.
 
-# -- powers and scales
+        It is `input * 2^other` modulo the range of the dtype; 0 where `other` is negative.
 
+        >>> gw.bitwise_left_shift(gw.tensor([1, 3]), 2)
+        tensor([ 4, 12])
+        """,
+    ),
+    (
+        "bitwise_right_shift",
+        np.right_shift,
+        """Bits of `input` shifted right by `other` places, broadcast; the operator `>>`.
 
-def _rsub(input: Any, other: Any, alpha: Any) -> Any:
-    if not isinstance(input, Tensor):
-        raise TypeError(f"rsub(): argument 'input' must be Tensor, not {type(input).__name__}")
-    return ops.sub(other, input, alpha=alpha)
+        It is `floor(input / 2^other)`.
 
-
-define(
-    "rsub(Tensor input, Operand other, *, Scalar alpha=1)",
-    Kind.COMPOSITE,
-    decompose=_rsub,
-    method=False,
-)
-
-
-def _ldexp(input: Any, other: Any) -> Any:
-    for value in (input, other):
-        if not isinstance(value, Tensor):
-            raise TypeError(f"ldexp(): both arguments must be Tensors, not {type(value).__name__}")
-    inexact = input.dtype.is_floating_point or input.dtype.is_complex
-    if not inexact or other.dtype.is_floating_point or other.dtype.is_complex:
-        return ops.mul(input, ops.pow(2.0, other))
-    if input.dtype.is_complex:
-        return ops.mul(input, ops.pow(2.0, ops.to_dtype(other, input.dtype.to_real())))
-    if other.dtype is dtypes.bool:
-        raise NotImplementedError(f'"ldexp" not implemented for an exponent {describe(other)}')
-    return _scaled_by_power(input, other)
-
-
-def _scaled_by_power(input: Any, other: Any) -> Any:
-    """input 2^other in the dtype of `input`, by three factors, each of which float64 holds."""
-    exponent = ops.clamp(ops.to_dtype(other, dtypes.int64), -3000, 3000)
-    first = ops.div(exponent, 3, rounding_mode="trunc")
-    result = ops.to_dtype(input, dtypes.float64)
-    for part in (first, first, ops.sub(exponent, ops.mul(first, 2))):
-        result = ops.mul(result, ops.pow(2.0, ops.to_dtype(part, dtypes.float64)))
-    return ops.to_dtype(result, input.dtype)
-
-
-define("ldexp(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_ldexp)
-define(
-    "ldexp_(Tensor input, Tensor other)",
-    Kind.INPLACE,
-    functional="ldexp",
-    public=False,
-)
-
-
-def _double(value: Any) -> Any:
-    """A tensor as float64 or complex128, a number as float or complex."""
-    if not isinstance(value, Tensor):
-        return value if isinstance(value, complex) else float(value)
-    wide = dtypes.BY_NAME["complex128"] if value.dtype.is_complex else dtypes.float64
-    return value if value.dtype is wide else ops.to_dtype(value, wide)
-
-
-def _float_power_into(input: Any, exponent: Any) -> Any:
-    wide = _double(input).dtype
-    if input.dtype is not wide:
-        raise RuntimeError(
-            f"float_power_: the base given to float_power_ has dtype {input.dtype} but the "
-            f"operation's result requires dtype {wide}"
-        )
-    return ops.pow_(input, _double(exponent))
-
-
-def _float_power(input: Any, exponent: Any) -> Any:
-    if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
-        raise TypeError("float_power(): one of the two operands must be a Tensor")
-    return ops.pow(_double(input), _double(exponent))
-
-
-define(
-    "float_power(Operand input, Operand exponent)",
-    Kind.COMPOSITE,
-    decompose=_float_power,
-)
-define(
-    "float_power_(Tensor input, Operand exponent)",
-    Kind.COMPOSITE,
-    decompose=_float_power_into,
-    public=False,
-)
-
-
-def _frexp_specs(input: Any) -> tuple[TensorSpec, TensorSpec]:
-    require_dtype("frexp", input.dtype, bool=False, integers=False, complex=False)
-    strides = preserved_strides(input.shape, input.stride())
-    return (
-        TensorSpec(input.shape, strides, input.dtype, input.device),
-        TensorSpec(input.shape, strides, dtypes.int32, input.device),
+        >>> gw.bitwise_right_shift(gw.tensor([9, -9]), 1)
+        tensor([ 4, -5])
+        """,
+    ),
+):
+    define_binary(
+        _name,
+        _function,
+        computed=restricted(_name, bool=False, floats=False, complex=False),
+        vjp=not_differentiable,
+        doc=_doc,
     )
-
-
-def _frexp_eager(input: Any) -> tuple[Tensor, Tensor]:
-    first, _ = _frexp_specs(input)
-    array = input._nd.astype(np.float32) if input.dtype in HALVES else input._nd
-    mantissa, exponent = np.frexp(array)
-    if first.strides == contiguous_strides(first.shape):
-        return wrap(mantissa, input.dtype), wrap(exponent, dtypes.int32)
-    results = []
-    for values, dtype in ((mantissa, input.dtype), (exponent, dtypes.int32)):
-        out = allocate(first.shape, first.strides, dtype)
-        np.copyto(out._nd, values, casting="unsafe")
-        results.append(out)
-    return results[0], results[1]
-
-
-define(
-    "frexp_parts(Tensor input)",
-    Kind.OTHER,
-    meta=_frexp_specs,
-    vjp=lambda ctx, grad, _: ops.ldexp(grad, ops.neg(ctx.out1)),
-    saves=("out1",),
-    eager=_frexp_eager,
-    method=False,
-    public=False,
-)
-define(
-    "frexp(Tensor input)",
-    Kind.COMPOSITE,
-    decompose=lambda input: return_types.frexp(*ops.frexp_parts(input)),
-)
-
-
-# -- interpolation and fused products
-
-
-def _same_dtype(name: str, input: Any, **others: Any) -> None:
-    for argument, value in others.items():
-        if isinstance(value, Tensor) and value.dtype is not input.dtype:
-            raise RuntimeError(
-                f"{name}: expected dtype {input.dtype} for `{argument}` but got dtype "
-                f"{value.dtype}"
-            )
-
-
-def _lerp(input: Any, end: Any, weight: Any) -> Any:
-    """From the nearer end, so that weight 1 gives `end` exactly."""
-    require_dtype("lerp", input.dtype, bool=False, integers=False)
-    other = isinstance(weight, Tensor) and weight.dtype is not input.dtype
-    if other and weight.ndim == 0 and can_cast(weight.dtype, input.dtype):
-        return ops.lerp(input, end, ops.to_dtype(weight, input.dtype))
-    _same_dtype("lerp", input, end=end, weight=weight)
-    check_held("lerp", calculated(input.dtype), weight)
-    if input.dtype in HALVES:
-        wide = [ops.to_dtype(t, dtypes.float32) if isinstance(t, Tensor) else t
-                for t in (input, end, weight)]
-        return ops.to_dtype(ops.lerp(*wide), input.dtype)
-    gap = ops.sub(end, input)
-    if isinstance(weight, Tensor):
-        near = ops.add(input, ops.mul(weight, gap))
-        far = ops.sub(end, ops.mul(gap, ops.sub(1, weight)))
-        return ops.where(ops.lt(ops.abs(weight), 0.5), near, far)
-    if abs(weight) < 0.5:
-        return ops.add(input, ops.mul(gap, weight))
-    return ops.sub(end, ops.mul(gap, 1 - weight))
-
-
-define("lerp(Tensor input, Tensor end, Operand weight)", Kind.COMPOSITE, decompose=_lerp)
-
-
-define(
-    "lerp_(Tensor input, Tensor end, Operand weight)",
-    Kind.INPLACE,
-    functional="lerp",
-    public=False,
-)
-
-
-def _addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
-    dtype = result_dtype((input, tensor1, tensor2))
-    require_dtype("addcmul", dtype, bool=False)
-    check_held("addcmul", calculated(dtype), value)
-    if dtype in HALVES:
-        return _widely(ops.addcmul, (input, tensor1, tensor2), value, dtype)
-    return ops.add(input, ops.mul(_scaled(tensor1, value, dtype), tensor2))
-
-
-def _scaled(tensor: Any, value: Any, dtype: DType) -> Any:
-    """`value * tensor` in the result's dtype, which comes before the product or quotient.
-
-    Integers are multiplied by the whole part of a float, as in PyTorch.
-    """
-    tensor = tensor if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
-    if isinstance(value, float) and not (dtype.is_floating_point or dtype.is_complex):
-        value = int(value)
-    return tensor if value == 1 else ops.mul(tensor, value)
-
-
-def _widely(function: Any, tensors: tuple[Any, ...], value: Any, dtype: DType) -> Any:
-    """Of half types: computed in float32 and rounded once."""
-    wide = [ops.to_dtype(ops.to_dtype(t, dtype), dtypes.float32) for t in tensors]
-    return ops.to_dtype(function(*wide, value=value), dtype)
-
-
-def _addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
-    inexact = [
-        t.dtype.is_floating_point or t.dtype.is_complex for t in (tensor1, tensor2)
-    ]
-    if not any(inexact):
-        raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future release "
-            "addcdiv will perform a true division of tensor1 and tensor2"
-        )
-    dtype = result_dtype((input, tensor1, tensor2))
-    check_held("addcdiv", calculated(dtype), value)
-    if dtype in HALVES:
-        return _widely(ops.addcdiv, (input, tensor1, tensor2), value, dtype)
-    return ops.add(input, ops.div(_scaled(tensor1, value, dtype), tensor2))
-
-
-for _name, _function in (("addcmul", _addcmul), ("addcdiv", _addcdiv)):
-    define(
-        f"{_name}(Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
-        Kind.COMPOSITE,
-        decompose=_function,
-    )
-    define(
-        f"{_name}_(Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
-        Kind.INPLACE,
-        functional=_name,
-        public=False,
-    )
-
-
-# -- closeness
-
-
-def _isclose(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
-    """equal, or |input - other| finite and at most atol + rtol |other|."""
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"isclose: dtypes differ, {input.dtype} and {other.dtype}")
-    for name, bound in (("rtol", rtol), ("atol", atol)):
-        if not bound >= 0:
-            raise RuntimeError(f"isclose: {name} must be at least zero, but got {bound}")
-    close = ops.eq(input, other)
-    inexact = input.dtype.is_floating_point or input.dtype.is_complex
-    if equal_nan and inexact:
-        close = ops.logical_or(close, ops.logical_and(ops.isnan(input), ops.isnan(other)))
-    if rtol == 0 and atol == 0:
-        return close
-    if not inexact:
-        wide = dtypes.get_default_dtype()
-        input, other = ops.to_dtype(input, wide), ops.to_dtype(other, wide)
-    allowed = ops.add(ops.abs(ops.mul(other, rtol)), atol)
-    distance = ops.abs(ops.sub(input, other))
-    near = ops.logical_and(ops.isfinite(distance), ops.le(distance, allowed))
-    return ops.logical_or(close, near)
-
-
-define(
-    "isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, "
-    "bool equal_nan=False)",
-    Kind.COMPOSITE,
-    decompose=_isclose,
-)

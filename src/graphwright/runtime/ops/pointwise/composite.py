@@ -1,4 +1,4 @@
-"""Pointwise ops made of others, masked_fill, and comparisons of whole tensors."""
+"""Pointwise ops made of others, masked_fill, closeness, and comparisons of whole tensors."""
 
 from __future__ import annotations
 
@@ -24,9 +24,115 @@ define(
     decompose=lambda input: (
         ops.pow(input, 2) if input.dtype is dtypes.bool else ops.mul(input, input)
     ),
+    doc="""Square of each element, `y = x^2`.
+
+    Args:
+        input: a tensor of any shape; bool gives int64.
+
+    Example:
+        >>> gw.square(gw.tensor([-2, 3]))
+        tensor([4, 9])
+    """,
 )
 define("square_(Tensor input)", Kind.INPLACE, functional="square", public=False)
 
+
+def _rsub(input: Any, other: Any, alpha: Any) -> Any:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"rsub(): argument 'input' must be Tensor, not {type(input).__name__}")
+    return ops.sub(other, input, alpha=alpha)
+
+
+define(
+    "rsub(Tensor input, Operand other, *, Scalar alpha=1)",
+    Kind.COMPOSITE,
+    decompose=_rsub,
+    method=False,
+    doc="""Reversed difference, `other - alpha * input`, elementwise and broadcast.
+
+    Args:
+        input: a tensor.
+        other: a number, or a tensor that broadcasts with `input`.
+        alpha: the number that `input` is multiplied by.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast, or an operand is of bool.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.rsub(gw.tensor([1, 2]), 10, alpha=2)
+        tensor([8, 6])
+    """,
+)
+
+
+def _double(value: Any) -> Any:
+    """A tensor as float64 or complex128, a number as float or complex."""
+    if not isinstance(value, Tensor):
+        return value if isinstance(value, complex) else float(value)
+    wide = dtypes.BY_NAME["complex128"] if value.dtype.is_complex else dtypes.float64
+    return value if value.dtype is wide else ops.to_dtype(value, wide)
+
+
+def _float_power_into(input: Any, exponent: Any) -> Any:
+    wide = _double(input).dtype
+    if input.dtype is not wide:
+        raise RuntimeError(
+            f"float_power_: the base given to float_power_ has dtype {input.dtype} but the "
+            f"operation's result requires dtype {wide}"
+        )
+    return ops.pow_(input, _double(exponent))
+
+
+def _float_power(input: Any, exponent: Any) -> Any:
+    if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
+        raise TypeError("float_power(): one of the two operands must be a Tensor")
+    return ops.pow(_double(input), _double(exponent))
+
+
+define(
+    "float_power(Operand input, Operand exponent)",
+    Kind.COMPOSITE,
+    decompose=_float_power,
+    doc="""Power computed in double precision, `input^exponent`, elementwise and broadcast.
+
+    Args:
+        input, exponent: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a float64 tensor of the broadcast shape, complex128 if an operand is complex.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.float_power(gw.tensor([1, 3]), 2)
+        tensor([1., 9.], dtype=graphwright.float64)
+    """,
+)
+define(
+    "float_power_(Tensor input, Operand exponent)",
+    Kind.COMPOSITE,
+    decompose=_float_power_into,
+    public=False,
+    doc="""In-place `float_power`: each element becomes `input^exponent`.
+
+    Args:
+        input: a tensor of float64 or complex128.
+        exponent: a number, or a tensor that broadcasts to the shape of `input`.
+
+    Returns: `input`.
+
+    Raises:
+        RuntimeError: `input` is of another dtype, or `exponent` does not broadcast to its shape.
+
+    Example:
+        >>> gw.tensor([1.0, 3.0], dtype=gw.float64).float_power_(2)
+        tensor([1., 9.], dtype=graphwright.float64)
+    """,
+)
 
 def _require_tensor(name: str, input: Any) -> None:
     if not isinstance(input, Tensor):
@@ -47,11 +153,56 @@ def _clamp_max(input: Any, max: Any) -> Any:
     return ops.clamp(input, None, max)
 
 
-for _name, _function, _bound in (
-    ("clamp_min", _clamp_min, "min"),
-    ("clamp_max", _clamp_max, "max"),
+for _name, _function, _bound, _doc in (
+    (
+        "clamp_min",
+        _clamp_min,
+        "min",
+        """Each element, but at least `min`: `y = max(x, min)`, broadcast.
+
+        Args:
+            input: a tensor of any shape.
+            min: the lower bound, a number or a tensor that broadcasts with `input`.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex, or bool with a number as bound.
+            RuntimeError: the shapes do not broadcast.
+
+        Example:
+            >>> gw.clamp_min(gw.tensor([-1.0, 2.0]), 0)
+            tensor([0., 2.])
+        """,
+    ),
+    (
+        "clamp_max",
+        _clamp_max,
+        "max",
+        """Each element, but at most `max`: `y = min(x, max)`, broadcast.
+
+        Args:
+            input: a tensor of any shape.
+            max: the upper bound, a number or a tensor that broadcasts with `input`.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex, or bool with a number as bound.
+            RuntimeError: the shapes do not broadcast.
+
+        Example:
+            >>> gw.clamp_max(gw.tensor([-1.0, 2.0]), 1.5)
+            tensor([-1.0000,  1.5000])
+        """,
+    ),
 ):
-    define(f"{_name}(Tensor input, Operand {_bound})", Kind.COMPOSITE, decompose=_function)
+    define(
+        f"{_name}(Tensor input, Operand {_bound})",
+        Kind.COMPOSITE,
+        decompose=_function,
+        doc=_doc,
+    )
     define(
         f"{_name}_(Tensor input, Operand {_bound})",
         Kind.INPLACE,
@@ -68,6 +219,22 @@ define(
     ),
     vjp=no_derivative("floor_divide"),
     decompose=lambda input, other: ops.div(input, other, rounding_mode="floor"),
+    doc="""Quotient rounded down, `floor(input / other)`, broadcast; the operator `//`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool or complex.
+        RuntimeError: the shapes do not broadcast; an integer is divided by zero; in backward,
+            always.
+
+    Example:
+        >>> gw.floor_divide(gw.tensor([7, -7]), 2)
+        tensor([ 3, -4])
+    """,
 )
 define(
     "floor_divide_(Tensor input, Operand other)",
@@ -150,6 +317,23 @@ define(
     saves=("mask",),
     eager=_masked_fill_eager,
     decompose=_masked_fill_parts,
+    doc="""Elements of `input`, replaced by `value` where the mask holds; broadcast.
+
+    Args:
+        input: a tensor of any shape.
+        mask: a bool tensor that broadcasts with `input`.
+        value: a number or a tensor without dims, converted to the dtype of `input`.
+
+    Returns: a tensor of the broadcast shape, in the dtype of `input`.
+
+    Raises:
+        RuntimeError: the mask is not of bool, the shapes do not broadcast, or the dtype of `input`
+            does not hold `value`.
+
+    Example:
+        >>> gw.masked_fill(gw.zeros(3), gw.tensor([True, False, True]), 2)
+        tensor([2., 0., 2.])
+    """,
 )
 define(
     "masked_fill_(Tensor input, Tensor mask, Operand value)",
@@ -159,7 +343,54 @@ define(
 )
 
 
-# -- of whole tensors
+# -- closeness and equality
+
+
+def _isclose(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """equal, or |input - other| finite and at most atol + rtol |other|."""
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"isclose: dtypes differ, {input.dtype} and {other.dtype}")
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        if not bound >= 0:
+            raise RuntimeError(f"isclose: {name} must be at least zero, but got {bound}")
+    close = ops.eq(input, other)
+    inexact = input.dtype.is_floating_point or input.dtype.is_complex
+    if equal_nan and inexact:
+        close = ops.logical_or(close, ops.logical_and(ops.isnan(input), ops.isnan(other)))
+    if rtol == 0 and atol == 0:
+        return close
+    if not inexact:
+        wide = dtypes.get_default_dtype()
+        input, other = ops.to_dtype(input, wide), ops.to_dtype(other, wide)
+    allowed = ops.add(ops.abs(ops.mul(other, rtol)), atol)
+    distance = ops.abs(ops.sub(input, other))
+    near = ops.logical_and(ops.isfinite(distance), ops.le(distance, allowed))
+    return ops.logical_or(close, near)
+
+
+define(
+    "isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, "
+    "bool equal_nan=False)",
+    Kind.COMPOSITE,
+    decompose=_isclose,
+    doc="""Whether two elements are close: equal, or `|input - other| <= atol + rtol * |other|`.
+
+    Args:
+        input, other: tensors of one dtype that broadcast to one shape.
+        rtol: the tolerance relative to `other`, at least 0.
+        atol: the absolute tolerance, at least 0.
+        equal_nan: whether two nan are close.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the dtypes differ, the shapes do not broadcast, or a tolerance is negative.
+
+    Example:
+        >>> gw.isclose(gw.tensor([1.0, 2.0]), gw.tensor([1.000001, 2.1]))
+        tensor([ True, False])
+    """,
+)
 
 
 def _allclose(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> bool:
@@ -174,6 +405,23 @@ define(
     Kind.COMPOSITE,
     decompose=_allclose,
     tags=("data_dependent",),
+    doc="""Whether all elements of two tensors are close: see `isclose`.
+
+    Args:
+        input, other: tensors of one dtype that broadcast to one shape.
+        rtol: the tolerance relative to `other`, at least 0.
+        atol: the absolute tolerance, at least 0.
+        equal_nan: whether two nan are close.
+
+    Returns: a Python bool.
+
+    Raises:
+        RuntimeError: the dtypes differ, the shapes do not broadcast, or a tolerance is negative.
+
+    Example:
+        >>> gw.allclose(gw.tensor([1.0, 2.0]), gw.tensor([1.000001, 2.0]))
+        True
+    """,
 )
 
 
@@ -188,4 +436,15 @@ define(
     Kind.COMPOSITE,
     decompose=_equal,
     tags=("data_dependent",),
+    doc="""Whether two tensors have one shape and equal elements.
+
+    Args:
+        input, other: tensors; their dtypes may differ, and nan equals nothing.
+
+    Returns: a Python bool.
+
+    Example:
+        >>> gw.equal(gw.tensor([1.0, 2.0]), gw.tensor([1, 2]))
+        True
+    """,
 )

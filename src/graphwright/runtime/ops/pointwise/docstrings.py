@@ -18,12 +18,19 @@ _REFUSED = {
 """The adjective of each kind of dtype of `require_dtype`."""
 _TO_FLOAT = "integers and bool give the default dtype"
 _OPERANDS = {
-    "any": "{}: tensors or numbers that broadcast to one shape",
-    "both": "{}: tensors that broadcast to one shape; one of them may be a number",
-    "second": "input: a tensor.\n    {second}: a tensor that broadcasts with `input`, or a number",
-    "none": "{}: tensors that broadcast to one shape",
+    "any": ("input, {}: tensors or numbers that broadcast to one shape.", ""),
+    "both": (
+        "input, {}: tensors that broadcast to one shape; one of them may be a number.",
+        "both operands are numbers",
+    ),
+    "second": (
+        "input: a tensor.\n    {}: a tensor that broadcasts with `input`, or a number.",
+        "`input` is a number",
+    ),
+    "none": ("input, {}: tensors that broadcast to one shape.", "an operand is a number"),
 }
-"""Descriptions of two operands by which of them may be numbers: `arithmetic.NUMBERS`."""
+"""Two operands by which of them may be numbers (`arithmetic.NUMBERS`), and when TypeError is
+raised."""
 
 
 def refused(kinds: dict[str, Any]) -> str:
@@ -66,12 +73,14 @@ def binary_doc(
 
     `returns`: the result's dtype where it is not the promoted one.
     """
-    args = _OPERANDS[numbers].format(f"input, {second}", second=second)
+    args, mistake = _OPERANDS[numbers]
     dtype = returns or "a tensor of the broadcast shape, in the promoted dtype"
     raises = ["RuntimeError: the shapes do not broadcast."]
     names = refused(kinds)
     if names:
         raises.insert(0, f"NotImplementedError: the promoted dtype is {names}.")
     if floats_only:
-        dtype += f"; {_TO_FLOAT}"
-    return assembled(doc, args + ".", dtype + ".", tuple(raises))
+        dtype += f";\n{_TO_FLOAT}"
+    if mistake:
+        raises.append(f"TypeError: {mistake}.")
+    return assembled(doc, args.format(second), dtype + ".", tuple(raises))

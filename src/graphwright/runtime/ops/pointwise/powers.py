@@ -145,6 +145,25 @@ define(
     vjp=_pow_vjp,
     saves=("input", "exponent", "out?exponent"),
     eager=_pow_eager,
+    doc="""Power, `input^exponent`, elementwise and broadcast; the operator `**`.
+
+    Args:
+        input, exponent: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype. Integers to negative exponents
+    in a tensor are rounded towards 0.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool.
+        RuntimeError: the shapes do not broadcast, or integers to a negative number as exponent.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.pow(gw.tensor([2.0, 3.0]), 2)
+        tensor([4., 9.])
+        >>> gw.pow(2, gw.tensor([1, 10]))
+        tensor([   2, 1024])
+    """,
 )
 define(
     "pow_(Tensor input, Operand exponent)", Kind.INPLACE, functional="pow", public=False
