@@ -500,13 +500,13 @@ define(
         input, other: tensors or numbers that broadcast to one shape.
         rounding_mode: "floor" rounds the quotient down, "trunc" towards 0; not rounded if None.
 
-    Returns: a tensor of the broadcast shape, in the promoted dtype; without rounding, integers and
-    bool give the default dtype.
+    Returns: a tensor of the broadcast shape, in the promoted dtype; without rounding, integers
+    and bool give the default dtype.
 
     Raises:
         NotImplementedError: rounded quotients of bool or of complex numbers.
-        RuntimeError: the shapes do not broadcast; the mode has another name; an integer is divided
-            by zero with rounding.
+        RuntimeError: the shapes do not broadcast; the mode has another name; an integer is
+            divided by zero with rounding.
 
     Example:
         >>> gw.div(gw.tensor([7, -7]), 2)

@@ -379,8 +379,8 @@ define(
         condition: a bool tensor; uint8 is taken with a warning, and holds where it is not 0.
         input, other: tensors or numbers; with both None the indices where the condition holds.
 
-    Returns: a tensor of the broadcast shape, in the promoted dtype of `input` and `other`; without
-    them a tuple of int64 tensors, one for each dim, as `nonzero(condition, as_tuple=True)`.
+    Returns: a tensor of the broadcast shape, in the promoted dtype of `input` and `other`;
+    without them int64 tensors, one for each dim, as of `nonzero(condition, as_tuple=True)`.
 
     Raises:
         RuntimeError: the condition is of another dtype, or the shapes do not broadcast.

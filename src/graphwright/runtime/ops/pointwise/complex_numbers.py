@@ -65,6 +65,20 @@ define(
     vjp=lambda ctx, grad: ops.view_as_complex(ops.contiguous(grad)),
     eager=lambda input: as_view(input, _as_real_meta(input)),
     method=False,
+    doc="""View of a complex tensor as real and imaginary parts.
+
+    Args:
+        input: a complex tensor of shape [...].
+
+    Returns: a real tensor of shape [..., 2] that shares memory with `input`.
+
+    Raises:
+        RuntimeError: `input` is not complex.
+
+    Example:
+        >>> gw.view_as_real(gw.tensor([1 + 2j]))
+        tensor([[1., 2.]])
+    """,
 )
 define(
     "view_as_complex(Tensor input)",
@@ -73,6 +87,21 @@ define(
     vjp=lambda ctx, grad: ops.view_as_real(grad),
     eager=lambda input: as_view(input, _as_complex_meta(input)),
     method=False,
+    doc="""View of pairs of real numbers as complex numbers: the inverse of `view_as_real`.
+
+    Args:
+        input: a float32 or float64 tensor of shape [..., 2]; the stride of the last dim is 1,
+            the others and the storage offset are even.
+
+    Returns: a complex tensor of shape [...] that shares memory with `input`.
+
+    Raises:
+        RuntimeError: `input` has another dtype, shape or strides.
+
+    Example:
+        >>> gw.view_as_complex(gw.tensor([[1.0, 2.0]]))
+        tensor([1.+2.j])
+    """,
 )
 
 
@@ -89,8 +118,38 @@ define(
         ops.select(ops.view_as_real(input), -1, 0) if input.dtype.is_complex else input
     ),
     method=False,
+    doc="""Real part of each element.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns: a view of a complex tensor; a real tensor itself.
+
+    Example:
+        >>> gw.real(gw.tensor([3 + 4j]))
+        tensor([3.])
+    """,
 )
-define("imag(Tensor input)", Kind.COMPOSITE, decompose=_imag, method=False)
+define(
+    "imag(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_imag,
+    method=False,
+    doc="""Imaginary part of each element.
+
+    Args:
+        input: a complex tensor of any shape.
+
+    Returns: a real view of `input`.
+
+    Raises:
+        RuntimeError: `input` is not complex.
+
+    Example:
+        >>> gw.imag(gw.tensor([3 + 4j]))
+        tensor([4.])
+    """,
+)
 
 
 def _pair_dtype(name: str, a: Any, b: Any) -> Any:
@@ -121,6 +180,20 @@ define(
     vjp=lambda ctx, grad: (ops.real(grad), ops.imag(grad)),
     eager=_complex_eager,
     method=False,
+    doc="""Complex numbers of the given parts, `real + i imag`, broadcast.
+
+    Args:
+        real, imag: tensors of one dtype, float32 or float64, that broadcast to one shape.
+
+    Returns: a complex64 or complex128 tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the dtypes differ or are others, or the shapes do not broadcast.
+
+    Example:
+        >>> gw.complex(gw.tensor([1.0]), gw.tensor([2.0]))
+        tensor([1.+2.j])
+    """,
 )
 
 
@@ -129,7 +202,26 @@ def _polar(abs: Any, angle: Any) -> Any:
     return ops.complex(ops.mul(abs, ops.cos(angle)), ops.mul(abs, ops.sin(angle)))
 
 
-define("polar(Tensor abs, Tensor angle)", Kind.COMPOSITE, decompose=_polar, method=False)
+define(
+    "polar(Tensor abs, Tensor angle)",
+    Kind.COMPOSITE,
+    decompose=_polar,
+    method=False,
+    doc="""Complex numbers of the given polar coordinates, `abs * e^(i angle)`, broadcast.
+
+    Args:
+        abs, angle: tensors of one dtype, float32 or float64, that broadcast; angles in radians.
+
+    Returns: a complex64 or complex128 tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the dtypes differ or are others, or the shapes do not broadcast.
+
+    Example:
+        >>> gw.polar(gw.tensor([2.0]), gw.tensor([0.0]))
+        tensor([2.+0.j])
+    """,
+)
 
 # -- conjugates
 
@@ -152,14 +244,29 @@ def _conjugate(input: Any) -> Any:
     return ops.conjugated(input) if input.dtype.is_complex else input
 
 
-define("conj(Tensor input)", Kind.COMPOSITE, decompose=_conjugate)
-define("conj_physical(Tensor input)", Kind.COMPOSITE, decompose=_conjugate)
+for _name in ("conj", "conj_physical"):
+    define(
+        f"{_name}(Tensor input)",
+        Kind.COMPOSITE,
+        decompose=_conjugate,
+        doc=f"""Complex conjugate of each element, computed rather than marked.
+
+        Args:
+            input: a tensor of any shape and dtype.
+
+        Returns: a tensor of the dtype of `input`; a real tensor itself.
+
+        Example:
+            >>> gw.{_name}(gw.tensor([3 + 4j]))
+            tensor([3.-4.j])
+        """,
+    )
 define(
     "conj_physical_(Tensor input)", Kind.INPLACE, functional="conj_physical", public=False
 )
 
 
-def _define_resolved(name: str) -> None:
+def _define_resolved(name: str, what: str) -> None:
     """Conjugates and negatives are computed, not marked: there is nothing to resolve."""
 
     def resolved(input: Any) -> Any:
@@ -169,11 +276,27 @@ def _define_resolved(name: str) -> None:
             )
         return input
 
-    define(f"{name}(Tensor input)", Kind.COMPOSITE, decompose=resolved)
+    define(
+        f"{name}(Tensor input)",
+        Kind.COMPOSITE,
+        decompose=resolved,
+        doc=f"""The tensor itself: {what} are computed at once, never marked on a view.
+
+        Args:
+            input: a tensor of any shape and dtype.
+
+        Raises:
+            TypeError: `input` is not a tensor.
+
+        Example:
+            >>> gw.{name}(gw.tensor([1, 2]))
+            tensor([1, 2])
+        """,
+    )
 
 
-_define_resolved("resolve_conj")
-_define_resolved("resolve_neg")
+_define_resolved("resolve_conj", "conjugates")
+_define_resolved("resolve_neg", "negatives")
 
 
 # -- absolute value, direction, angle
@@ -204,6 +327,24 @@ define(
     ),
     saves=("input",),
     eager=_abs_eager,
+    doc="""Absolute value of each element; of complex numbers `sqrt(re^2 + im^2)`.
+
+    The gradient at 0 is 0.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a tensor of the dtype of `input`; of complex numbers that of their parts.
+
+    Raises:
+        NotImplementedError: `input` is of bool.
+
+    Example:
+        >>> gw.abs(gw.tensor([-1.0, 2.0]))
+        tensor([1., 2.])
+        >>> gw.abs(gw.tensor([3 + 4j]))
+        tensor([5.])
+    """,
 )
 
 
@@ -238,7 +379,20 @@ def _sgn(input: Any) -> Any:
     return ops.where(zero, 0.0, ops.div(input, ops.where(zero, 1, size)))
 
 
-define("sgn(Tensor input)", Kind.COMPOSITE, decompose=_sgn)
+define(
+    "sgn(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_sgn,
+    doc="""Direction of each element: `x / abs(x)` of complex numbers, `sign` of real ones; 0 at 0.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Example:
+        >>> gw.sgn(gw.tensor([3 + 4j, 0]))
+        tensor([0.6000+0.8000j, 0.0000+0.0000j])
+    """,
+)
 define("sgn_(Tensor input)", Kind.INPLACE, functional="sgn", public=False)
 
 
@@ -251,4 +405,21 @@ def _angle(input: Any) -> Any:
     return ops.where(ops.isnan(input), input, turned)
 
 
-define("angle(Tensor input)", Kind.COMPOSITE, decompose=_angle)
+define(
+    "angle(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_angle,
+    doc="""Angle of each element in the complex plane, in radians from -pi to pi.
+
+    It is 0 for real numbers that are not negative, pi for negative ones, nan for nan.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Returns: a tensor of the dtype of `input`; of complex numbers that of their parts.
+
+    Example:
+        >>> gw.angle(gw.tensor([1j, -1 + 0j]))
+        tensor([1.5708, 3.1416])
+    """,
+)

@@ -126,7 +126,7 @@ define(
     Returns: `input`.
 
     Raises:
-        RuntimeError: `input` is of another dtype, or `exponent` does not broadcast to its shape.
+        RuntimeError: `input` has another dtype, or `exponent` does not broadcast to its shape.
 
     Example:
         >>> gw.tensor([1.0, 3.0], dtype=gw.float64).float_power_(2)
@@ -327,8 +327,8 @@ define(
     Returns: a tensor of the broadcast shape, in the dtype of `input`.
 
     Raises:
-        RuntimeError: the mask is not of bool, the shapes do not broadcast, or the dtype of `input`
-            does not hold `value`.
+        RuntimeError: the mask is not of bool, the shapes do not broadcast, or the dtype of
+            `input` does not hold `value`.
 
     Example:
         >>> gw.masked_fill(gw.zeros(3), gw.tensor([True, False, True]), 2)
@@ -384,7 +384,7 @@ define(
     Returns: a bool tensor of the broadcast shape.
 
     Raises:
-        RuntimeError: the dtypes differ, the shapes do not broadcast, or a tolerance is negative.
+        RuntimeError: the dtypes differ, the shapes do not broadcast, a tolerance is negative.
 
     Example:
         >>> gw.isclose(gw.tensor([1.0, 2.0]), gw.tensor([1.000001, 2.1]))
@@ -416,7 +416,7 @@ define(
     Returns: a Python bool.
 
     Raises:
-        RuntimeError: the dtypes differ, the shapes do not broadcast, or a tolerance is negative.
+        RuntimeError: the dtypes differ, the shapes do not broadcast, a tolerance is negative.
 
     Example:
         >>> gw.allclose(gw.tensor([1.0, 2.0]), gw.tensor([1.000001, 2.0]))

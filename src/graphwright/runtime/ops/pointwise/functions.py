@@ -18,6 +18,7 @@ from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import compute_type, elementwise
 from graphwright.runtime.ops.nn_support import cast
 from graphwright.runtime.ops.pointwise.arithmetic import pointwise_spec, widened
+from graphwright.runtime.ops.pointwise.docstrings import unary_doc
 from graphwright.runtime.ops.pointwise.unary import define_gradient, define_unary, times
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.tensor_spec import TensorSpec
@@ -120,25 +121,57 @@ def _sinc_slope(ctx: Any) -> Any:
     return ops.where(zero, ops.mul(ctx.input, -(math.pi**2) / 3), slope)
 
 
-_Entry = tuple[str, Any, Callable[..., Any], Callable[..., Any], tuple[str, ...]]
+_Entry = tuple[str, Any, Callable[..., Any], Callable[..., Any], tuple[str, ...], str]
 
-# name, kernel, decomposition, derivative, what it needs
+# name, kernel, decomposition, derivative, what it needs, docstring
 _SMOOTH: tuple[_Entry, ...] = (
-    ("exp2", np.exp2, lambda x: ops.pow(2.0, x), lambda c: ops.mul(c.out, _LN2), ("out",)),
+    (
+        "exp2",
+        np.exp2,
+        lambda x: ops.pow(2.0, x),
+        lambda c: ops.mul(c.out, _LN2),
+        ("out",),
+        """Power of two, `y = 2^x`.
+
+        >>> gw.exp2(gw.tensor([1, 3]))
+        tensor([2., 8.])
+        """,
+    ),
     (
         "log10",
         np.log10,
         lambda x: ops.mul(ops.log2(x), math.log10(2.0)),
         lambda c: ops.reciprocal(ops.mul(c.input, math.log(10.0))),
         ("input",),
+        """Logarithm to base 10; -inf at 0, nan for negative real numbers.
+
+        >>> gw.log10(gw.tensor([1, 100]))
+        tensor([0., 2.])
+        """,
     ),
-    ("asin", np.arcsin, _asin, lambda c: ops.rsqrt(_one_minus_square(c.input)), ("input",)),
+    (
+        "asin",
+        np.arcsin,
+        _asin,
+        lambda c: ops.rsqrt(_one_minus_square(c.input)),
+        ("input",),
+        """Inverse sine in radians, from -pi/2 to pi/2; nan for real numbers beyond -1 and 1.
+
+        >>> gw.asin(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.5708])
+        """,
+    ),
     (
         "acos",
         np.arccos,
         _acos,
         lambda c: ops.neg(ops.rsqrt(_one_minus_square(c.input))),
         ("input",),
+        """Inverse cosine in radians, from 0 to pi; nan for real numbers beyond -1 and 1.
+
+        >>> gw.acos(gw.tensor([1.0, -1.0]))
+        tensor([0.0000, 3.1416])
+        """,
     ),
     (
         "atan",
@@ -146,15 +179,47 @@ _SMOOTH: tuple[_Entry, ...] = (
         lambda x: ops.atan2(x, ops.ones_like(x)),
         lambda c: ops.reciprocal(ops.add(ops.mul(c.input, c.input), 1)),
         ("input",),
+        """Inverse tangent in radians, from -pi/2 to pi/2.
+
+        >>> gw.atan(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7854])
+        """,
     ),
-    ("sinh", np.sinh, _sinh, lambda c: ops.cosh(c.input), ("input",)),
-    ("cosh", np.cosh, _cosh, lambda c: ops.sinh(c.input), ("input",)),
+    (
+        "sinh",
+        np.sinh,
+        _sinh,
+        lambda c: ops.cosh(c.input),
+        ("input",),
+        """Hyperbolic sine, `y = (e^x - e^(-x)) / 2`.
+
+        >>> gw.sinh(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.1752])
+        """,
+    ),
+    (
+        "cosh",
+        np.cosh,
+        _cosh,
+        lambda c: ops.sinh(c.input),
+        ("input",),
+        """Hyperbolic cosine, `y = (e^x + e^(-x)) / 2`.
+
+        >>> gw.cosh(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 1.5431])
+        """,
+    ),
     (
         "asinh",
         np.arcsinh,
         _asinh,
         lambda c: ops.rsqrt(ops.add(ops.mul(c.input, c.input), 1)),
         ("input",),
+        """Inverse hyperbolic sine, `y = log(x + sqrt(x^2 + 1))`.
+
+        >>> gw.asinh(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8814])
+        """,
     ),
     (
         "acosh",
@@ -162,6 +227,11 @@ _SMOOTH: tuple[_Entry, ...] = (
         _acosh,
         _acosh_slope,
         ("input",),
+        """Inverse hyperbolic cosine, `y = log(x + sqrt(x^2 - 1))`; nan for real numbers below 1.
+
+        >>> gw.acosh(gw.tensor([1.0, 2.0]))
+        tensor([0.0000, 1.3170])
+        """,
     ),
     (
         "atanh",
@@ -169,12 +239,34 @@ _SMOOTH: tuple[_Entry, ...] = (
         _atanh,
         lambda c: ops.reciprocal(_one_minus_square(c.input)),
         ("input",),
+        """Inverse hyperbolic tangent, `y = log((1 + x) / (1 - x)) / 2`; nan for real `|x| > 1`.
+
+        >>> gw.atanh(gw.tensor([0.0, 0.5]))
+        tensor([0.0000, 0.5493])
+        """,
     ),
-    ("sinc", _sinc_kernel, _sinc, _sinc_slope, ("input", "out")),
+    (
+        "sinc",
+        _sinc_kernel,
+        _sinc,
+        _sinc_slope,
+        ("input", "out"),
+        """Normalised sinc function, `y = sin(pi x) / (pi x)`, 1 at 0.
+
+        >>> gw.sinc(gw.tensor([0.0, 0.5]))
+        tensor([1.0000, 0.6366])
+        """,
+    ),
 )
-for _name, _function, _parts, _slope, _saves in _SMOOTH:
+for _name, _function, _parts, _slope, _saves, _doc in _SMOOTH:
     define_unary(
-        _name, _function, times(_slope), _saves, floats_only=True, decompose=widened(_parts)
+        _name,
+        _function,
+        times(_slope),
+        _saves,
+        floats_only=True,
+        decompose=widened(_parts),
+        doc=_doc,
     )
 
 
@@ -191,6 +283,11 @@ define_unary(
     _frac,
     lambda ctx, grad: grad,
     decompose=widened(lambda x: ops.sub(x, ops.trunc(x))),
+    doc="""Fraction of each element, `x - trunc(x)`, of the sign of `x`.
+
+    >>> gw.frac(gw.tensor([-1.5, 2.25]))
+    tensor([-0.5000,  0.2500])
+    """,
     bool=False,
     integers=False,
     complex=False,
@@ -203,7 +300,23 @@ def _positive(input: Any) -> Any:
     return input
 
 
-define("positive(Tensor input)", Kind.COMPOSITE, decompose=_positive)
+define(
+    "positive(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_positive,
+    doc="""The tensor itself; the operator `+` of one operand.
+
+    Args:
+        input: a tensor of any shape.
+
+    Raises:
+        RuntimeError: `input` is of bool.
+
+    Example:
+        >>> gw.positive(gw.tensor([-1, 2]))
+        tensor([-1,  2])
+    """,
+)
 
 
 def _signbit(a: Any, out: Any) -> None:
@@ -214,7 +327,7 @@ def _signbit(a: Any, out: Any) -> None:
 
 
 def _define_test(
-    name: str, function: Any, decompose: Callable[..., Any] | None = None,
+    name: str, function: Any, decompose: Callable[..., Any] | None = None, *, doc: str
 ) -> None:
     """A test of one operand with bool result; complex is refused."""
 
@@ -237,6 +350,7 @@ def _define_test(
         decompose=None if decompose is None else lambda input: (
             ops.zeros_like(input) if input.dtype is dtypes.bool else decompose(input)
         ),
+        doc=unary_doc(doc, False, {"complex": False}, "a bool tensor of the shape of `input`."),
     )
 
 
@@ -258,9 +372,35 @@ def _is_infinite(value: float) -> Callable[..., Any]:
     )
 
 
-_define_test("signbit", _signbit)
-_define_test("isposinf", _infinite(math.inf), _is_infinite(math.inf))
-_define_test("isneginf", _infinite(-math.inf), _is_infinite(-math.inf))
+_define_test(
+    "signbit",
+    _signbit,
+    doc="""Whether each element has a negative sign, which -0.0 has too.
+
+    >>> gw.signbit(gw.tensor([-0.0, 1.0]))
+    tensor([ True, False])
+    """,
+)
+_define_test(
+    "isposinf",
+    _infinite(math.inf),
+    _is_infinite(math.inf),
+    doc="""Whether each element is inf.
+
+    >>> gw.isposinf(gw.tensor([float("-inf"), float("inf")]))
+    tensor([False,  True])
+    """,
+)
+_define_test(
+    "isneginf",
+    _infinite(-math.inf),
+    _is_infinite(-math.inf),
+    doc="""Whether each element is -inf.
+
+    >>> gw.isneginf(gw.tensor([float("-inf"), float("inf")]))
+    tensor([ True, False])
+    """,
+)
 
 
 def _isreal_eager(input: Any) -> Tensor:
@@ -277,6 +417,17 @@ define(
     vjp=not_differentiable,
     eager=_isreal_eager,
     decompose=lambda input: ops.ones_like(input, dtype=dtypes.bool),
+    doc="""Whether each element has the imaginary part 0, as all elements of real tensors have.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns: a bool tensor of the shape of `input`.
+
+    Example:
+        >>> gw.isreal(gw.tensor([1 + 0j, 1j]))
+        tensor([ True, False])
+    """,
 )
 
 
@@ -291,8 +442,32 @@ def _scaled(name: str, factor: float) -> Callable[..., Any]:
     return decompose
 
 
-for _name, _factor in (("deg2rad", math.pi / 180.0), ("rad2deg", 180.0 / math.pi)):
-    define(f"{_name}(Tensor input)", Kind.COMPOSITE, decompose=_scaled(_name, _factor))
+for _name, _factor, _doc in (
+    (
+        "deg2rad",
+        math.pi / 180.0,
+        """Degrees in radians, `y = x * pi / 180`.
+
+        >>> gw.deg2rad(gw.tensor([180, 90]))
+        tensor([3.1416, 1.5708])
+        """,
+    ),
+    (
+        "rad2deg",
+        180.0 / math.pi,
+        """Radians in degrees, `y = x * 180 / pi`.
+
+        >>> gw.rad2deg(gw.tensor([1.0, 3.0]))
+        tensor([ 57.2958, 171.8873])
+        """,
+    ),
+):
+    define(
+        f"{_name}(Tensor input)",
+        Kind.COMPOSITE,
+        decompose=_scaled(_name, _factor),
+        doc=unary_doc(_doc, True, {"complex": False}),
+    )
     define(f"{_name}_(Tensor input)", Kind.INPLACE, functional=_name, public=False)
 
 
@@ -331,6 +506,22 @@ define(
     "nan_to_num(Tensor input, float? nan=None, float? posinf=None, float? neginf=None)",
     Kind.COMPOSITE,
     decompose=_nan_to_num,
+    doc="""Elements of `input`, those that are nan or infinite replaced by numbers.
+
+    Args:
+        input: a tensor of any shape; integers and bool are unchanged, of complex numbers both
+            parts are replaced.
+        nan: what replaces nan; 0 if None.
+        posinf: what replaces inf; the greatest number of the dtype if None.
+        neginf: what replaces -inf; the least number of the dtype if None.
+
+    Raises:
+        RuntimeError: `input` is complex and requires a gradient.
+
+    Example:
+        >>> gw.nan_to_num(gw.tensor([float("nan"), float("inf"), 1.0]), posinf=9.0)
+        tensor([0., 9., 1.])
+    """,
 )
 define(
     "nan_to_num_(Tensor input, float? nan=None, float? posinf=None, float? neginf=None)",
@@ -382,6 +573,22 @@ define(
     decompose=_logit,
     vjp=_logit_vjp,
     saves=("input",),
+    doc="""Log-odds of each probability, `y = log(z / (1 - z))`: the inverse of `sigmoid`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+        eps: `z` is `input` clamped to [eps, 1 - eps]; if None `z` is `input`, and `y` is nan
+            beyond [0, 1].
+
+    Raises:
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.logit(gw.tensor([0.5, 0.9]))
+        tensor([0.0000, 2.1972])
+        >>> gw.logit(gw.tensor([0.0, 1.0]), eps=0.1)
+        tensor([-2.1972,  2.1972])
+    """,
 )
 define_gradient("logit_backward(Tensor grad, Tensor input, float? eps)", _logit_backward)
 define(

@@ -150,8 +150,8 @@ define(
     Args:
         input, exponent: tensors that broadcast to one shape; one of them may be a number.
 
-    Returns: a tensor of the broadcast shape, in the promoted dtype. Integers to negative exponents
-    in a tensor are rounded towards 0.
+    Returns: a tensor of the broadcast shape, in the promoted dtype. Integers to negative
+    exponents in a tensor are rounded towards 0.
 
     Raises:
         NotImplementedError: the promoted dtype is bool.

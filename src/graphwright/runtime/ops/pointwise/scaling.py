@@ -119,7 +119,7 @@ define(
     Args:
         input: a floating-point tensor of any shape.
 
-    Returns: a named tuple (mantissa, exponent): a tensor of the dtype of `input` and an int32 one.
+    Returns: a named tuple (mantissa, exponent), of the dtype of `input` and of int32.
 
     Raises:
         NotImplementedError: `input` is not a floating-point tensor.

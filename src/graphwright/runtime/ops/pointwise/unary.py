@@ -520,10 +520,10 @@ define(
 
     Args:
         input: a tensor of any shape; integers are unchanged.
-        decimals: the number of decimal places to keep; negative ones round to tens, hundreds ...
+        decimals: how many decimal places to keep; negative ones round to tens, hundreds ...
 
     Raises:
-        NotImplementedError: `input` is of bool or complex, or of integers and `decimals` is not 0.
+        NotImplementedError: `input` is of bool or complex, or of integers with `decimals`.
 
     Example:
         >>> gw.round(gw.tensor([0.5, 1.5, 2.6]))
