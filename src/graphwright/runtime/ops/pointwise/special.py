@@ -21,10 +21,11 @@ from graphwright.runtime.ops.pointwise.arithmetic import (
     restricted,
     widened,
 )
+from graphwright.runtime.ops.pointwise.docstrings import unary_doc
 from graphwright.runtime.ops.pointwise.unary import define_unary, times
 from graphwright.runtime.ops.special import bessel, error, gamma
 from graphwright.runtime.ops.special.numeric import kernel
-from graphwright.runtime.ops.special.polynomials import POLYNOMIALS
+from graphwright.runtime.ops.special.polynomials import DEFINITIONS, MAX_STEPS, POLYNOMIALS
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor.dtypes import dtype as DType
 from graphwright.runtime.tensor.promotion import to_float
@@ -55,30 +56,90 @@ def _bessel_slope(scaled: bool) -> Callable[[Any], Any]:
     return slope
 
 
-# name, function, derivative, what it needs
-_FUNCTIONS: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...]], ...] = (
-    ("erfc", error.erfc, lambda c: _gauss(c.input, -2.0 / _SQRT_PI), ("input",)),
+# name, function, derivative, what it needs, docstring
+_FUNCTIONS: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], ...] = (
+    (
+        "erfc",
+        error.erfc,
+        lambda c: _gauss(c.input, -2.0 / _SQRT_PI),
+        ("input",),
+        """Complementary error function, `y = 1 - erf(x)`, accurate for large `x`.
+
+        >>> gw.erfc(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.1573])
+        """,
+    ),
     (
         "erfinv",
         error.erfinv,
         lambda c: ops.mul(ops.exp(ops.mul(c.out, c.out)), 0.5 * _SQRT_PI),
         ("out",),
+        """Inverse of the error function: `erf(y) = x`; inf at 1, nan beyond -1 and 1.
+
+        >>> gw.erfinv(gw.tensor([0.0, 0.5]))
+        tensor([0.0000, 0.4769])
+        """,
     ),
-    ("lgamma", gamma.lgamma, lambda c: ops.digamma(c.input), ("input",)),
-    ("digamma", gamma.digamma, lambda c: ops.polygamma(1, c.input), ("input",)),
-    ("i0", bessel.i0, lambda c: ops.special_i1(c.input), ("input",)),
+    (
+        "lgamma",
+        gamma.lgamma,
+        lambda c: ops.digamma(c.input),
+        ("input",),
+        """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2 ...
+
+        Computed by Stirling's series and Chebyshev polynomials (DLMF 5.11.1).
+
+        >>> gw.lgamma(gw.tensor([4.0, 0.5]))
+        tensor([1.7918, 0.5724])
+        """,
+    ),
+    (
+        "digamma",
+        gamma.digamma,
+        lambda c: ops.polygamma(1, c.input),
+        ("input",),
+        """Derivative of `lgamma`, `y = gamma'(x) / gamma(x)`; -inf at 0, nan at -1, -2 ...
+
+        Computed by its recurrence and asymptotic series (DLMF 5.11.2).
+
+        >>> gw.digamma(gw.tensor([1.0, 2.0]))
+        tensor([-0.5772,  0.4228])
+        """,
+    ),
+    (
+        "i0",
+        bessel.i0,
+        lambda c: ops.special_i1(c.input),
+        ("input",),
+        """Modified Bessel function of the first kind and order 0 (DLMF 10.25).
+
+        >>> gw.i0(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 1.2661])
+        """,
+    ),
 )
-for _name, _function, _slope, _saves in _FUNCTIONS:
+for _name, _function, _slope, _saves, _doc in _FUNCTIONS:
     define_unary(
-        _name, kernel(_function), times(_slope), _saves, floats_only=True, complex=False
+        _name,
+        kernel(_function),
+        times(_slope),
+        _saves,
+        floats_only=True,
+        complex=False,
+        doc=_doc,
     )
 
-_NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...]], ...] = (
+_NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], ...] = (
     (
         "special_erfcx",
         error.erfcx,
         lambda c: ops.sub(ops.mul(ops.mul(c.input, c.out), 2.0), 2.0 / _SQRT_PI),
         ("input", "out"),
+        """Scaled complementary error function, `y = e^(x^2) erfc(x)`.
+
+        >>> gw.special.erfcx(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.4276])
+        """,
     ),
     (
         "special_ndtri",
@@ -87,6 +148,13 @@ _NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...]], ...] =
             ops.exp(ops.mul(ops.mul(c.out, c.out), 0.5)), math.sqrt(2.0 * math.pi)
         ),
         ("out",),
+        """Quantile of the standard normal distribution: the inverse of `ndtr`.
+
+        It is -inf at 0, inf at 1 and nan beyond them.
+
+        >>> gw.special.ndtri(gw.tensor([0.5, 0.975]))
+        tensor([0.0000, 1.9600])
+        """,
     ),
     (
         "special_log_ndtr",
@@ -95,20 +163,50 @@ _NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...]], ...] =
             math.sqrt(2.0 / math.pi), ops.special_erfcx(ops.mul(c.input, -1.0 / _SQRT2))
         ),
         ("input",),
+        """Logarithm of the standard normal distribution function, accurate far below 0.
+
+        >>> gw.special.log_ndtr(gw.tensor([0.0, -10.0]))
+        tensor([ -0.6931, -53.2313])
+        """,
     ),
     (
         "special_i0e",
         bessel.i0e,
         lambda c: ops.sub(ops.special_i1e(c.input), ops.mul(ops.sign(c.input), c.out)),
         ("input", "out"),
+        """Exponentially scaled modified Bessel function of order 0, `y = e^(-|x|) i0(x)`.
+
+        >>> gw.special.i0e(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.4658])
+        """,
     ),
-    ("special_i1", bessel.i1, _bessel_slope(False), ("input",)),
-    ("special_i1e", bessel.i1e, _bessel_slope(True), ("input",)),
+    (
+        "special_i1",
+        bessel.i1,
+        _bessel_slope(False),
+        ("input",),
+        """Modified Bessel function of the first kind and order 1 (DLMF 10.25).
+
+        >>> gw.special.i1(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.5652])
+        """,
+    ),
+    (
+        "special_i1e",
+        bessel.i1e,
+        _bessel_slope(True),
+        ("input",),
+        """Exponentially scaled modified Bessel function of order 1, `y = e^(-|x|) i1(x)`.
+
+        >>> gw.special.i1e(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.2079])
+        """,
+    ),
 )
 _HALVES = {"special_i0e", "special_i1", "special_i1e"}
 """Of these ops, those that also take half types."""
 
-for _name, _function, _slope, _saves in _NAMESPACE:
+for _name, _function, _slope, _saves, _doc in _NAMESPACE:
     define_unary(
         _name,
         kernel(_function),
@@ -118,23 +216,144 @@ for _name, _function, _slope, _saves in _NAMESPACE:
         public=False,
         complex=False,
         halves=_name in _HALVES,
+        doc=_doc,
     )
 
-_CONSTANT: dict[str, Any] = {
-    "special_airy_ai": bessel.airy_ai,
-    "special_bessel_j0": bessel.j0,
-    "special_bessel_j1": bessel.j1,
-    "special_bessel_y0": bessel.y0,
-    "special_bessel_y1": bessel.y1,
-    "special_modified_bessel_i0": bessel.i0,
-    "special_modified_bessel_i1": bessel.i1,
-    "special_modified_bessel_k0": bessel.k0,
-    "special_modified_bessel_k1": bessel.k1,
-    "special_scaled_modified_bessel_k0": bessel.k0e,
-    "special_scaled_modified_bessel_k1": bessel.k1e,
-    "special_spherical_bessel_j0": bessel.spherical_j0,
-}
-for _name, _function in _CONSTANT.items():
+_CONSTANT: tuple[tuple[str, Any, str], ...] = (
+    (
+        "special_airy_ai",
+        bessel.airy_ai,
+        """Airy function Ai (DLMF 9.2).
+
+        Its result never requires a gradient.
+
+        >>> gw.special.airy_ai(gw.tensor([1.0, 2.0]))
+        tensor([0.1353, 0.0349])
+        """,
+    ),
+    (
+        "special_bessel_j0",
+        bessel.j0,
+        """Bessel function of the first kind and order 0 (DLMF 10.2).
+
+        Its result never requires a gradient.
+
+        >>> gw.special.bessel_j0(gw.tensor([1.0, 2.0]))
+        tensor([0.7652, 0.2239])
+        """,
+    ),
+    (
+        "special_bessel_j1",
+        bessel.j1,
+        """Bessel function of the first kind and order 1 (DLMF 10.2).
+
+        Its result never requires a gradient.
+
+        >>> gw.special.bessel_j1(gw.tensor([1.0, 2.0]))
+        tensor([0.4401, 0.5767])
+        """,
+    ),
+    (
+        "special_bessel_y0",
+        bessel.y0,
+        """Bessel function of the second kind and order 0; nan for `x < 0` (DLMF 10.2).
+
+        Its result never requires a gradient.
+
+        >>> gw.special.bessel_y0(gw.tensor([1.0, 2.0]))
+        tensor([0.0883, 0.5104])
+        """,
+    ),
+    (
+        "special_bessel_y1",
+        bessel.y1,
+        """Bessel function of the second kind and order 1; nan for `x < 0` (DLMF 10.2).
+
+        Its result never requires a gradient.
+
+        >>> gw.special.bessel_y1(gw.tensor([1.0, 2.0]))
+        tensor([-0.7812, -0.1070])
+        """,
+    ),
+    (
+        "special_modified_bessel_i0",
+        bessel.i0,
+        """Modified Bessel function of the first kind and order 0 (DLMF 10.25).
+
+        Its result never requires a gradient.
+
+        >>> gw.special.modified_bessel_i0(gw.tensor([1.0, 2.0]))
+        tensor([1.2661, 2.2796])
+        """,
+    ),
+    (
+        "special_modified_bessel_i1",
+        bessel.i1,
+        """Modified Bessel function of the first kind and order 1 (DLMF 10.25).
+
+        Its result never requires a gradient.
+
+        >>> gw.special.modified_bessel_i1(gw.tensor([1.0, 2.0]))
+        tensor([0.5652, 1.5906])
+        """,
+    ),
+    (
+        "special_modified_bessel_k0",
+        bessel.k0,
+        """Modified Bessel function of the second kind and order 0 (DLMF 10.25).
+
+        Its result never requires a gradient.
+
+        >>> gw.special.modified_bessel_k0(gw.tensor([1.0, 2.0]))
+        tensor([0.4210, 0.1139])
+        """,
+    ),
+    (
+        "special_modified_bessel_k1",
+        bessel.k1,
+        """Modified Bessel function of the second kind and order 1 (DLMF 10.25).
+
+        Its result never requires a gradient.
+
+        >>> gw.special.modified_bessel_k1(gw.tensor([1.0, 2.0]))
+        tensor([0.6019, 0.1399])
+        """,
+    ),
+    (
+        "special_scaled_modified_bessel_k0",
+        bessel.k0e,
+        """Exponentially scaled modified Bessel function, `y = e^x k0(x)`.
+
+        Its result never requires a gradient.
+
+        >>> gw.special.scaled_modified_bessel_k0(gw.tensor([1.0, 2.0]))
+        tensor([1.1445, 0.8416])
+        """,
+    ),
+    (
+        "special_scaled_modified_bessel_k1",
+        bessel.k1e,
+        """Exponentially scaled modified Bessel function, `y = e^x k1(x)`.
+
+        Its result never requires a gradient.
+
+        >>> gw.special.scaled_modified_bessel_k1(gw.tensor([1.0, 2.0]))
+        tensor([1.6362, 1.0335])
+        """,
+    ),
+    (
+        "special_spherical_bessel_j0",
+        bessel.spherical_j0,
+        """Spherical Bessel function of order 0, `y = sin(x) / x`, 1 at 0.
+
+        Its result never requires a gradient.
+
+        >>> gw.special.spherical_bessel_j0(gw.tensor([1.0, 2.0]))
+        tensor([0.8415, 0.4546])
+        """,
+    ),
+)
+for _name, _function, _doc in _CONSTANT:
     define_unary(
         _name,
         kernel(_function),
@@ -143,6 +362,7 @@ for _name, _function in _CONSTANT.items():
         public=False,
         complex=False,
         halves=False,
+        doc=_doc,
     )
 
 
@@ -171,6 +391,11 @@ define_unary(
     public=False,
     decompose=widened(_entr),
     complex=False,
+    doc="""Entropy of each element, `y = -x log(x)`; 0 at 0, -inf below.
+
+    >>> gw.special.entr(gw.tensor([0.0, 0.5]))
+    tensor([0.0000, 0.3466])
+    """,
 )
 
 
@@ -186,6 +411,15 @@ define(
     decompose=widened(_ndtr),
     method=False,
     public=False,
+    doc=unary_doc(
+        """Standard normal distribution function, `y = erfc(-x / sqrt(2)) / 2`.
+
+        >>> gw.special.ndtr(gw.tensor([0.0, 1.96]))
+        tensor([0.5000, 0.9750])
+        """,
+        floats_only=True,
+        kinds={"complex": False},
+    ),
 )
 
 
@@ -213,6 +447,20 @@ define(
     saves=("input",),
     eager=_polygamma_eager,
     method=False,
+    doc="""Derivative of order `n` of `digamma`, `(-1)^(n+1) n! zeta(n + 1, x)` (DLMF 25.11.12).
+
+    Args:
+        n: the order, at least 0; order 0 is `digamma` itself.
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        RuntimeError: `n` is negative.
+
+    Example:
+        >>> gw.polygamma(1, gw.tensor([1.0, 2.0]))
+        tensor([1.6449, 0.6449])
+    """,
 )
 
 
@@ -228,7 +476,27 @@ def _mvlgamma(input: Any, p: int) -> Any:
     return ops.add(total, p * (p - 1) * math.log(math.pi) / 4.0)
 
 
-define("mvlgamma(Tensor input, int p)", Kind.COMPOSITE, decompose=_mvlgamma)
+define(
+    "mvlgamma(Tensor input, int p)",
+    Kind.COMPOSITE,
+    decompose=_mvlgamma,
+    doc="""Logarithm of the multivariate gamma function of dimension `p` (DLMF 35.3).
+
+    It is `p (p - 1) / 4 log(pi)` and the sum of `lgamma(x - i / 2)` over i from 0 to p - 1.
+
+    Args:
+        input: a tensor of any shape; integers give the default dtype.
+        p: the dimension, at least 1.
+
+    Raises:
+        NotImplementedError: `input` is of bool or complex.
+        RuntimeError: `p` is below 1.
+
+    Example:
+        >>> gw.mvlgamma(gw.tensor([3.0]), 2)
+        tensor([1.5502])
+    """,
+)
 define(
     "mvlgamma_(Tensor input, int p)",
     Kind.INPLACE,
@@ -259,7 +527,34 @@ def _incomplete_vjp(name: str, sign: float) -> Callable[..., Any]:
     return vjp
 
 
-for _name, _function, _sign in (("igamma", gamma.igamma, 1.0), ("igammac", gamma.igammac, -1.0)):
+for _name, _function, _sign, _doc in (
+    (
+        "igamma",
+        gamma.igamma,
+        1.0,
+        """Regularised lower incomplete gamma function `P(input, other)`, broadcast (DLMF 8.2.4).
+
+        It is the integral of `t^(a - 1) e^(-t) / gamma(a)` from 0 to `other`, a being `input`.
+        The gradient with respect to `input` raises NotImplementedError.
+
+        >>> gw.igamma(gw.tensor([3.0]), gw.tensor([1.0]))
+        tensor([0.0803])
+        """,
+    ),
+    (
+        "igammac",
+        gamma.igammac,
+        -1.0,
+        """Regularised upper incomplete gamma function `Q(input, other)`, broadcast (DLMF 8.2.4).
+
+        It is `1 - igamma(input, other)`. The gradient with respect to `input` raises
+        NotImplementedError.
+
+        >>> gw.igammac(gw.tensor([3.0]), gw.tensor([1.0]))
+        tensor([0.9197])
+        """,
+    ),
+):
     define_binary(
         _name,
         kernel(_function),
@@ -267,6 +562,7 @@ for _name, _function, _sign in (("igamma", gamma.igamma, 1.0), ("igammac", gamma
         vjp=_incomplete_vjp(_name, _sign),
         saves=("input", "other"),
         numbers="none",
+        doc=_doc,
     )
 
 
@@ -283,6 +579,14 @@ define_binary(
     computed=restricted("zeta", float_result, complex=False, halves=False),
     vjp=_zeta_vjp,
     saves=("input", "other"),
+    doc="""Hurwitz zeta function, the sum of `(other + k)^(-input)` over k from 0 on, broadcast.
+
+    It is inf at `input` 1 and nan below (DLMF 25.11). The gradient with respect to `input`
+    raises NotImplementedError.
+
+    >>> gw.special.zeta(gw.tensor([2.0]), gw.tensor([1.0]))
+    tensor([1.6449])
+    """,
     inplace=False,
     public=False,
     method=False,
@@ -292,11 +596,20 @@ define_binary(
 # -- orthogonal polynomials
 
 for _name, _function in POLYNOMIALS.items():
+    _definition, _value = DEFINITIONS[_name]
     define_binary(
         f"special_{_name}",
         kernel(_function),
         computed=restricted(_name, float_result, complex=False, halves=False),
         vjp=not_differentiable,
+        doc=f"""{_definition}.
+
+        Orders up to {MAX_STEPS} are computed by the three-term recurrence (DLMF 18.9). They are
+        truncated to integers; negative ones give 0. The result never requires a gradient.
+
+        >>> gw.special.{_name}(gw.tensor([0.75]), 2)
+        tensor([{_value}])
+        """,
         second="n",
         inplace=False,
         public=False,

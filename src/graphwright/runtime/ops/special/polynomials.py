@@ -127,3 +127,42 @@ POLYNOMIALS: dict[str, _Function] = {
     ),
 }
 """Functions of x and n by name."""
+DEFINITIONS: dict[str, tuple[str, str]] = {
+    "chebyshev_polynomial_t": (
+        "Chebyshev polynomial of the first kind, `T_n(cos a) = cos(n a)`",
+        "0.1250",
+    ),
+    "chebyshev_polynomial_u": (
+        "Chebyshev polynomial of the second kind, `U_n(cos a) = sin((n + 1) a) / sin(a)`",
+        "1.2500",
+    ),
+    "chebyshev_polynomial_v": (
+        "Chebyshev polynomial of the third kind, `V_n(cos a) = cos((n + 1/2) a) / cos(a / 2)`",
+        "-0.2500",
+    ),
+    "chebyshev_polynomial_w": (
+        "Chebyshev polynomial of the fourth kind, `W_n(cos a) = sin((n + 1/2) a) / sin(a / 2)`",
+        "2.7500",
+    ),
+    "shifted_chebyshev_polynomial_t": (
+        "Shifted Chebyshev polynomial of the first kind, `T_n(2x - 1)`",
+        "-0.5000",
+    ),
+    "shifted_chebyshev_polynomial_u": (
+        "Shifted Chebyshev polynomial of the second kind, `U_n(2x - 1)`",
+        "0.",
+    ),
+    "shifted_chebyshev_polynomial_v": (
+        "Shifted Chebyshev polynomial of the third kind, `V_n(2x - 1)`",
+        "-1.",
+    ),
+    "shifted_chebyshev_polynomial_w": (
+        "Shifted Chebyshev polynomial of the fourth kind, `W_n(2x - 1)`",
+        "1.",
+    ),
+    "hermite_polynomial_h": ("Hermite polynomial of physics, `H_2(x) = 4x^2 - 2`", "0.2500"),
+    "hermite_polynomial_he": ("Hermite polynomial of probability, `He_2(x) = x^2 - 1`", "-0.4375"),
+    "laguerre_polynomial_l": ("Laguerre polynomial, `L_2(x) = (x^2 - 4x + 2) / 2`", "-0.2188"),
+    "legendre_polynomial_p": ("Legendre polynomial, `P_2(x) = (3x^2 - 1) / 2`", "0.3438"),
+}
+"""What each is, and its printed value for x = 0.75 and n = 2."""
