@@ -150,17 +150,99 @@ internal(
     decompose=_native_dropout_decompose,
     eager=_native_dropout_eager,
 )
-for _name, _rule in (
-    ("dropout", _dropout_decompose),
-    ("feature_dropout", _feature_dropout_decompose),
-    ("alpha_dropout", _alpha_dropout_decompose),
-    ("feature_alpha_dropout", _feature_alpha_dropout_decompose),
+for _name, _rule, _doc in (
+    (
+        "dropout",
+        _dropout_decompose,
+        """Elements dropped at random: 0 with probability `p`, else `x / (1 - p)`.
+
+        Hinton et al., "Improving neural networks by preventing co-adaptation", 2012.
+
+        Args:
+            input: a floating-point tensor of any shape.
+            p: the probability to drop an element, between 0 and 1.
+            train: whether anything is dropped; `input` itself is returned if not.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor and `train` holds.
+            RuntimeError: `p` is not between 0 and 1.
+
+        Example:
+            >>> gw.dropout(gw.ones(1, 3), 0.5, False)
+            tensor([[1., 1., 1.]])
+        """,
+    ),
+    (
+        "feature_dropout",
+        _feature_dropout_decompose,
+        """Channels dropped at random: all 0 with probability `p`, else divided by `1 - p`.
+
+        Tompson et al., "Efficient object localization using convolutional networks", 2015.
+
+        Args:
+            input: a floating-point tensor of shape [N, C, ...].
+            p: the probability to drop a channel, between 0 and 1.
+            train: whether anything is dropped; `input` itself is returned if not.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor and `train` holds.
+            RuntimeError: `p` is not in [0, 1], or `input` has less than two dims.
+
+        Example:
+            >>> gw.feature_dropout(gw.ones(1, 3), 0.5, False)
+            tensor([[1., 1., 1.]])
+        """,
+    ),
+    (
+        "alpha_dropout",
+        _alpha_dropout_decompose,
+        """Dropout that keeps mean and variance of activations that `selu` gives.
+
+        Dropped elements become the lower end of `selu`, then all are scaled and shifted to mean 0
+        and variance 1: Klambauer et al., "Self-normalizing neural networks", 2017.
+
+        Args:
+            input: a floating-point tensor of any shape.
+            p: the probability to drop an element, between 0 and 1.
+            train: whether anything is dropped; `input` itself is returned if not.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor and `train` holds.
+            RuntimeError: `p` is not between 0 and 1.
+
+        Example:
+            >>> gw.alpha_dropout(gw.ones(1, 3), 0.5, False)
+            tensor([[1., 1., 1.]])
+        """,
+    ),
+    (
+        "feature_alpha_dropout",
+        _feature_alpha_dropout_decompose,
+        """Alpha dropout of whole channels: see `alpha_dropout`.
+
+        Dropped channels become the lower end of `selu`.
+
+        Args:
+            input: a floating-point tensor of shape [N, C, ...].
+            p: the probability to drop a channel, between 0 and 1.
+            train: whether anything is dropped; `input` itself is returned if not.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor and `train` holds.
+            RuntimeError: `p` is not in [0, 1], or `input` has less than two dims.
+
+        Example:
+            >>> gw.feature_alpha_dropout(gw.ones(1, 3), 0.5, False)
+            tensor([[1., 1., 1.]])
+        """,
+    ),
 ):
     define(
         f"{_name}(Tensor input, float p, bool train)",
         Kind.COMPOSITE,
         decompose=_rule,
         method=False,
+        doc=_doc,
     )
     define(
         f"{_name}_(Tensor input, float p, bool train)",

@@ -51,6 +51,7 @@ def activation(
     method: bool = False,
     public: bool = False,
     straight: bool = False,
+    doc: str = "",
 ) -> None:
     """An activation, which plain calls compute in C: `decompose(x, *options)` written with `ops`.
 
@@ -75,6 +76,7 @@ def activation(
         eager=eager,
         method=method,
         public=public,
+        doc=doc,
     )
     plain = re.sub(r"=[^,)]*", "", params).replace("*, ", "")
     define(

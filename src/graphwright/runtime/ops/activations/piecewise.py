@@ -305,6 +305,21 @@ activation(
     lambda x: _elu_decompose(x, _SELU_ALPHA, _SELU_SCALE),
     lambda grad, x: _elu_backward(grad, x, _SELU_ALPHA, _SELU_SCALE),
     public=True,
+    doc="""Self-normalising activation, `y = s x` for `x > 0`, else `s a (e^x - 1)`.
+
+    a = 1.6732632 and s = 1.0507010 are of Klambauer et al., "Self-normalizing neural networks",
+    2017.
+
+    Args:
+        input: a floating-point tensor of any shape.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> gw.selu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-1.1113,  0.0000,  1.0507])
+    """,
 )
 activation(
     "celu(Tensor input, float alpha=1.0)",
@@ -312,6 +327,23 @@ activation(
     lambda grad, x, alpha: _elu_backward(grad, x, alpha, 1.0, 1.0 / alpha),
     meta=_celu_meta,
     public=True,
+    doc="""Continuously differentiable elu, `y = x` for `x > 0`, else `alpha (e^(x / alpha) - 1)`.
+
+    The definition is that of Barron, "Continuously differentiable exponential linear units",
+    2017.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        alpha: the scale, not 0.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `alpha` is 0.
+
+    Example:
+        >>> gw.celu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.6321,  0.0000,  1.0000])
+    """,
 )
 define(
     "gated(Tensor input, Tensor gate)",
@@ -358,6 +390,21 @@ define(
     saves=("input",),
     decompose=_threshold_decompose,
     method=False,
+    doc="""Each element that is above the threshold, `value` in place of the others.
+
+    Args:
+        input: a tensor of any shape.
+        threshold: the number that elements are compared with.
+        value: what replaces elements that are not above it; its fraction is dropped where
+            `input` is of integers.
+
+    Raises:
+        NotImplementedError: `input` is of bool or complex.
+
+    Example:
+        >>> gw.threshold(gw.tensor([-1.0, 0.5, 2.0]), 0.5, 9.0)
+        tensor([9., 9., 2.])
+    """,
 )
 define(
     "threshold_backward(Tensor grad, Tensor input, Scalar threshold)",
@@ -377,6 +424,19 @@ activation(
     straight=True,
     method=True,
     public=True,
+    doc="""Each element whose absolute value is above `lambd`, 0 in place of the others.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        lambd: the bound.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> gw.hardshrink(gw.tensor([-1.0, 0.3, 2.0]))
+        tensor([-1.,  0.,  2.])
+    """,
 )
 activation(
     "softshrink(Tensor input, float lambd=0.5)",
@@ -405,12 +465,49 @@ define(
     method=False,
     public=False,
 )
-define("prelu(Tensor input, Tensor weight)", Kind.COMPOSITE, decompose=_prelu_decompose)
+define(
+    "prelu(Tensor input, Tensor weight)",
+    Kind.COMPOSITE,
+    decompose=_prelu_decompose,
+    doc="""Leaky relu of a learned slope, `y = x` for `x > 0`, else `weight x`.
+
+    The definition is that of He et al., "Delving deep into rectifiers", 2015.
+
+    Args:
+        input: a floating-point tensor of shape [N, C, ...] or any other.
+        weight: a tensor of the dtype of `input` with one element, or of shape [C].
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `weight` has another dtype, more than one dim, or not 1 or C elements.
+
+    Example:
+        >>> gw.prelu(gw.tensor([-2.0, 3.0]), gw.tensor(0.25))
+        tensor([-0.5000,  3.0000])
+    """,
+)
 define(
     "rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False)",
     Kind.COMPOSITE,
     decompose=_rrelu_decompose,
     method=False,
+    doc="""Leaky relu of random slope, `y = x` for `x > 0`, else `a x`.
+
+    In training `a` is drawn for each element from [lower, upper), else it is their mean.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        lower, upper: the bounds of the slope.
+        training: whether the slope is drawn.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `lower` is above `upper`, or one of them is not finite.
+
+    Example:
+        >>> gw.rrelu(gw.tensor([-1.0, 1.0]), 0.1, 0.3)
+        tensor([-0.2000,  1.0000])
+    """,
 )
 internal("glu(Tensor input, Dim dim=-1)", Kind.COMPOSITE, decompose=_glu_decompose)
 inplace(
