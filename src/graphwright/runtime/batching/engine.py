@@ -143,8 +143,10 @@ def _write(op: Op, args: Args, tensors: list[BatchedTensor]) -> Any:
     return target
 
 
-_RANDOM = frozenset(
-    {"activations.dropout", "random.draws", "random.gamma", "random.inplace"})
+_RANDOM = frozenset({
+    "activations.dropout", "random.distributions", "random.draws", "random.gamma",
+    "random.inplace",
+})
 
 
 def draw(op: Op, args: Args) -> Any:

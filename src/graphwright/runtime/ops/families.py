@@ -65,6 +65,7 @@ FAMILIES = (
     "products.linear",
     "products.scaled",
     "products.vectors",
+    "random.distributions",
     "random.draws",
     "random.gamma",
     "random.inplace",

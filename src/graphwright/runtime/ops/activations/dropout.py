@@ -186,7 +186,7 @@ for _name, _rule, _doc in (
 
         Raises:
             NotImplementedError: `input` is not a floating-point tensor and `train` holds.
-            RuntimeError: `p` is not in [0, 1], or `input` has less than two dims.
+            RuntimeError: `p` is not in [0, 1], or in training `input` has less than two dims.
 
         Example:
             >>> gw.feature_dropout(gw.ones(1, 3), 0.5, False)
@@ -229,7 +229,7 @@ for _name, _rule, _doc in (
 
         Raises:
             NotImplementedError: `input` is not a floating-point tensor and `train` holds.
-            RuntimeError: `p` is not in [0, 1], or `input` has less than two dims.
+            RuntimeError: `p` is not in [0, 1], or in training `input` has less than two dims.
 
         Example:
             >>> gw.feature_alpha_dropout(gw.ones(1, 3), 0.5, False)

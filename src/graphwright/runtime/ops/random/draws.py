@@ -2,7 +2,7 @@
 
 `rand` is the primitive: element i in row-major order is (word >> 8) * 2^-24 of Philox4x32-10;
 half types keep the leading bits that they can hold, so that 1 is never drawn. The others are
-made of it, but for `poisson` and `binomial`, which reject and therefore run eagerly.
+made of it, but for those of distributions.py that say otherwise.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation.fill import check_size, contiguous_spec, require_cpu
-from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.int_arguments import as_index, as_ints
-from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into, wrap
-from graphwright.runtime.ops.strides import contiguous_strides, preserved_strides
+from graphwright.runtime.ops.kernels import HALVES, wrap
+from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
-from graphwright.runtime.ops.value_checks import checked, inside
-from graphwright.runtime.ops.views.layouts import row_major
 from graphwright.runtime.symbolic.symint import hint_of
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype as DType
@@ -106,6 +103,24 @@ define(
     eager=_rand_eager,
     method=False,
     tags=("factory",),
+    doc="""Random numbers of the uniform distribution on [0, 1).
+
+    They are made of the words of Philox4x32-10 (Salmon et al., "Parallel random numbers", 2011).
+
+    Args:
+        size: the shape, as one sequence or as several integers.
+        generator: the generator that draws; the default one if None.
+        dtype: a floating-point or complex dtype; the default dtype if None.
+        device: where the result is; the default device if None.
+
+    Raises:
+        NotImplementedError: `dtype` is bool or an integer dtype.
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.rand(2, 3).shape
+        graphwright.Size([2, 3])
+    """,
 )
 define(
     "philox_uniform(Size size, dtype dtype, device? device, Tensor place, int index)",
@@ -150,6 +165,24 @@ define(
     decompose=_randn,
     method=False,
     tags=("factory",),
+    doc="""Random numbers of the standard normal distribution, by the transform of Box and Muller.
+
+    Of complex numbers, the variance of each part is 1/2.
+
+    Args:
+        size: the shape, as one sequence or as several integers.
+        generator: the generator that draws; the default one if None.
+        dtype: a floating-point or complex dtype; the default dtype if None.
+        device: where the result is; the default device if None.
+
+    Raises:
+        NotImplementedError: `dtype` is bool or an integer dtype.
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.randn(2, 3).shape
+        graphwright.Size([2, 3])
+    """,
 )
 
 
@@ -174,7 +207,7 @@ def _like(name: str) -> Any:
     return decompose
 
 
-for _name in ("rand", "randn"):
+for _name, _what in (("rand", "uniform numbers on [0, 1)"), ("randn", "standard normal numbers")):
     define(
         f"{_name}_like(Tensor input, *, Generator? generator=None, dtype? dtype=None, "
         "device? device=None)",
@@ -182,6 +215,21 @@ for _name in ("rand", "randn"):
         decompose=_like(_name),
         method=False,
         tags=("factory",),
+        doc=f"""Tensor of the shape of `input` with {_what}: see `{_name}`.
+
+        Args:
+            input: a tensor of any shape.
+            generator: the generator that draws; the default one if None.
+            dtype: a floating-point or complex dtype; that of `input` if None.
+            device: where the result is; the device of `input` if None.
+
+        Raises:
+            NotImplementedError: the dtype is bool or an integer one.
+
+        Example:
+            >>> gw.{_name}_like(gw.zeros(2, 3)).shape
+            graphwright.Size([2, 3])
+        """,
     )
 
 
@@ -383,6 +431,27 @@ define(
     decompose=_randint,
     method=False,
     tags=("factory",),
+    doc="""Random integers of the uniform distribution on [low, high).
+
+    The calls are `randint(high, size)` and `randint(low, high, size)`.
+
+    Args:
+        low: the least integer; 0 if it is not given.
+        high: the bound above, which is never drawn.
+        size: the shape, a sequence of integers.
+        generator: the generator that draws; the default one if None.
+        dtype: a real dtype that holds the bounds; int64 if None.
+        device: where the result is; the default device if None.
+
+    Raises:
+        NotImplementedError: `dtype` is complex.
+        RuntimeError: `low` is not below `high`, or the dtype does not hold the integers.
+        TypeError: there is no size, or a bound is not an integer.
+
+    Example:
+        >>> gw.randint(3, 4, (2,))
+        tensor([3, 3])
+    """,
 )
 define(
     "randint_like(Tensor input, object low=None, object high=None, *, dtype? dtype=None, "
@@ -391,6 +460,24 @@ define(
     decompose=_randint_like,
     method=False,
     tags=("factory",),
+    doc="""Tensor of the shape of `input` with random integers on [low, high): see `randint`.
+
+    Args:
+        input: a tensor of any shape.
+        low: the least integer; where it is given alone, the bound above.
+        high: the bound above, which is never drawn.
+        dtype: a real dtype that holds the bounds; that of `input` if None.
+        device: where the result is; the device of `input` if None.
+
+    Raises:
+        NotImplementedError: the dtype is complex.
+        RuntimeError: `low` is not below `high`, or the dtype does not hold the integers.
+        TypeError: there is no bound.
+
+    Example:
+        >>> gw.randint_like(gw.zeros(2), 3, 4)
+        tensor([3., 3.])
+    """,
 )
 define(
     "randperm(SymInt n, *, Generator? generator=None, dtype? dtype=None, device? device=None)",
@@ -399,179 +486,21 @@ define(
     eager=_randperm_eager,
     method=False,
     tags=("factory",),
+    doc="""Random permutation of the integers from 0 to n - 1.
+
+    Args:
+        n: the number of integers, at least 0.
+        generator: the generator that draws; the default one if None.
+        dtype: a dtype that holds n - 1; int64 if None.
+        device: where the result is; the default device if None.
+
+    Returns: a tensor of shape [n].
+
+    Raises:
+        RuntimeError: `n` is negative, or the dtype does not hold n - 1.
+
+    Example:
+        >>> gw.randperm(4).sort().values
+        tensor([0, 1, 2, 3])
+    """,
 )
-
-
-# -- distributions
-
-
-def _checked_std(std: Any) -> Any:
-    if isinstance(std, Tensor):
-        return checked(std, ops.ge(std, 0), "normal expects all elements of std >= 0.0")
-    if not std >= 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    return std
-
-
-def _normal(
-    mean: Any, std: Any, size: Any, generator: Any, dtype: Any, device: Any
-) -> Any:
-    """mean + std * randn, of the size given for numbers, else of the tensors' broadcast shape, in
-    the dtype of the first of them."""
-    std = _checked_std(std)
-    tensors = [v for v in (mean, std) if isinstance(v, Tensor)]
-    if not tensors:
-        if size is None:
-            raise TypeError("normal() received an invalid combination of arguments: no size")
-        values = ops.randn(size, generator=generator, dtype=dtype, device=device)
-        return ops.add(ops.mul(values, std), mean)
-    require_cpu("normal", device)
-    like = tensors[0] if len(tensors) == 1 else ops.add(mean, std)
-    dtype = tensors[0].dtype
-    values = ops.randn(
-        tuple(like.shape), generator=generator, dtype=like.dtype, device=like.device
-    )
-    found = ops.add(ops.mul(values, std), mean)
-    return found if found.dtype is dtype else ops.to_dtype(found, dtype)
-
-
-define(
-    "normal(Operand mean, Operand std=1.0, Size? size=None, *, Generator? generator=None, "
-    "dtype? dtype=None, device? device=None)",
-    Kind.COMPOSITE,
-    decompose=_normal,
-    method=False,
-    tags=("factory",),
-)
-
-
-def _check_probability(name: str, p: Any) -> None:
-    if not 0.0 <= p <= 1.0:
-        raise RuntimeError(f"{name} expects p to be in [0, 1], but got p={p}")
-
-
-def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
-    """1 with probability p, by default the input's own elements."""
-    if not input.dtype.is_floating_point:
-        raise NotImplementedError(
-            f"bernoulli: expected a floating point input, got {input.dtype}"
-        )
-    chances = input if p is None else p.item() if isinstance(p, Tensor) else p
-    if isinstance(chances, Tensor):
-        message = "Expected p_in >= 0 && p_in <= 1 to be true, but got false"
-        chances = checked(chances, inside(chances, 0, 1), message)
-    else:
-        _check_probability("bernoulli", chances)
-    values = ops.rand(
-        tuple(input.shape), generator=generator, dtype=dtypes.float32, device=input.device
-    )
-    return row_major(ops.to_dtype(ops.lt(values, chances), input.dtype))
-
-
-define(
-    "bernoulli(Tensor input, float? p=None, *, Generator? generator=None)",
-    Kind.COMPOSITE,
-    decompose=_bernoulli,
-)
-
-
-def _multinomial(input: Any, num_samples: int, replacement: bool, generator: Any) -> Any:
-    """Indices drawn with the rows of `input` as weights.
-
-    Without replacement the greatest of weight / exponential noise win; with it the cumulative
-    sums are searched for uniform numbers.
-    """
-    if input.ndim not in (1, 2):
-        raise RuntimeError(f"prob_dist must be 1 or 2 dim, got shape {list(input.shape)}")
-    if not input.dtype.is_floating_point:
-        raise RuntimeError(
-            f"multinomial only supports floating-point dtypes for input, got: {input.dtype}"
-        )
-    if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
-    if not replacement and num_samples > input.shape[-1]:
-        raise RuntimeError(
-            f"cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
-            f"{num_samples} of shape {list(input.shape)}"
-        )
-    message = "probability tensor contains either `inf`, `nan` or element < 0"
-    input = checked(input, ops.logical_and(ops.ge(input, 0), ops.isfinite(input)), message)
-    message = "invalid multinomial distribution (sum of probabilities <= 0)"
-    input = checked(input, ops.gt(ops.sum(input, -1, keepdim=True), 0), message)
-    weights = input if input.dtype not in HALVES else ops.to_dtype(input, dtypes.float32)
-    if replacement and num_samples > 1:
-        return _searched(weights, num_samples, generator)
-    noise = ops.rand(
-        tuple(input.shape), generator=generator, dtype=weights.dtype, device=input.device
-    )
-    noise = ops.clamp(ops.neg(ops.log1p(ops.neg(noise))), 2.0**-25, None)
-    return ops.topk(ops.div(weights, noise), num_samples, -1)[1]
-
-
-def _searched(weights: Any, count: int, generator: Any) -> Any:
-    sums = ops.cumsum(weights, -1)
-    sums = ops.div(sums, ops.narrow(sums, -1, sums.shape[-1] - 1, 1))
-    values = ops.rand(
-        (*weights.shape[:-1], count),
-        generator=generator,
-        dtype=weights.dtype,
-        device=weights.device,
-    )
-    return ops.searchsorted(sums, values, right=True)
-
-
-define(
-    "multinomial(Tensor input, SymInt num_samples, bool replacement=False, *, "
-    "Generator? generator=None)",
-    Kind.COMPOSITE,
-    decompose=_multinomial,
-)
-
-
-def drawn_by_numpy(name: str, like: Any, generator: Any, draw_counts: Any) -> Tensor:
-    """Numbers of NumPy's samplers, whose Philox is keyed with our seed and offset."""
-    bits = np.random.Philox(key=np.array(draw(generator), np.uint64))
-    try:
-        values = draw_counts(np.random.Generator(bits))
-    except ValueError as error:
-        raise RuntimeError(f"{name}: {error}") from error
-    out = allocate(like.shape, preserved_strides(like.shape, like.stride()), like.dtype)
-    copy_into(out, np.asarray(values))
-    return out
-
-
-def _poisson(input: Any, generator: Any) -> Tensor:
-    if not input.dtype.is_floating_point:
-        raise NotImplementedError(
-            f"poisson: expected a floating point input, got {input.dtype}"
-        )
-    rates = input._nd.astype(np.float64)
-    if not (rates >= 0).all():
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    return drawn_by_numpy("poisson", input, generator, lambda g: g.poisson(rates))
-
-
-def _binomial(count: Any, prob: Any, generator: Any) -> Tensor:
-    if not count.dtype.is_floating_point or count.dtype is not prob.dtype:
-        raise RuntimeError(
-            f"binomial: expected floating point inputs of one dtype, got {count.dtype} and "
-            f"{prob.dtype}"
-        )
-    require_dtype("binomial", count.dtype, halves=False)
-    counts, chances = np.broadcast_arrays(count._nd.astype(np.int64), prob._nd.astype(np.float64))
-    like = ops.add(count, prob)
-    return drawn_by_numpy("binomial", like, generator, lambda g: g.binomial(counts, chances))
-
-
-for _schema, _function in (
-    ("poisson(Tensor input, Generator? generator=None)", _poisson),
-    ("binomial(Tensor count, Tensor prob, Generator? generator=None)", _binomial),
-):
-    define(
-        _schema,
-        Kind.OTHER,
-        vjp=not_differentiable,
-        eager=_function,
-        method=False,
-        tags=("data_dependent",),
-    )

@@ -14,7 +14,7 @@ from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
-from graphwright.runtime.ops.random.draws import drawn_by_numpy
+from graphwright.runtime.ops.random.distributions import drawn_by_numpy
 from graphwright.runtime.ops.special.gamma import digamma
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import dtypes

@@ -124,20 +124,189 @@ def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
     return ops.copy_(input, ops.lt(values, p))
 
 
-_FILLS: tuple[tuple[str, Callable[..., Any]], ...] = (
-    ("uniform_(Tensor input, float from_=0.0, float to=1.0, *, {})", _uniform),
-    ("normal_(Tensor input, float mean=0.0, float std=1.0, *, {})", _normal),
-    ("log_normal_(Tensor input, float mean=1.0, float std=2.0, *, {})", _log_normal),
-    ("exponential_(Tensor input, float lambd=1.0, *, {})", _exponential),
-    ("cauchy_(Tensor input, float median=0.0, float sigma=1.0, *, {})", _cauchy),
-    ("geometric_(Tensor input, float p, *, {})", _geometric),
-    ("random_(Tensor input, object from_=..., object to=..., *, {})", _random),
-    ("bernoulli_(Tensor input, object p=0.5, *, {})", _bernoulli),
+_FILLS: tuple[tuple[str, Callable[..., Any], str], ...] = (
+    (
+        "uniform_(Tensor input, float from_=0.0, float to=1.0, *, {})",
+        _uniform,
+        """Fill with random numbers of the uniform distribution on [from_, to).
+
+        Args:
+            input: a floating-point or complex tensor of any shape.
+            from_: the lower bound, also by the name `from`.
+            to: the upper bound.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is of integers or bool.
+            RuntimeError: `from_` is above `to`, or the dtype does not hold the bounds.
+
+        Example:
+            >>> gw.empty(2).uniform_(3.0, 3.0)
+            tensor([3., 3.])
+        """,
+    ),
+    (
+        "normal_(Tensor input, float mean=0.0, float std=1.0, *, {})",
+        _normal,
+        """Fill with random numbers of a normal distribution, `mean + std * randn`.
+
+        Args:
+            input: a floating-point or complex tensor of any shape.
+            mean: the mean.
+            std: the standard deviation, at least 0.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is of integers or bool.
+            RuntimeError: `std` is negative.
+
+        Example:
+            >>> gw.empty(2).normal_(3.0, 0.0)
+            tensor([3., 3.])
+        """,
+    ),
+    (
+        "log_normal_(Tensor input, float mean=1.0, float std=2.0, *, {})",
+        _log_normal,
+        """Fill with random numbers whose logarithms are normally distributed.
+
+        Args:
+            input: a floating-point tensor of any shape.
+            mean: the mean of the logarithms.
+            std: the standard deviation of the logarithms, above 0.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+            RuntimeError: `std` is not above 0.
+
+        Example:
+            >>> gw.all(gw.empty(9).log_normal_() > 0)
+            tensor(True)
+        """,
+    ),
+    (
+        "exponential_(Tensor input, float lambd=1.0, *, {})",
+        _exponential,
+        """Fill with random numbers of the exponential distribution, `-log(1 - u) / lambd`.
+
+        Args:
+            input: a floating-point tensor of any shape.
+            lambd: the rate, above 0.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+            RuntimeError: `lambd` is not above 0.
+
+        Example:
+            >>> gw.all(gw.empty(9).exponential_() >= 0)
+            tensor(True)
+        """,
+    ),
+    (
+        "cauchy_(Tensor input, float median=0.0, float sigma=1.0, *, {})",
+        _cauchy,
+        """Fill with random numbers of a Cauchy distribution, `median + sigma tan(pi (u - 1/2))`.
+
+        Args:
+            input: a floating-point tensor of any shape.
+            median: the median.
+            sigma: the half width at half maximum, above 0.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+            RuntimeError: `sigma` is not above 0.
+
+        Example:
+            >>> gw.empty(2, 3).cauchy_().shape
+            graphwright.Size([2, 3])
+        """,
+    ),
+    (
+        "geometric_(Tensor input, float p, *, {})",
+        _geometric,
+        """Fill with random numbers of trials up to the first success, at least 1.
+
+        Args:
+            input: a tensor of integers or floating-point numbers.
+            p: the probability of success, above 0 and below 1.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is of bool or complex.
+            RuntimeError: `p` is not above 0 and below 1.
+
+        Example:
+            >>> gw.all(gw.empty(9).geometric_(0.5) >= 1)
+            tensor(True)
+        """,
+    ),
+    (
+        "random_(Tensor input, object from_=..., object to=..., *, {})",
+        _random,
+        """Fill with random integers of the uniform distribution on [from_, to).
+
+        Without bounds they are from 0 to the greatest integer that the dtype holds exactly.
+
+        Args:
+            input: a tensor of any real dtype.
+            from_: the least integer, also by the name `from`; given alone, the bound above.
+            to: the bound above, which is never drawn; None stands for all that the dtype holds.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            RuntimeError: the bounds cross, or the dtype does not hold the integers.
+            TypeError: a bound is not an integer.
+
+        Example:
+            >>> gw.empty(2).random_(3, 4)
+            tensor([3., 3.])
+        """,
+    ),
+    (
+        "bernoulli_(Tensor input, object p=0.5, *, {})",
+        _bernoulli,
+        """Fill with random 0 or 1, 1 with probability `p`.
+
+        Args:
+            input: a tensor of any real dtype.
+            p: a number between 0 and 1, or a floating-point tensor that broadcasts to `input`.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            RuntimeError: `p` is not between 0 and 1, or a tensor of another dtype or shape.
+
+        Example:
+            >>> gw.empty(2).bernoulli_(gw.tensor([0.0, 1.0]))
+            tensor([0., 1.])
+        """,
+    ),
 )
-for _schema, _function in _FILLS:
+for _schema, _function, _doc in _FILLS:
     define(
         _schema.format("Generator? generator=None"),
         Kind.COMPOSITE,
         decompose=_function,
         public=False,
+        doc=_doc,
     )
