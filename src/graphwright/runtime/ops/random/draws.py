@@ -105,7 +105,7 @@ define(
     tags=("factory",),
     doc="""Random numbers of the uniform distribution on [0, 1).
 
-    They are made of the words of Philox4x32-10 (Salmon et al., "Parallel random numbers", 2011).
+    They are made of words of Philox4x32-10: Salmon et al., "Parallel random numbers", 2011.
 
     Args:
         size: the shape, as one sequence or as several integers.
