@@ -444,6 +444,20 @@ activation(
     _hardshrink_backward,
     meta=_softshrink_meta,
     straight=True,
+    doc="""Each element moved towards 0 by `lambd`: `y = sign(x) max(|x| - lambd, 0)`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        lambd: the distance, at least 0.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `lambd` is negative or infinite.
+
+    Example:
+        >>> F.softshrink(gw.tensor([-1.0, 0.3, 2.0]))
+        tensor([-0.5000,  0.0000,  1.5000])
+    """,
 )
 define(
     "sloped(Tensor input, Tensor slope)",
@@ -509,7 +523,30 @@ define(
         tensor([-0.2000,  1.0000])
     """,
 )
-internal("glu(Tensor input, Dim dim=-1)", Kind.COMPOSITE, decompose=_glu_decompose)
+internal(
+    "glu(Tensor input, Dim dim=-1)",
+    Kind.COMPOSITE,
+    decompose=_glu_decompose,
+    doc="""Gated linear unit, `a * sigmoid(b)` for the halves a, b of `input` along a dim.
+
+    Dauphin et al., "Language modeling with gated convolutional networks", 2016.
+
+    Args:
+        input: a floating-point tensor with at least one dim.
+        dim: the dim that is halved, of even size.
+
+    Returns: a tensor of half the size in `dim`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: the size of `dim` is odd, or `input` has no dims.
+
+    Example:
+        >>> F.glu(gw.tensor([1.0, 2.0, 0.0, 0.0]))
+        tensor([0.5000, 1.0000])
+    """,
+)
 inplace(
     "leaky_relu_(Tensor input, float negative_slope=0.01)",
     "elu_(Tensor input, float alpha=1.0)",

@@ -108,13 +108,59 @@ activation(
     _gelu_decompose,
     _gelu_backward,
     meta=_gelu_meta,
+    doc="""Gaussian error linear unit, `y = x Phi(x)`, Phi the standard normal distribution.
+
+    Hendrycks and Gimpel, "Gaussian error linear units", 2016.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        approximate: "none", or "tanh" for `x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))`.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `approximate` has another value.
+
+    Example:
+        >>> F.gelu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.1587,  0.0000,  0.8413])
+    """,
 )
 activation("silu(Tensor input)", _silu_decompose, _silu_backward)
 activation(
     "softplus(Tensor input, float beta=1.0, float threshold=20.0)",
     _softplus_decompose,
     _softplus_backward,
+    doc="""Smooth relu, `y = log(1 + e^(beta x)) / beta`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        beta: the steepness.
+        threshold: where `beta x` is above it, `y` is `x`.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> F.softplus(gw.tensor([0.0, 1.0]))
+        tensor([0.6931, 1.3133])
+    """,
 )
-activation("logsigmoid(Tensor input)", _logsigmoid_decompose, _logsigmoid_backward)
+activation(
+    "logsigmoid(Tensor input)",
+    _logsigmoid_decompose,
+    _logsigmoid_backward,
+    doc="""Logarithm of the logistic function, `y = -log(1 + e^(-x))`, without overflow.
+
+    Args:
+        input: a floating-point tensor of any shape.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> F.logsigmoid(gw.tensor([0.0, 1.0]))
+        tensor([-0.6931, -0.3133])
+    """,
+)
 activation("mish(Tensor input)", _mish_decompose, _mish_backward)
 inplace("silu_(Tensor input)", "mish_(Tensor input)")
