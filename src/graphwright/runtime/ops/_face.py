@@ -896,6 +896,24 @@ def _unsafe_view(input: Tensor, size: Sequence[int]) -> Any:
 
 
 def abs(input: Tensor, *, out: Any = None) -> Any:
+    """Absolute value of each element; of complex numbers `sqrt(re^2 + im^2)`.
+
+    The gradient at 0 is 0.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a tensor of the dtype of `input`; of complex numbers that of their parts.
+
+    Raises:
+        NotImplementedError: `input` is of bool.
+
+    Example:
+        >>> gw.abs(gw.tensor([-1.0, 2.0]))
+        tensor([1., 2.])
+        >>> gw.abs(gw.tensor([3 + 4j]))
+        tensor([5.])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_abs, _bound, out)
@@ -903,10 +921,20 @@ def abs(input: Tensor, *, out: Any = None) -> Any:
 
 
 def abs_(input: Tensor) -> Any:
+    """In place: writes what `abs` gives into the tensor, and returns it."""
     return _dispatch(_abs_, (input,))
 
 
 def acos(input: Tensor, *, out: Any = None) -> Any:
+    """Inverse cosine in radians, from 0 to pi; nan for real numbers beyond -1 and 1.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.acos(gw.tensor([1.0, -1.0]))
+        tensor([0.0000, 3.1416])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_acos, _bound, out)
@@ -914,10 +942,20 @@ def acos(input: Tensor, *, out: Any = None) -> Any:
 
 
 def acos_(input: Tensor) -> Any:
+    """In place: writes what `acos` gives into the tensor, and returns it."""
     return _dispatch(_acos_, (input,))
 
 
 def acosh(input: Tensor, *, out: Any = None) -> Any:
+    """Inverse hyperbolic cosine, `y = log(x + sqrt(x^2 - 1))`; nan for real numbers below 1.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.acosh(gw.tensor([1.0, 2.0]))
+        tensor([0.0000, 1.3170])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_acosh, _bound, out)
@@ -925,6 +963,7 @@ def acosh(input: Tensor, *, out: Any = None) -> Any:
 
 
 def acosh_(input: Tensor) -> Any:
+    """In place: writes what `acosh` gives into the tensor, and returns it."""
     return _dispatch(_acosh_, (input,))
 
 
@@ -1094,6 +1133,22 @@ def add(
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Sum, `input + alpha * other`, elementwise and broadcast; the operator `+`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+        alpha: the number that `other` is multiplied by.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast, or `alpha` is a float and the result of
+            integers.
+
+    Example:
+        >>> gw.add(gw.tensor([1, 2]), gw.tensor([3, 4]), alpha=10)
+        tensor([31, 42])
+    """
     if older:
         return number_first(_add, (input, other, *older), out)
     _bound = (input, other, alpha)
@@ -1103,6 +1158,7 @@ def add(
 
 
 def add_(input: Tensor, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+    """In place: writes what `add` gives into the tensor, and returns it."""
     if older:
         return number_first(_add_, (input, other, *older))
     return _dispatch(_add_, (input, other, alpha))
@@ -1146,6 +1202,22 @@ def addcdiv(
     value: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Sum with a quotient, `input + value * tensor1 / tensor2`, elementwise and broadcast.
+
+    Args:
+        input: the tensor that is added to.
+        tensor1, tensor2: tensors that broadcast with `input`.
+        value: the number that the quotient is multiplied by.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: `tensor1` and `tensor2` are of integers, or the shapes do not broadcast.
+
+    Example:
+        >>> gw.addcdiv(gw.tensor([1.0]), gw.tensor([2.0]), gw.tensor([4.0]), value=0.5)
+        tensor([1.2500])
+    """
     if older:
         return number_first(_addcdiv, (input, tensor1, tensor2, *older), out)
     _bound = (input, tensor1, tensor2, value)
@@ -1161,6 +1233,7 @@ def addcdiv_(
     *older: Any,
     value: Number = 1,
 ) -> Any:
+    """In place: writes what `addcdiv` gives into the tensor, and returns it."""
     if older:
         return number_first(_addcdiv_, (input, tensor1, tensor2, *older))
     return _dispatch(_addcdiv_, (input, tensor1, tensor2, value))
@@ -1174,6 +1247,23 @@ def addcmul(
     value: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Sum with a product, `input + value * tensor1 * tensor2`, elementwise and broadcast.
+
+    Args:
+        input: the tensor that is added to.
+        tensor1, tensor2: tensors that broadcast with `input`.
+        value: the number that the product is multiplied by.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: all tensors are of bool.
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> gw.addcmul(gw.tensor([1.0]), gw.tensor([2.0]), gw.tensor([4.0]), value=0.5)
+        tensor([5.])
+    """
     if older:
         return number_first(_addcmul, (input, tensor1, tensor2, *older), out)
     _bound = (input, tensor1, tensor2, value)
@@ -1189,6 +1279,7 @@ def addcmul_(
     *older: Any,
     value: Number = 1,
 ) -> Any:
+    """In place: writes what `addcmul` gives into the tensor, and returns it."""
     if older:
         return number_first(_addcmul_, (input, tensor1, tensor2, *older))
     return _dispatch(_addcmul_, (input, tensor1, tensor2, value))
@@ -1339,10 +1430,45 @@ def allclose(
     atol: float = 1e-08,
     equal_nan: bool = False,
 ) -> Any:
+    """Whether all elements of two tensors are close: see `isclose`.
+
+    Args:
+        input, other: tensors of one dtype that broadcast to one shape.
+        rtol: the tolerance relative to `other`, at least 0.
+        atol: the absolute tolerance, at least 0.
+        equal_nan: whether two nan are close.
+
+    Returns: a Python bool.
+
+    Raises:
+        RuntimeError: the dtypes differ, the shapes do not broadcast, a tolerance is negative.
+
+    Example:
+        >>> gw.allclose(gw.tensor([1.0, 2.0]), gw.tensor([1.000001, 2.0]))
+        True
+    """
     return _dispatch(_allclose, (input, other, rtol, atol, equal_nan))
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Any:
+    """Dropout that keeps mean and variance of activations that `selu` gives.
+
+    Dropped elements become the lower end of `selu`, then all are scaled and shifted to mean 0
+    and variance 1: Klambauer et al., "Self-normalizing neural networks", 2017.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        p: the probability to drop an element, between 0 and 1.
+        train: whether anything is dropped; `input` itself is returned if not.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor and `train` holds.
+        RuntimeError: `p` is not between 0 and 1.
+
+    Example:
+        >>> gw.alpha_dropout(gw.ones(1, 3), 0.5, False)
+        tensor([[1., 1., 1.]])
+    """
     return _dispatch(_alpha_dropout, (input, p, train))
 
 
@@ -1423,6 +1549,19 @@ def aminmax(
 
 
 def angle(input: Tensor, *, out: Any = None) -> Any:
+    """Angle of each element in the complex plane, in radians from -pi to pi.
+
+    It is 0 for real numbers that are not negative, pi for negative ones, nan for nan.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Returns: a tensor of the dtype of `input`; of complex numbers that of their parts.
+
+    Example:
+        >>> gw.angle(gw.tensor([1j, -1 + 0j]))
+        tensor([1.5708, 3.1416])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_angle, _bound, out)
@@ -1641,6 +1780,15 @@ def asgd_step_(
 
 
 def asin(input: Tensor, *, out: Any = None) -> Any:
+    """Inverse sine in radians, from -pi/2 to pi/2; nan for real numbers beyond -1 and 1.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.asin(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.5708])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_asin, _bound, out)
@@ -1648,10 +1796,20 @@ def asin(input: Tensor, *, out: Any = None) -> Any:
 
 
 def asin_(input: Tensor) -> Any:
+    """In place: writes what `asin` gives into the tensor, and returns it."""
     return _dispatch(_asin_, (input,))
 
 
 def asinh(input: Tensor, *, out: Any = None) -> Any:
+    """Inverse hyperbolic sine, `y = log(x + sqrt(x^2 + 1))`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.asinh(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8814])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_asinh, _bound, out)
@@ -1659,10 +1817,20 @@ def asinh(input: Tensor, *, out: Any = None) -> Any:
 
 
 def asinh_(input: Tensor) -> Any:
+    """In place: writes what `asinh` gives into the tensor, and returns it."""
     return _dispatch(_asinh_, (input,))
 
 
 def atan(input: Tensor, *, out: Any = None) -> Any:
+    """Inverse tangent in radians, from -pi/2 to pi/2.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.atan(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7854])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_atan, _bound, out)
@@ -1670,6 +1838,23 @@ def atan(input: Tensor, *, out: Any = None) -> Any:
 
 
 def atan2(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Angle of the point (`other`, `input`) in radians, from -pi to pi, broadcast.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.atan2(gw.tensor([1.0, 1.0]), gw.tensor([1.0, -1.0]))
+        tensor([0.7854, 2.3562])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_atan2, _bound, out)
@@ -1677,14 +1862,25 @@ def atan2(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def atan2_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `atan2` gives into the tensor, and returns it."""
     return _dispatch(_atan2_, (input, other))
 
 
 def atan_(input: Tensor) -> Any:
+    """In place: writes what `atan` gives into the tensor, and returns it."""
     return _dispatch(_atan_, (input,))
 
 
 def atanh(input: Tensor, *, out: Any = None) -> Any:
+    """Inverse hyperbolic tangent, `y = log((1 + x) / (1 - x)) / 2`; nan for real `|x| > 1`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.atanh(gw.tensor([0.0, 0.5]))
+        tensor([0.0000, 0.5493])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_atanh, _bound, out)
@@ -1692,6 +1888,7 @@ def atanh(input: Tensor, *, out: Any = None) -> Any:
 
 
 def atanh_(input: Tensor) -> Any:
+    """In place: writes what `atanh` gives into the tensor, and returns it."""
     return _dispatch(_atanh_, (input,))
 
 
@@ -1946,6 +2143,21 @@ def bernoulli(
     generator: Any = None,
     out: Any = None,
 ) -> Any:
+    """Random 0 or 1 of the Bernoulli distribution, 1 with the probability that is given.
+
+    Args:
+        input: a floating-point tensor of probabilities between 0 and 1.
+        p: one probability in place of the elements of `input`; those if None.
+        generator: the generator that draws; the default one if None.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: a probability is not between 0 and 1.
+
+    Example:
+        >>> gw.bernoulli(gw.tensor([0.0, 1.0]))
+        tensor([0., 1.])
+    """
     _bound = (input, p, generator)
     if out is not None:
         return with_out(_bernoulli, _bound, out)
@@ -1953,6 +2165,23 @@ def bernoulli(
 
 
 def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
+    """Fill with random 0 or 1, 1 with probability `p`.
+
+    Args:
+        input: a tensor of any real dtype.
+        p: a number between 0 and 1, or a floating-point tensor that broadcasts to `input`.
+        generator: the generator that draws; the default one if None.
+
+    Returns: `input`.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        RuntimeError: `p` is not between 0 and 1, or a tensor of another dtype or shape.
+
+    Example:
+        >>> gw.empty(2).bernoulli_(gw.tensor([0.0, 1.0]))
+        tensor([0., 1.])
+    """
     return _dispatch(_bernoulli_, (input, p, generator))
 
 
@@ -1986,10 +2215,44 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
+    """Random numbers of binomial distributions: successes among `count` trials.
+
+    Args:
+        count: a tensor of float32 or float64, the numbers of trials, at least 0.
+        prob: a tensor of the dtype of `count` that broadcasts with it, the probabilities.
+        generator: the generator that draws; the default one if None.
+
+    Returns: a tensor of whole numbers, of the broadcast shape and that dtype.
+
+    Raises:
+        NotImplementedError: the dtype is a half-precision one.
+        RuntimeError: the dtypes differ or are not floating-point; a number of trials or a
+            probability is out of range.
+
+    Example:
+        >>> gw.binomial(gw.tensor([10.0, 3.0]), gw.tensor([1.0, 0.0]))
+        tensor([10.,  0.])
+    """
     return _dispatch(_binomial, (count, prob, generator))
 
 
 def bitwise_and(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """And of the bits of integers, of bool logical and; broadcast; the operator `&`.
+
+    Args:
+        input, other: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is floating-point or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.bitwise_and(gw.tensor([5, 3]), 6)
+        tensor([4, 2])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_and, _bound, out)
@@ -1997,10 +2260,29 @@ def bitwise_and(input: Tensor | Number, other: Tensor | Number, *, out: Any = No
 
 
 def bitwise_and_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `bitwise_and` gives into the tensor, and returns it."""
     return _dispatch(_bitwise_and_, (input, other))
 
 
 def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Bits of `input` shifted left by `other` places, broadcast; the operator `<<`.
+
+    It is `input * 2^other` modulo the range of the dtype; 0 where `other` is negative.
+
+    Args:
+        input, other: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool, floating-point or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.bitwise_left_shift(gw.tensor([1, 3]), 2)
+        tensor([ 4, 12])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_left_shift, _bound, out)
@@ -2008,10 +2290,23 @@ def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number, *, out: A
 
 
 def bitwise_left_shift_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `bitwise_left_shift` gives into the tensor, and returns it."""
     return _dispatch(_bitwise_left_shift_, (input, other))
 
 
 def bitwise_not(input: Tensor, *, out: Any = None) -> Any:
+    """Each integer with all its bits inverted, logical not of bool; the operator `~`.
+
+    Args:
+        input: a tensor of any shape.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is floating-point or complex.
+
+    Example:
+        >>> gw.bitwise_not(gw.tensor([0, 5]))
+        tensor([-1, -6])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_bitwise_not, _bound, out)
@@ -2019,10 +2314,27 @@ def bitwise_not(input: Tensor, *, out: Any = None) -> Any:
 
 
 def bitwise_not_(input: Tensor) -> Any:
+    """In place: writes what `bitwise_not` gives into the tensor, and returns it."""
     return _dispatch(_bitwise_not_, (input,))
 
 
 def bitwise_or(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Or of the bits of integers, of bool logical or; broadcast; the operator `|`.
+
+    Args:
+        input, other: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is floating-point or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.bitwise_or(gw.tensor([5, 3]), 6)
+        tensor([7, 7])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_or, _bound, out)
@@ -2030,10 +2342,29 @@ def bitwise_or(input: Tensor | Number, other: Tensor | Number, *, out: Any = Non
 
 
 def bitwise_or_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `bitwise_or` gives into the tensor, and returns it."""
     return _dispatch(_bitwise_or_, (input, other))
 
 
 def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Bits of `input` shifted right by `other` places, broadcast; the operator `>>`.
+
+    It is `floor(input / 2^other)`.
+
+    Args:
+        input, other: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool, floating-point or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.bitwise_right_shift(gw.tensor([9, -9]), 1)
+        tensor([ 4, -5])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_right_shift, _bound, out)
@@ -2041,10 +2372,27 @@ def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number, *, out: 
 
 
 def bitwise_right_shift_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `bitwise_right_shift` gives into the tensor, and returns it."""
     return _dispatch(_bitwise_right_shift_, (input, other))
 
 
 def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Exclusive or of the bits of integers, of bool logical xor; broadcast; the operator `^`.
+
+    Args:
+        input, other: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is floating-point or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.bitwise_xor(gw.tensor([5, 3]), 6)
+        tensor([3, 5])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_xor, _bound, out)
@@ -2052,6 +2400,7 @@ def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Any = No
 
 
 def bitwise_xor_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `bitwise_xor` gives into the tensor, and returns it."""
     return _dispatch(_bitwise_xor_, (input, other))
 
 
@@ -2144,6 +2493,24 @@ def cauchy_(
     *,
     generator: Any = None,
 ) -> Any:
+    """Fill with random numbers of a Cauchy distribution, `median + sigma tan(pi (u - 1/2))`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        median: the median.
+        sigma: the half width at half maximum, above 0.
+        generator: the generator that draws; the default one if None.
+
+    Returns: `input`.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `sigma` is not above 0.
+
+    Example:
+        >>> gw.empty(2, 3).cauchy_().shape
+        graphwright.Size([2, 3])
+    """
     return _dispatch(_cauchy_, (input, median, sigma, generator))
 
 
@@ -2152,6 +2519,20 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
 
 
 def ceil(input: Tensor, *, out: Any = None) -> Any:
+    """Least integer that is at least each element; integers are unchanged.
+
+    The gradient is zero.
+
+    Args:
+        input: a tensor of any shape.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is bool or complex.
+
+    Example:
+        >>> gw.ceil(gw.tensor([1.5, -0.5]))
+        tensor([2., -0.])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_ceil, _bound, out)
@@ -2159,14 +2540,33 @@ def ceil(input: Tensor, *, out: Any = None) -> Any:
 
 
 def ceil_(input: Tensor) -> Any:
+    """In place: writes what `ceil` gives into the tensor, and returns it."""
     return _dispatch(_ceil_, (input,))
 
 
 def celu(input: Tensor, alpha: float = 1.0) -> Any:
+    """Continuously differentiable elu, `y = x` for `x > 0`, else `alpha (e^(x / alpha) - 1)`.
+
+    The definition is that of Barron, "Continuously differentiable exponential linear units",
+    2017.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        alpha: the scale, not 0.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `alpha` is 0.
+
+    Example:
+        >>> gw.celu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.6321,  0.0000,  1.0000])
+    """
     return _dispatch(_celu, (input, alpha))
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Any:
+    """In place: writes what `celu` gives into the tensor, and returns it."""
     return _dispatch(_celu_, (input, alpha))
 
 
@@ -2226,6 +2626,27 @@ def clamp(
     *,
     out: Any = None,
 ) -> Any:
+    """Each element, but at least `min` and at most `max`: `y = min(max(x, min), max)`.
+
+    Where the bounds cross, the result is `max`. Gradients go to `input` where it is between the
+    bounds, else to a bound that is a tensor.
+
+    Args:
+        input: a tensor of any shape.
+        min: the lower bound, a number or a tensor that broadcasts with `input`; none if None.
+        max: the upper bound, in the same way.
+
+    Returns: a tensor of the broadcast shape, in the dtype promoted with the bounds.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex, or bool with a number as bound.
+        RuntimeError: both bounds are None, or the shapes do not broadcast.
+        TypeError: one bound is a number, the other a tensor with dims.
+
+    Example:
+        >>> gw.clamp(gw.tensor([-2.0, 0.5, 3.0]), 0, 1)
+        tensor([0.0000, 0.5000, 1.0000])
+    """
     _bound = (input, min, max)
     if out is not None:
         return with_out(_clamp, _bound, out)
@@ -2237,10 +2658,27 @@ def clamp_(
     min: Tensor | Number | None = None,
     max: Tensor | Number | None = None,
 ) -> Any:
+    """In place: writes what `clamp` gives into the tensor, and returns it."""
     return _dispatch(_clamp_, (input, min, max))
 
 
 def clamp_max(input: Tensor, max: Tensor | Number, *, out: Any = None) -> Any:
+    """Each element, but at most `max`: `y = min(x, max)`, broadcast.
+
+    Args:
+        input: a tensor of any shape.
+        max: the upper bound, a number or a tensor that broadcasts with `input`.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex, or bool with a number as bound.
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> gw.clamp_max(gw.tensor([-1.0, 2.0]), 1.5)
+        tensor([-1.0000,  1.5000])
+    """
     _bound = (input, max)
     if out is not None:
         return with_out(_clamp_max, _bound, out)
@@ -2248,10 +2686,27 @@ def clamp_max(input: Tensor, max: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def clamp_max_(input: Tensor, max: Tensor | Number) -> Any:
+    """In place: writes what `clamp_max` gives into the tensor, and returns it."""
     return _dispatch(_clamp_max_, (input, max))
 
 
 def clamp_min(input: Tensor, min: Tensor | Number, *, out: Any = None) -> Any:
+    """Each element, but at least `min`: `y = max(x, min)`, broadcast.
+
+    Args:
+        input: a tensor of any shape.
+        min: the lower bound, a number or a tensor that broadcasts with `input`.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex, or bool with a number as bound.
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> gw.clamp_min(gw.tensor([-1.0, 2.0]), 0)
+        tensor([0., 2.])
+    """
     _bound = (input, min)
     if out is not None:
         return with_out(_clamp_min, _bound, out)
@@ -2259,10 +2714,24 @@ def clamp_min(input: Tensor, min: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def clamp_min_(input: Tensor, min: Tensor | Number) -> Any:
+    """In place: writes what `clamp_min` gives into the tensor, and returns it."""
     return _dispatch(_clamp_min_, (input, min))
 
 
 def clone(input: Tensor, *, memory_format: Any = None) -> Any:
+    """Copy of a tensor in memory of its own, through which gradients flow.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        memory_format: the order of dims in memory; that of `input` if None.
+
+    Example:
+        >>> x = gw.zeros(2)
+        >>> y = gw.clone(x)
+        >>> y[0] = 1.0
+        >>> x, y
+        (tensor([0., 0.]), tensor([1., 0.]))
+    """
     if memory_format is not None:
         return in_format("clone", _dispatch(_clone, (input,)), memory_format)
     return _dispatch(_clone, (input,))
@@ -2321,6 +2790,20 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> A
 
 
 def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Any:
+    """Complex numbers of the given parts, `real + i imag`, broadcast.
+
+    Args:
+        real, imag: tensors of one dtype, float32 or float64, that broadcast to one shape.
+
+    Returns: a complex64 or complex128 tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the dtypes differ or are others, or the shapes do not broadcast.
+
+    Example:
+        >>> gw.complex(gw.tensor([1.0]), gw.tensor([2.0]))
+        tensor([1.+2.j])
+    """
     _bound = (real, imag)
     if out is not None:
         return with_out(_complex, _bound, out)
@@ -2328,10 +2811,32 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Any:
 
 
 def conj(input: Tensor) -> Any:
+    """Complex conjugate of each element, computed rather than marked.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns: a tensor of the dtype of `input`; a real tensor itself.
+
+    Example:
+        >>> gw.conj(gw.tensor([3 + 4j]))
+        tensor([3.-4.j])
+    """
     return _dispatch(_conj, (input,))
 
 
 def conj_physical(input: Tensor, *, out: Any = None) -> Any:
+    """Complex conjugate of each element, computed rather than marked.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns: a tensor of the dtype of `input`; a real tensor itself.
+
+    Example:
+        >>> gw.conj_physical(gw.tensor([3 + 4j]))
+        tensor([3.-4.j])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_conj_physical, _bound, out)
@@ -2339,6 +2844,7 @@ def conj_physical(input: Tensor, *, out: Any = None) -> Any:
 
 
 def conj_physical_(input: Tensor) -> Any:
+    """In place: writes what `conj_physical` gives into the tensor, and returns it."""
     return _dispatch(_conj_physical_, (input,))
 
 
@@ -2570,6 +3076,26 @@ def copy_(input: Tensor, src: Tensor) -> Any:
 
 
 def copysign(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Absolute value of `input` with the sign of `other`, elementwise and broadcast.
+
+    The sign of -0.0 counts.
+
+    Args:
+        input: a tensor.
+        other: a tensor that broadcasts with `input`, or a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.copysign(gw.tensor([1.0, -2.0]), -3.0)
+        tensor([-1., -2.])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_copysign, _bound, out)
@@ -2577,6 +3103,7 @@ def copysign(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def copysign_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `copysign` gives into the tensor, and returns it."""
     return _dispatch(_copysign_, (input, other))
 
 
@@ -2585,6 +3112,15 @@ def corrcoef(input: Tensor) -> Any:
 
 
 def cos(input: Tensor, *, out: Any = None) -> Any:
+    """Cosine of each element, an angle in radians.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.cos(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.5403])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_cos, _bound, out)
@@ -2592,10 +3128,20 @@ def cos(input: Tensor, *, out: Any = None) -> Any:
 
 
 def cos_(input: Tensor) -> Any:
+    """In place: writes what `cos` gives into the tensor, and returns it."""
     return _dispatch(_cos_, (input,))
 
 
 def cosh(input: Tensor, *, out: Any = None) -> Any:
+    """Hyperbolic cosine, `y = (e^x + e^(-x)) / 2`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.cosh(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 1.5431])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_cosh, _bound, out)
@@ -2603,6 +3149,7 @@ def cosh(input: Tensor, *, out: Any = None) -> Any:
 
 
 def cosh_(input: Tensor) -> Any:
+    """In place: writes what `cosh` gives into the tensor, and returns it."""
     return _dispatch(_cosh_, (input,))
 
 
@@ -2812,6 +3359,18 @@ def cumulative_trapezoid(
 
 
 def deg2rad(input: Tensor, *, out: Any = None) -> Any:
+    """Degrees in radians, `y = x * pi / 180`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.deg2rad(gw.tensor([180, 90]))
+        tensor([3.1416, 1.5708])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_deg2rad, _bound, out)
@@ -2819,6 +3378,7 @@ def deg2rad(input: Tensor, *, out: Any = None) -> Any:
 
 
 def deg2rad_(input: Tensor) -> Any:
+    """In place: writes what `deg2rad` gives into the tensor, and returns it."""
     return _dispatch(_deg2rad_, (input,))
 
 
@@ -2943,6 +3503,20 @@ def diff(
 
 
 def digamma(input: Tensor, *, out: Any = None) -> Any:
+    """Derivative of `lgamma`, `y = gamma'(x) / gamma(x)`; -inf at 0, nan at -1, -2 ...
+
+    Computed by its recurrence and asymptotic series (DLMF 5.11.2).
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.digamma(gw.tensor([1.0, 2.0]))
+        tensor([-0.5772,  0.4228])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_digamma, _bound, out)
@@ -2950,6 +3524,7 @@ def digamma(input: Tensor, *, out: Any = None) -> Any:
 
 
 def digamma_(input: Tensor) -> Any:
+    """In place: writes what `digamma` gives into the tensor, and returns it."""
     return _dispatch(_digamma_, (input,))
 
 
@@ -2964,6 +3539,26 @@ def div(
     rounding_mode: str | None = None,
     out: Any = None,
 ) -> Any:
+    """Quotient, `input / other`, elementwise and broadcast; the operator `/`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+        rounding_mode: "floor" rounds the quotient down, "trunc" towards 0; not rounded if None.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype; without rounding, integers
+    and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: rounded quotients of bool or of complex numbers.
+        RuntimeError: the shapes do not broadcast; the mode has another name; an integer is
+            divided by zero with rounding.
+
+    Example:
+        >>> gw.div(gw.tensor([7, -7]), 2)
+        tensor([ 3.5000, -3.5000])
+        >>> gw.div(gw.tensor([7, -7]), 2, rounding_mode="floor")
+        tensor([ 3, -4])
+    """
     _bound = (input, other, rounding_mode)
     if out is not None:
         return with_out(_div, _bound, out)
@@ -2971,6 +3566,7 @@ def div(
 
 
 def div_(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Any:
+    """In place: writes what `div` gives into the tensor, and returns it."""
     return _dispatch(_div_, (input, other, rounding_mode))
 
 
@@ -2982,6 +3578,23 @@ def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Any:
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Any:
+    """Elements dropped at random: 0 with probability `p`, else `x / (1 - p)`.
+
+    Hinton et al., "Improving neural networks by preventing co-adaptation", 2012.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        p: the probability to drop an element, between 0 and 1.
+        train: whether anything is dropped; `input` itself is returned if not.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor and `train` holds.
+        RuntimeError: `p` is not between 0 and 1.
+
+    Example:
+        >>> gw.dropout(gw.ones(1, 3), 0.5, False)
+        tensor([[1., 1., 1.]])
+    """
     return _dispatch(_dropout, (input, p, train))
 
 
@@ -3158,6 +3771,22 @@ def empty_strided(
 
 
 def eq(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Whether two elements are equal, broadcast; the operator `==`.
+
+    Args:
+        input: a tensor.
+        other: a tensor that broadcasts with `input`, or a number.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.eq(gw.tensor([1, 2, 3]), 2)
+        tensor([False,  True, False])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_eq, _bound, out)
@@ -3165,14 +3794,38 @@ def eq(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def eq_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `eq` gives into the tensor, and returns it."""
     return _dispatch(_eq_, (input, other))
 
 
 def equal(input: Tensor, other: Tensor) -> Any:
+    """Whether two tensors have one shape and equal elements.
+
+    Args:
+        input, other: tensors; their dtypes may differ, and nan equals nothing.
+
+    Returns: a Python bool.
+
+    Example:
+        >>> gw.equal(gw.tensor([1.0, 2.0]), gw.tensor([1, 2]))
+        True
+    """
     return _dispatch(_equal, (input, other))
 
 
 def erf(input: Tensor, *, out: Any = None) -> Any:
+    """Error function, `y = 2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.erf(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8427])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_erf, _bound, out)
@@ -3180,10 +3833,23 @@ def erf(input: Tensor, *, out: Any = None) -> Any:
 
 
 def erf_(input: Tensor) -> Any:
+    """In place: writes what `erf` gives into the tensor, and returns it."""
     return _dispatch(_erf_, (input,))
 
 
 def erfc(input: Tensor, *, out: Any = None) -> Any:
+    """Complementary error function, `y = 1 - erf(x)`, accurate for large `x`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.erfc(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.1573])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_erfc, _bound, out)
@@ -3191,10 +3857,23 @@ def erfc(input: Tensor, *, out: Any = None) -> Any:
 
 
 def erfc_(input: Tensor) -> Any:
+    """In place: writes what `erfc` gives into the tensor, and returns it."""
     return _dispatch(_erfc_, (input,))
 
 
 def erfinv(input: Tensor, *, out: Any = None) -> Any:
+    """Inverse of the error function: `erf(y) = x`; inf at 1, nan beyond -1 and 1.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.erfinv(gw.tensor([0.0, 0.5]))
+        tensor([0.0000, 0.4769])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_erfinv, _bound, out)
@@ -3202,10 +3881,20 @@ def erfinv(input: Tensor, *, out: Any = None) -> Any:
 
 
 def erfinv_(input: Tensor) -> Any:
+    """In place: writes what `erfinv` gives into the tensor, and returns it."""
     return _dispatch(_erfinv_, (input,))
 
 
 def exp(input: Tensor, *, out: Any = None) -> Any:
+    """Exponential function of each element, `y = e^x`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.exp(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 2.7183])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_exp, _bound, out)
@@ -3213,6 +3902,15 @@ def exp(input: Tensor, *, out: Any = None) -> Any:
 
 
 def exp2(input: Tensor, *, out: Any = None) -> Any:
+    """Power of two, `y = 2^x`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.exp2(gw.tensor([1, 3]))
+        tensor([2., 8.])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_exp2, _bound, out)
@@ -3220,10 +3918,12 @@ def exp2(input: Tensor, *, out: Any = None) -> Any:
 
 
 def exp2_(input: Tensor) -> Any:
+    """In place: writes what `exp2` gives into the tensor, and returns it."""
     return _dispatch(_exp2_, (input,))
 
 
 def exp_(input: Tensor) -> Any:
+    """In place: writes what `exp` gives into the tensor, and returns it."""
     return _dispatch(_exp_, (input,))
 
 
@@ -3250,6 +3950,15 @@ def expand_copy(input: Tensor, size: Sequence[int], *, out: Any = None) -> Any:
 
 
 def expm1(input: Tensor, *, out: Any = None) -> Any:
+    """Exponential function minus 1, `y = e^x - 1`, accurate for small `x`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.expm1(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.7183])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_expm1, _bound, out)
@@ -3257,10 +3966,28 @@ def expm1(input: Tensor, *, out: Any = None) -> Any:
 
 
 def expm1_(input: Tensor) -> Any:
+    """In place: writes what `expm1` gives into the tensor, and returns it."""
     return _dispatch(_expm1_, (input,))
 
 
 def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    """Fill with random numbers of the exponential distribution, `-log(1 - u) / lambd`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        lambd: the rate, above 0.
+        generator: the generator that draws; the default one if None.
+
+    Returns: `input`.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `lambd` is not above 0.
+
+    Example:
+        >>> gw.all(gw.empty(9).exponential_() >= 0)
+        tensor(True)
+    """
     return _dispatch(_exponential_, (input, lambd, generator))
 
 
@@ -3286,6 +4013,23 @@ def eye(
 
 
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Any:
+    """Alpha dropout of whole channels: see `alpha_dropout`.
+
+    Dropped channels become the lower end of `selu`.
+
+    Args:
+        input: a floating-point tensor of shape [N, C, ...].
+        p: the probability to drop a channel, between 0 and 1.
+        train: whether anything is dropped; `input` itself is returned if not.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor and `train` holds.
+        RuntimeError: `p` is not in [0, 1], or in training `input` has less than two dims.
+
+    Example:
+        >>> gw.feature_alpha_dropout(gw.ones(1, 3), 0.5, False)
+        tensor([[1., 1., 1.]])
+    """
     return _dispatch(_feature_alpha_dropout, (input, p, train))
 
 
@@ -3294,6 +4038,23 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Any:
 
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Any:
+    """Channels dropped at random: all 0 with probability `p`, else divided by `1 - p`.
+
+    Tompson et al., "Efficient object localization using convolutional networks", 2015.
+
+    Args:
+        input: a floating-point tensor of shape [N, C, ...].
+        p: the probability to drop a channel, between 0 and 1.
+        train: whether anything is dropped; `input` itself is returned if not.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor and `train` holds.
+        RuntimeError: `p` is not in [0, 1], or in training `input` has less than two dims.
+
+    Example:
+        >>> gw.feature_dropout(gw.ones(1, 3), 0.5, False)
+        tensor([[1., 1., 1.]])
+    """
     return _dispatch(_feature_dropout, (input, p, train))
 
 
@@ -3798,6 +4559,21 @@ def flipud(input: Tensor) -> Any:
 
 
 def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Any = None) -> Any:
+    """Power computed in double precision, `input^exponent`, elementwise and broadcast.
+
+    Args:
+        input, exponent: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a float64 tensor of the broadcast shape, complex128 if an operand is complex.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.float_power(gw.tensor([1, 3]), 2)
+        tensor([1., 9.], dtype=graphwright.float64)
+    """
     _bound = (input, exponent)
     if out is not None:
         return with_out(_float_power, _bound, out)
@@ -3805,10 +4581,39 @@ def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Any =
 
 
 def float_power_(input: Tensor, exponent: Tensor | Number) -> Any:
+    """In-place `float_power`: each element becomes `input^exponent`.
+
+    Args:
+        input: a tensor of float64 or complex128.
+        exponent: a number, or a tensor that broadcasts to the shape of `input`.
+
+    Returns: `input`.
+
+    Raises:
+        RuntimeError: `input` has another dtype, or `exponent` does not broadcast to its shape.
+
+    Example:
+        >>> gw.tensor([1.0, 3.0], dtype=gw.float64).float_power_(2)
+        tensor([1., 9.], dtype=graphwright.float64)
+    """
     return _dispatch(_float_power_, (input, exponent))
 
 
 def floor(input: Tensor, *, out: Any = None) -> Any:
+    """Greatest integer that is at most each element; integers are unchanged.
+
+    The gradient is zero.
+
+    Args:
+        input: a tensor of any shape.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is bool or complex.
+
+    Example:
+        >>> gw.floor(gw.tensor([1.5, -1.5]))
+        tensor([ 1., -2.])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_floor, _bound, out)
@@ -3816,10 +4621,27 @@ def floor(input: Tensor, *, out: Any = None) -> Any:
 
 
 def floor_(input: Tensor) -> Any:
+    """In place: writes what `floor` gives into the tensor, and returns it."""
     return _dispatch(_floor_, (input,))
 
 
 def floor_divide(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Quotient rounded down, `floor(input / other)`, broadcast; the operator `//`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool or complex.
+        RuntimeError: the shapes do not broadcast; an integer is divided by zero; in backward,
+            always.
+
+    Example:
+        >>> gw.floor_divide(gw.tensor([7, -7]), 2)
+        tensor([ 3, -4])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_floor_divide, _bound, out)
@@ -3827,10 +4649,29 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number, *, out: Any = N
 
 
 def floor_divide_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `floor_divide` gives into the tensor, and returns it."""
     return _dispatch(_floor_divide_, (input, other))
 
 
 def fmax(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Greater of two elements, broadcast; where one is nan the other.
+
+    Where they are equal `input` has all of the gradient.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.fmax(gw.tensor([1.0, float("nan")]), gw.tensor([3.0, 4.0]))
+        tensor([3., 4.])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_fmax, _bound, out)
@@ -3838,6 +4679,24 @@ def fmax(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def fmin(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Lesser of two elements, broadcast; where one is nan the other.
+
+    Where they are equal `input` has all of the gradient.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.fmin(gw.tensor([1.0, float("nan")]), gw.tensor([3.0, 4.0]))
+        tensor([1., 4.])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_fmin, _bound, out)
@@ -3845,6 +4704,25 @@ def fmin(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def fmod(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Remainder of division, `input - other * trunc(input / other)`, broadcast.
+
+    It is 0 or has the sign of `input`. An integer divided by zero raises RuntimeError, a float
+    gives nan.
+
+    Args:
+        input: a tensor.
+        other: a tensor that broadcasts with `input`, or a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.fmod(gw.tensor([7, -7]), 3)
+        tensor([ 1, -1])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_fmod, _bound, out)
@@ -3852,10 +4730,23 @@ def fmod(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def fmod_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `fmod` gives into the tensor, and returns it."""
     return _dispatch(_fmod_, (input, other))
 
 
 def frac(input: Tensor, *, out: Any = None) -> Any:
+    """Fraction of each element, `x - trunc(x)`, of the sign of `x`.
+
+    Args:
+        input: a tensor of any shape.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is bool, integer or complex.
+
+    Example:
+        >>> gw.frac(gw.tensor([-1.5, 2.25]))
+        tensor([-0.5000,  0.2500])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_frac, _bound, out)
@@ -3863,6 +4754,7 @@ def frac(input: Tensor, *, out: Any = None) -> Any:
 
 
 def frac_(input: Tensor) -> Any:
+    """In place: writes what `frac` gives into the tensor, and returns it."""
     return _dispatch(_frac_, (input,))
 
 
@@ -3889,6 +4781,23 @@ def fractional_max_pool(
 
 
 def frexp(input: Tensor, *, out: Any = None) -> Any:
+    """Mantissa and exponent of each element: `input = mantissa * 2^exponent`.
+
+    The absolute value of the mantissa is in [0.5, 1), or 0 where the element is.
+
+    Args:
+        input: a floating-point tensor of any shape.
+
+    Returns: a named tuple (mantissa, exponent), of the dtype of `input` and of int32.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> mantissa, exponent = gw.frexp(gw.tensor([6.0, -0.5]))
+        >>> mantissa, exponent
+        (tensor([ 0.7500, -0.5000]), tensor([3, 0], dtype=graphwright.int32))
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_frexp, _bound, out)
@@ -3989,6 +4898,22 @@ def gaussian_nll_loss(
 
 
 def gcd(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Greatest common divisor of two integers, at least 0, broadcast; gcd(0, 0) is 0.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool, floating-point or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.gcd(gw.tensor([12, 5]), gw.tensor([18, 0]))
+        tensor([6, 5])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_gcd, _bound, out)
@@ -3996,10 +4921,28 @@ def gcd(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def gcd_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `gcd` gives into the tensor, and returns it."""
     return _dispatch(_gcd_, (input, other))
 
 
 def ge(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Whether `input >= other`, elementwise and broadcast; the operator `>=`.
+
+    Args:
+        input: a tensor.
+        other: a tensor that broadcasts with `input`, or a number.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.ge(gw.tensor([1, 2, 3]), 2)
+        tensor([False,  True,  True])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_ge, _bound, out)
@@ -4007,10 +4950,27 @@ def ge(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def ge_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `ge` gives into the tensor, and returns it."""
     return _dispatch(_ge_, (input, other))
 
 
 def gelu(input: Tensor, *, approximate: str = "none", out: Any = None) -> Any:
+    """Gaussian error linear unit, `y = x Phi(x)`, Phi the standard normal distribution.
+
+    Hendrycks and Gimpel, "Gaussian error linear units", 2016.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        approximate: "none", or "tanh" for `x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))`.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `approximate` has another value.
+
+    Example:
+        >>> F.gelu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.1587,  0.0000,  0.8413])
+    """
     _bound = (input, approximate)
     if out is not None:
         return with_out(_gelu, _bound, out)
@@ -4026,6 +4986,23 @@ def general_eigen(A: Tensor) -> Any:
 
 
 def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
+    """Fill with random numbers of trials up to the first success, at least 1.
+
+    Args:
+        input: a tensor of integers or floating-point numbers.
+        p: the probability of success, above 0 and below 1.
+        generator: the generator that draws; the default one if None.
+
+    Returns: `input`.
+
+    Raises:
+        NotImplementedError: `input` is of bool or complex.
+        RuntimeError: `p` is not above 0 and below 1.
+
+    Example:
+        >>> gw.all(gw.empty(9).geometric_(0.5) >= 1)
+        tensor(True)
+    """
     return _dispatch(_geometric_, (input, p, generator))
 
 
@@ -4037,6 +5014,25 @@ def geqrf(input: Tensor, *, out: Any = None) -> Any:
 
 
 def glu(input: Tensor, dim: int = -1, surplus: Any = ..., axis: Any = ...) -> Any:
+    """Gated linear unit, `a * sigmoid(b)` for the halves a, b of `input` along a dim.
+
+    Dauphin et al., "Language modeling with gated convolutional networks", 2016.
+
+    Args:
+        input: a floating-point tensor with at least one dim.
+        dim: the dim that is halved, of even size.
+
+    Returns: a tensor of half the size in `dim`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: the size of `dim` is odd, or `input` has no dims.
+
+    Example:
+        >>> F.glu(gw.tensor([1.0, 2.0, 0.0, 0.0]))
+        tensor([0.5000, 1.0000])
+    """
     if surplus is not ...:
         refuse_surplus("glu")
     if axis is not ...:
@@ -4147,6 +5143,23 @@ def grouped_product(
 
 
 def gt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Whether `input > other`, elementwise and broadcast; the operator `>`.
+
+    Args:
+        input: a tensor.
+        other: a tensor that broadcasts with `input`, or a number.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.gt(gw.tensor([1, 2, 3]), 2)
+        tensor([False, False,  True])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_gt, _bound, out)
@@ -4154,6 +5167,7 @@ def gt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def gt_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `gt` gives into the tensor, and returns it."""
     return _dispatch(_gt_, (input, other))
 
 
@@ -4206,6 +5220,19 @@ def hann_window(
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Any:
+    """Each element whose absolute value is above `lambd`, 0 in place of the others.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        lambd: the bound.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> gw.hardshrink(gw.tensor([-1.0, 0.3, 2.0]))
+        tensor([-1.,  0.,  2.])
+    """
     _bound = (input, lambd)
     if out is not None:
         return with_out(_hardshrink, _bound, out)
@@ -4253,6 +5280,20 @@ def hardtanh_backward(grad: Tensor, input: Tensor, min_val: float, max_val: floa
 
 
 def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Any:
+    """Step function: 0 for `x < 0` and nan, 1 for `x > 0`, `values` at 0; broadcast.
+
+    Args:
+        input: a tensor of any shape.
+        values: a tensor of the dtype of `input` that broadcasts with it.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        RuntimeError: the dtypes differ, or the shapes do not broadcast; in backward, always.
+
+    Example:
+        >>> gw.heaviside(gw.tensor([-1.0, 0.0, 2.0]), gw.tensor(0.5))
+        tensor([0.0000, 0.5000, 1.0000])
+    """
     _bound = (input, values)
     if out is not None:
         return with_out(_heaviside, _bound, out)
@@ -4260,6 +5301,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Any:
 
 
 def heaviside_(input: Tensor, values: Tensor) -> Any:
+    """In place: writes what `heaviside` gives into the tensor, and returns it."""
     return _dispatch(_heaviside_, (input, values))
 
 
@@ -4345,6 +5387,22 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 
 def hypot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Hypotenuse, `sqrt(input^2 + other^2)`, elementwise and broadcast, without overflow.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool, integer or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.hypot(gw.tensor([3.0]), gw.tensor([4.0]))
+        tensor([5.])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_hypot, _bound, out)
@@ -4352,10 +5410,23 @@ def hypot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def hypot_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `hypot` gives into the tensor, and returns it."""
     return _dispatch(_hypot_, (input, other))
 
 
 def i0(input: Tensor, *, out: Any = None) -> Any:
+    """Modified Bessel function of the first kind and order 0 (DLMF 10.25).
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.i0(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 1.2661])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_i0, _bound, out)
@@ -4363,10 +5434,30 @@ def i0(input: Tensor, *, out: Any = None) -> Any:
 
 
 def i0_(input: Tensor) -> Any:
+    """In place: writes what `i0` gives into the tensor, and returns it."""
     return _dispatch(_i0_, (input,))
 
 
 def igamma(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Regularised lower incomplete gamma function `P(input, other)`, broadcast (DLMF 8.2.4).
+
+    It is the integral of `t^(a - 1) e^(-t) / gamma(a)` from 0 to `other`, a being `input`.
+    The gradient with respect to `input` raises NotImplementedError.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool, integer or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.igamma(gw.tensor([3.0]), gw.tensor([1.0]))
+        tensor([0.0803])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_igamma, _bound, out)
@@ -4374,10 +5465,30 @@ def igamma(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def igamma_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `igamma` gives into the tensor, and returns it."""
     return _dispatch(_igamma_, (input, other))
 
 
 def igammac(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Regularised upper incomplete gamma function `Q(input, other)`, broadcast (DLMF 8.2.4).
+
+    It is `1 - igamma(input, other)`. The gradient with respect to `input` raises
+    NotImplementedError.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool, integer or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.igammac(gw.tensor([3.0]), gw.tensor([1.0]))
+        tensor([0.9197])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_igammac, _bound, out)
@@ -4385,6 +5496,7 @@ def igammac(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def igammac_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `igammac` gives into the tensor, and returns it."""
     return _dispatch(_igammac_, (input, other))
 
 
@@ -4409,6 +5521,20 @@ def im2col(
 
 
 def imag(input: Tensor) -> Any:
+    """Imaginary part of each element.
+
+    Args:
+        input: a complex tensor of any shape.
+
+    Returns: a real view of `input`.
+
+    Raises:
+        RuntimeError: `input` is not complex.
+
+    Example:
+        >>> gw.imag(gw.tensor([3 + 4j]))
+        tensor([4.])
+    """
     return _dispatch(_imag, (input,))
 
 
@@ -4692,10 +5818,38 @@ def isclose(
     atol: float = 1e-08,
     equal_nan: bool = False,
 ) -> Any:
+    """Whether two elements are close: equal, or `|input - other| <= atol + rtol * |other|`.
+
+    Args:
+        input, other: tensors of one dtype that broadcast to one shape.
+        rtol: the tolerance relative to `other`, at least 0.
+        atol: the absolute tolerance, at least 0.
+        equal_nan: whether two nan are close.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the dtypes differ, the shapes do not broadcast, a tolerance is negative.
+
+    Example:
+        >>> gw.isclose(gw.tensor([1.0, 2.0]), gw.tensor([1.000001, 2.1]))
+        tensor([ True, False])
+    """
     return _dispatch(_isclose, (input, other, rtol, atol, equal_nan))
 
 
 def isfinite(input: Tensor) -> Any:
+    """Whether each element is neither infinite nor nan; of complex numbers, both parts.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a bool tensor of the shape of `input`.
+
+    Example:
+        >>> gw.isfinite(gw.tensor([1.0, float("inf")]))
+        tensor([ True, False])
+    """
     return _dispatch(_isfinite, (input,))
 
 
@@ -4714,14 +5868,50 @@ def isin(
 
 
 def isinf(input: Tensor) -> Any:
+    """Whether each element is inf or -inf; of complex numbers, whether a part is.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a bool tensor of the shape of `input`.
+
+    Example:
+        >>> gw.isinf(gw.tensor([1.0, float("-inf")]))
+        tensor([False,  True])
+    """
     return _dispatch(_isinf, (input,))
 
 
 def isnan(input: Tensor) -> Any:
+    """Whether each element is nan; of complex numbers, whether a part is.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a bool tensor of the shape of `input`.
+
+    Example:
+        >>> gw.isnan(gw.tensor([1.0, float("nan")]))
+        tensor([False,  True])
+    """
     return _dispatch(_isnan, (input,))
 
 
 def isneginf(input: Tensor, *, out: Any = None) -> Any:
+    """Whether each element is -inf.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a bool tensor of the shape of `input`.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.isneginf(gw.tensor([float("-inf"), float("inf")]))
+        tensor([ True, False])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_isneginf, _bound, out)
@@ -4729,6 +5919,20 @@ def isneginf(input: Tensor, *, out: Any = None) -> Any:
 
 
 def isposinf(input: Tensor, *, out: Any = None) -> Any:
+    """Whether each element is inf.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a bool tensor of the shape of `input`.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.isposinf(gw.tensor([float("-inf"), float("inf")]))
+        tensor([False,  True])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_isposinf, _bound, out)
@@ -4736,6 +5940,17 @@ def isposinf(input: Tensor, *, out: Any = None) -> Any:
 
 
 def isreal(input: Tensor) -> Any:
+    """Whether each element has the imaginary part 0, as all elements of real tensors have.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns: a bool tensor of the shape of `input`.
+
+    Example:
+        >>> gw.isreal(gw.tensor([1 + 0j, 1j]))
+        tensor([ True, False])
+    """
     return _dispatch(_isreal, (input,))
 
 
@@ -4911,6 +6126,22 @@ def layer_norm_gradients(
 
 
 def lcm(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Least common multiple of two integers, at least 0, broadcast; 0 where one of them is 0.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool, floating-point or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.lcm(gw.tensor([4, 5]), gw.tensor([6, 0]))
+        tensor([12,  0])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_lcm, _bound, out)
@@ -4918,10 +6149,28 @@ def lcm(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def lcm_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `lcm` gives into the tensor, and returns it."""
     return _dispatch(_lcm_, (input, other))
 
 
 def ldexp(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Product with a power of two, `input * 2^other`, elementwise and broadcast.
+
+    Args:
+        input: a tensor; integers and bool give the default dtype.
+        other: a tensor of exponents that broadcasts with `input`.
+
+    Returns: a tensor of the broadcast shape.
+
+    Raises:
+        NotImplementedError: `input` is floating-point and `other` of bool.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: one of them is a number.
+
+    Example:
+        >>> gw.ldexp(gw.tensor([1.0, 3.0]), gw.tensor([2, -1]))
+        tensor([4.0000, 1.5000])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_ldexp, _bound, out)
@@ -4929,6 +6178,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def ldexp_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `ldexp` gives into the tensor, and returns it."""
     return _dispatch(_ldexp_, (input, other))
 
 
@@ -4937,6 +6187,23 @@ def ldl_factors(A: Tensor, hermitian: bool, strict: bool) -> Any:
 
 
 def le(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Whether `input <= other`, elementwise and broadcast; the operator `<=`.
+
+    Args:
+        input: a tensor.
+        other: a tensor that broadcasts with `input`, or a number.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.le(gw.tensor([1, 2, 3]), 2)
+        tensor([ True,  True, False])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_le, _bound, out)
@@ -4944,6 +6211,7 @@ def le(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def le_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `le` gives into the tensor, and returns it."""
     return _dispatch(_le_, (input, other))
 
 
@@ -4960,6 +6228,25 @@ def leaky_relu_backward(grad: Tensor, input: Tensor, negative_slope: float) -> A
 
 
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None) -> Any:
+    """Linear interpolation, `input + weight * (end - input)`, elementwise and broadcast.
+
+    A weight of 1 gives `end` exactly.
+
+    Args:
+        input: a floating-point or complex tensor.
+        end: a tensor of the dtype of `input` that broadcasts with it.
+        weight: a number, or a tensor of that dtype; without dims, of any that casts to it.
+
+    Returns: a tensor of the broadcast shape, in the dtype of `input`.
+
+    Raises:
+        NotImplementedError: `input` is of integers or bool.
+        RuntimeError: the dtypes differ, or the shapes do not broadcast.
+
+    Example:
+        >>> gw.lerp(gw.tensor([0.0, 2.0]), gw.tensor([4.0, 4.0]), 0.25)
+        tensor([1.0000, 2.5000])
+    """
     _bound = (input, end, weight)
     if out is not None:
         return with_out(_lerp, _bound, out)
@@ -4967,10 +6254,25 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None
 
 
 def lerp_(input: Tensor, end: Tensor, weight: Tensor | Number) -> Any:
+    """In place: writes what `lerp` gives into the tensor, and returns it."""
     return _dispatch(_lerp_, (input, end, weight))
 
 
 def lgamma(input: Tensor, *, out: Any = None) -> Any:
+    """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2 ...
+
+    Computed by Stirling's series and Chebyshev polynomials (DLMF 5.11.1).
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.lgamma(gw.tensor([4.0, 0.5]))
+        tensor([1.7918, 0.5724])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_lgamma, _bound, out)
@@ -4978,6 +6280,7 @@ def lgamma(input: Tensor, *, out: Any = None) -> Any:
 
 
 def lgamma_(input: Tensor) -> Any:
+    """In place: writes what `lgamma` gives into the tensor, and returns it."""
     return _dispatch(_lgamma_, (input,))
 
 
@@ -5436,6 +6739,15 @@ def local_response_norm(
 
 
 def log(input: Tensor, *, out: Any = None) -> Any:
+    """Natural logarithm of each element; -inf at 0, nan for negative real numbers.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.log(gw.tensor([1.0, 2.0]))
+        tensor([0.0000, 0.6931])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_log, _bound, out)
@@ -5443,6 +6755,15 @@ def log(input: Tensor, *, out: Any = None) -> Any:
 
 
 def log10(input: Tensor, *, out: Any = None) -> Any:
+    """Logarithm to base 10; -inf at 0, nan for negative real numbers.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.log10(gw.tensor([1, 100]))
+        tensor([0., 2.])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_log10, _bound, out)
@@ -5450,10 +6771,20 @@ def log10(input: Tensor, *, out: Any = None) -> Any:
 
 
 def log10_(input: Tensor) -> Any:
+    """In place: writes what `log10` gives into the tensor, and returns it."""
     return _dispatch(_log10_, (input,))
 
 
 def log1p(input: Tensor, *, out: Any = None) -> Any:
+    """Natural logarithm of `1 + x`, accurate for small `x`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.log1p(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.6931])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_log1p, _bound, out)
@@ -5461,10 +6792,20 @@ def log1p(input: Tensor, *, out: Any = None) -> Any:
 
 
 def log1p_(input: Tensor) -> Any:
+    """In place: writes what `log1p` gives into the tensor, and returns it."""
     return _dispatch(_log1p_, (input,))
 
 
 def log2(input: Tensor, *, out: Any = None) -> Any:
+    """Logarithm to base 2; -inf at 0, nan for negative real numbers.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.log2(gw.tensor([1, 8]))
+        tensor([0., 3.])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_log2, _bound, out)
@@ -5472,10 +6813,12 @@ def log2(input: Tensor, *, out: Any = None) -> Any:
 
 
 def log2_(input: Tensor) -> Any:
+    """In place: writes what `log2` gives into the tensor, and returns it."""
     return _dispatch(_log2_, (input,))
 
 
 def log_(input: Tensor) -> Any:
+    """In place: writes what `log` gives into the tensor, and returns it."""
     return _dispatch(_log_, (input,))
 
 
@@ -5486,6 +6829,24 @@ def log_normal_(
     *,
     generator: Any = None,
 ) -> Any:
+    """Fill with random numbers whose logarithms are normally distributed.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        mean: the mean of the logarithms.
+        std: the standard deviation of the logarithms, above 0.
+        generator: the generator that draws; the default one if None.
+
+    Returns: `input`.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `std` is not above 0.
+
+    Example:
+        >>> gw.all(gw.empty(9).log_normal_() > 0)
+        tensor(True)
+    """
     return _dispatch(_log_normal_, (input, mean, std, generator))
 
 
@@ -5515,6 +6876,22 @@ def log_softmax_backward(grad: Tensor, out: Tensor, dim: Any = REQUIRED, axis: A
 
 
 def logaddexp(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Logarithm of a sum, `log(e^input + e^other)`, broadcast, without overflow.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool or integer.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.logaddexp(gw.tensor([0.0, 1000.0]), gw.tensor([0.0, 1000.0]))
+        tensor([6.9315e-01, 1.0007e+03])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_logaddexp, _bound, out)
@@ -5522,6 +6899,22 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def logaddexp2(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Logarithm to base 2 of a sum, `log2(2^input + 2^other)`, broadcast, without overflow.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool, integer or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.logaddexp2(gw.tensor([0.0, 1000.0]), gw.tensor([0.0, 1000.0]))
+        tensor([1.0000e+00, 1.0010e+03])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_logaddexp2, _bound, out)
@@ -5545,6 +6938,21 @@ def logdet(input: Tensor) -> Any:
 
 
 def logical_and(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Whether both elements are other than 0, broadcast.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.logical_and(gw.tensor([0, 1, 1]), gw.tensor([1, 0, 2]))
+        tensor([False, False,  True])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_logical_and, _bound, out)
@@ -5552,10 +6960,22 @@ def logical_and(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def logical_and_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `logical_and` gives into the tensor, and returns it."""
     return _dispatch(_logical_and_, (input, other))
 
 
 def logical_not(input: Tensor, *, out: Any = None) -> Any:
+    """Whether each element is 0 or False.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a bool tensor of the shape of `input`.
+
+    Example:
+        >>> gw.logical_not(gw.tensor([0, 2]))
+        tensor([ True, False])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_logical_not, _bound, out)
@@ -5563,10 +6983,26 @@ def logical_not(input: Tensor, *, out: Any = None) -> Any:
 
 
 def logical_not_(input: Tensor) -> Any:
+    """In place: writes what `logical_not` gives into the tensor, and returns it."""
     return _dispatch(_logical_not_, (input,))
 
 
 def logical_or(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Whether one or both elements are other than 0, broadcast.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.logical_or(gw.tensor([0, 1, 1]), gw.tensor([1, 0, 2]))
+        tensor([True, True, True])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_logical_or, _bound, out)
@@ -5574,10 +7010,26 @@ def logical_or(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def logical_or_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `logical_or` gives into the tensor, and returns it."""
     return _dispatch(_logical_or_, (input, other))
 
 
 def logical_xor(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Whether just one of two elements is other than 0, broadcast.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.logical_xor(gw.tensor([0, 1, 1]), gw.tensor([1, 0, 2]))
+        tensor([ True,  True, False])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_logical_xor, _bound, out)
@@ -5585,10 +7037,27 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def logical_xor_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `logical_xor` gives into the tensor, and returns it."""
     return _dispatch(_logical_xor_, (input, other))
 
 
 def logit(input: Tensor, eps: float | None = None, *, out: Any = None) -> Any:
+    """Log-odds of each probability, `y = log(z / (1 - z))`: the inverse of `sigmoid`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+        eps: `z` is `input` clamped to [eps, 1 - eps]; if None `z` is `input`, and `y` is nan
+            beyond [0, 1].
+
+    Raises:
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.logit(gw.tensor([0.5, 0.9]))
+        tensor([0.0000, 2.1972])
+        >>> gw.logit(gw.tensor([0.0, 1.0]), eps=0.1)
+        tensor([-2.1972,  2.1972])
+    """
     _bound = (input, eps)
     if out is not None:
         return with_out(_logit, _bound, out)
@@ -5596,6 +7065,7 @@ def logit(input: Tensor, eps: float | None = None, *, out: Any = None) -> Any:
 
 
 def logit_(input: Tensor, eps: float | None = None) -> Any:
+    """In place: writes what `logit` gives into the tensor, and returns it."""
     return _dispatch(_logit_, (input, eps))
 
 
@@ -5604,6 +7074,18 @@ def logit_backward(grad: Tensor, input: Tensor, eps: float | None) -> Any:
 
 
 def logsigmoid(input: Tensor, *, out: Any = None) -> Any:
+    """Logarithm of the logistic function, `y = -log(1 + e^(-x))`, without overflow.
+
+    Args:
+        input: a floating-point tensor of any shape.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> F.logsigmoid(gw.tensor([0.0, 1.0]))
+        tensor([-0.6931, -0.3133])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_logsigmoid, _bound, out)
@@ -5663,6 +7145,23 @@ def logsumexp(
 
 
 def lt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Whether `input < other`, elementwise and broadcast; the operator `<`.
+
+    Args:
+        input: a tensor.
+        other: a tensor that broadcasts with `input`, or a number.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.lt(gw.tensor([1, 2, 3]), 2)
+        tensor([ True, False, False])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_lt, _bound, out)
@@ -5670,6 +7169,7 @@ def lt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def lt_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `lt` gives into the tensor, and returns it."""
     return _dispatch(_lt_, (input, other))
 
 
@@ -5724,10 +7224,28 @@ def margin_ranking_loss(
 
 
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Any:
+    """Elements of `input`, replaced by `value` where the mask holds; broadcast.
+
+    Args:
+        input: a tensor of any shape.
+        mask: a bool tensor that broadcasts with `input`.
+        value: a number or a tensor without dims, converted to the dtype of `input`.
+
+    Returns: a tensor of the broadcast shape, in the dtype of `input`.
+
+    Raises:
+        RuntimeError: the mask is not of bool, the shapes do not broadcast, or the dtype of
+            `input` does not hold `value`.
+
+    Example:
+        >>> gw.masked_fill(gw.zeros(3), gw.tensor([True, False, True]), 2)
+        tensor([2., 0., 2.])
+    """
     return _dispatch(_masked_fill, (input, mask, value))
 
 
 def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | Number) -> Any:
+    """In place: writes what `masked_fill` gives into the tensor, and returns it."""
     return _dispatch(_masked_fill_, (input, mask, value))
 
 
@@ -5948,6 +7466,24 @@ def max_unpool(input: Tensor, indices: Tensor, output_size: Sequence[int], ndim:
 
 
 def maximum(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Greater of two elements, broadcast; nan where one of them is.
+
+    Where they are equal each has half of the gradient.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.maximum(gw.tensor([1, 5]), gw.tensor([3, 4]))
+        tensor([3, 5])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_maximum, _bound, out)
@@ -6063,6 +7599,24 @@ def min(
 
 
 def minimum(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Lesser of two elements, broadcast; nan where one of them is.
+
+    Where they are equal each has half of the gradient.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: an operand is a number.
+
+    Example:
+        >>> gw.minimum(gw.tensor([1, 5]), gw.tensor([3, 4]))
+        tensor([1, 4])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_minimum, _bound, out)
@@ -6139,6 +7693,20 @@ def msort(input: Tensor, *, out: Any = None) -> Any:
 
 
 def mul(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Product, `input * other`, elementwise and broadcast; the operator `*`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> gw.mul(gw.tensor([1, 2]), 0.5)
+        tensor([0.5000, 1.0000])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_mul, _bound, out)
@@ -6146,6 +7714,7 @@ def mul(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> A
 
 
 def mul_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `mul` gives into the tensor, and returns it."""
     return _dispatch(_mul_, (input, other))
 
 
@@ -6181,6 +7750,25 @@ def multinomial(
     generator: Any = None,
     out: Any = None,
 ) -> Any:
+    """Indices drawn at random with the elements of each row as weights.
+
+    Args:
+        input: a floating-point tensor of weights, of shape [n] or [m, n], of any sum above 0.
+        num_samples: the number of indices for each row.
+        replacement: whether an index may be drawn again.
+        generator: the generator that draws; the default one if None.
+
+    Returns: an int64 tensor of shape [num_samples] or [m, num_samples].
+
+    Raises:
+        RuntimeError: `input` has another dtype or number of dims; a weight is negative or not
+            finite, or all of a row are 0; `num_samples` is below 1, or above n without
+            replacement.
+
+    Example:
+        >>> gw.multinomial(gw.tensor([0.0, 2.0]), 3, replacement=True)
+        tensor([1, 1, 1])
+    """
     _bound = (input, num_samples, replacement, generator)
     if out is not None:
         return with_out(_multinomial, _bound, out)
@@ -6195,6 +7783,22 @@ def mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Any:
 
 
 def mvlgamma(input: Tensor, p: int, *, out: Any = None) -> Any:
+    """Logarithm of the multivariate gamma function of dimension `p` (DLMF 35.3).
+
+    It is `p (p - 1) / 4 log(pi)` and the sum of `lgamma(x - i / 2)` over i from 0 to p - 1.
+
+    Args:
+        input: a tensor of any shape; integers give the default dtype.
+        p: the dimension, at least 1.
+
+    Raises:
+        NotImplementedError: `input` is of bool or complex.
+        RuntimeError: `p` is below 1.
+
+    Example:
+        >>> gw.mvlgamma(gw.tensor([3.0]), 2)
+        tensor([1.5502])
+    """
     _bound = (input, p)
     if out is not None:
         return with_out(_mvlgamma, _bound, out)
@@ -6202,6 +7806,7 @@ def mvlgamma(input: Tensor, p: int, *, out: Any = None) -> Any:
 
 
 def mvlgamma_(input: Tensor, p: int) -> Any:
+    """In place: writes what `mvlgamma` gives into the tensor, and returns it."""
     return _dispatch(_mvlgamma_, (input, p))
 
 
@@ -6250,6 +7855,22 @@ def nan_to_num(
     *,
     out: Any = None,
 ) -> Any:
+    """Elements of `input`, those that are nan or infinite replaced by numbers.
+
+    Args:
+        input: a tensor of any shape; integers and bool are unchanged, of complex numbers both
+            parts are replaced.
+        nan: what replaces nan; 0 if None.
+        posinf: what replaces inf; the greatest number of the dtype if None.
+        neginf: what replaces -inf; the least number of the dtype if None.
+
+    Raises:
+        RuntimeError: `input` is complex and requires a gradient.
+
+    Example:
+        >>> gw.nan_to_num(gw.tensor([float("nan"), float("inf"), 1.0]), posinf=9.0)
+        tensor([0., 9., 1.])
+    """
     _bound = (input, nan, posinf, neginf)
     if out is not None:
         return with_out(_nan_to_num, _bound, out)
@@ -6262,6 +7883,7 @@ def nan_to_num_(
     posinf: float | None = None,
     neginf: float | None = None,
 ) -> Any:
+    """In place: writes what `nan_to_num` gives into the tensor, and returns it."""
     return _dispatch(_nan_to_num_, (input, nan, posinf, neginf))
 
 
@@ -6432,6 +8054,22 @@ def native_layer_norm(
 
 
 def ne(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Whether two elements differ, broadcast; the operator `!=`.
+
+    Args:
+        input: a tensor.
+        other: a tensor that broadcasts with `input`, or a number.
+
+    Returns: a bool tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.ne(gw.tensor([1, 2, 3]), 2)
+        tensor([ True, False,  True])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_ne, _bound, out)
@@ -6439,10 +8077,23 @@ def ne(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 
 def ne_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `ne` gives into the tensor, and returns it."""
     return _dispatch(_ne_, (input, other))
 
 
 def neg(input: Tensor, *, out: Any = None) -> Any:
+    """Negative of each element, `y = -x`; the operator `-`.
+
+    Args:
+        input: a tensor of any shape and any dtype but bool; unsigned integers wrap.
+
+    Raises:
+        RuntimeError: `input` is of bool.
+
+    Example:
+        >>> gw.neg(gw.tensor([1, -2]))
+        tensor([-1,  2])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_neg, _bound, out)
@@ -6450,10 +8101,26 @@ def neg(input: Tensor, *, out: Any = None) -> Any:
 
 
 def neg_(input: Tensor) -> Any:
+    """In place: writes what `neg` gives into the tensor, and returns it."""
     return _dispatch(_neg_, (input,))
 
 
 def nextafter(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Number next to `input` in the direction of `other` that its dtype holds, broadcast.
+
+    Args:
+        input, other: tensors that broadcast to one shape.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is not a floating-point one.
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> gw.nextafter(gw.tensor([1.0]), gw.tensor([2.0])) - 1
+        tensor([1.1921e-07])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_nextafter, _bound, out)
@@ -6461,6 +8128,7 @@ def nextafter(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def nextafter_(input: Tensor, other: Tensor) -> Any:
+    """In place: writes what `nextafter` gives into the tensor, and returns it."""
     return _dispatch(_nextafter_, (input, other))
 
 
@@ -6551,6 +8219,28 @@ def normal(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Random numbers of normal distributions, `mean + std * randn`.
+
+    Gradients flow to `mean` and `std`.
+
+    Args:
+        mean: a number or a tensor.
+        std: a number or a tensor that broadcasts with `mean`, at least 0.
+        size: the shape where both are numbers, else it is not read.
+        generator: the generator that draws; the default one if None.
+        dtype: the dtype where both are numbers; the default dtype if None.
+        device: where the result is; the default device if None.
+
+    Returns: a tensor of shape `size`, or of the broadcast shape and dtype of the first tensor.
+
+    Raises:
+        RuntimeError: a standard deviation is negative, or the shapes do not broadcast.
+        TypeError: both are numbers and there is no size.
+
+    Example:
+        >>> gw.normal(gw.zeros(2, 1), gw.ones(3)).shape
+        graphwright.Size([2, 3])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -6565,6 +8255,24 @@ def normal(
 
 
 def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    """Fill with random numbers of a normal distribution, `mean + std * randn`.
+
+    Args:
+        input: a floating-point or complex tensor of any shape.
+        mean: the mean.
+        std: the standard deviation, at least 0.
+        generator: the generator that draws; the default one if None.
+
+    Returns: `input`.
+
+    Raises:
+        NotImplementedError: `input` is of integers or bool.
+        RuntimeError: `std` is negative.
+
+    Example:
+        >>> gw.empty(2).normal_(3.0, 0.0)
+        tensor([3., 3.])
+    """
     return _dispatch(_normal_, (input, mean, std, generator))
 
 
@@ -6753,6 +8461,22 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
 
 
 def poisson(input: Tensor, generator: Any = None) -> Any:
+    """Random numbers of Poisson distributions with the rates that are given.
+
+    Args:
+        input: a floating-point tensor of rates, at least 0.
+        generator: the generator that draws; the default one if None.
+
+    Returns: a tensor of whole numbers, of the shape and dtype of `input`.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: a rate is negative or nan.
+
+    Example:
+        >>> gw.poisson(gw.tensor([0.0, 0.0]))
+        tensor([0., 0.])
+    """
     return _dispatch(_poisson, (input, generator))
 
 
@@ -6768,6 +8492,20 @@ def poisson_nll_loss(
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Any:
+    """Complex numbers of the given polar coordinates, `abs * e^(i angle)`, broadcast.
+
+    Args:
+        abs, angle: tensors of one dtype, float32 or float64, that broadcast; angles in radians.
+
+    Returns: a complex64 or complex128 tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: the dtypes differ or are others, or the shapes do not broadcast.
+
+    Example:
+        >>> gw.polar(gw.tensor([2.0]), gw.tensor([0.0]))
+        tensor([2.+0.j])
+    """
     _bound = (abs, angle)
     if out is not None:
         return with_out(_polar, _bound, out)
@@ -6775,6 +8513,20 @@ def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Any:
 
 
 def polygamma(n: int, input: Tensor, *, out: Any = None) -> Any:
+    """Derivative of order `n` of `digamma`, `(-1)^(n+1) n! zeta(n + 1, x)` (DLMF 25.11.12).
+
+    Args:
+        n: the order, at least 0; order 0 is `digamma` itself.
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        RuntimeError: `n` is negative.
+
+    Example:
+        >>> gw.polygamma(1, gw.tensor([1.0, 2.0]))
+        tensor([1.6449, 0.6449])
+    """
     _bound = (n, input)
     if out is not None:
         return with_out(_polygamma, _bound, out)
@@ -6782,6 +8534,18 @@ def polygamma(n: int, input: Tensor, *, out: Any = None) -> Any:
 
 
 def positive(input: Tensor) -> Any:
+    """The tensor itself; the operator `+` of one operand.
+
+    Args:
+        input: a tensor of any shape.
+
+    Raises:
+        RuntimeError: `input` is of bool.
+
+    Example:
+        >>> gw.positive(gw.tensor([-1, 2]))
+        tensor([-1,  2])
+    """
     return _dispatch(_positive, (input,))
 
 
@@ -6792,6 +8556,25 @@ def pow(
     *,
     out: Any = None,
 ) -> Any:
+    """Power, `input^exponent`, elementwise and broadcast; the operator `**`.
+
+    Args:
+        input, exponent: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype. Integers to negative
+    exponents in a tensor are rounded towards 0.
+
+    Raises:
+        NotImplementedError: the promoted dtype is bool.
+        RuntimeError: the shapes do not broadcast, or integers to a negative number as exponent.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.pow(gw.tensor([2.0, 3.0]), 2)
+        tensor([4., 9.])
+        >>> gw.pow(2, gw.tensor([1, 10]))
+        tensor([   2, 1024])
+    """
     if self is not ...:
         input = same_as("pow", "input", input, REQUIRED, "self", self)
     _bound = (input, exponent)
@@ -6801,6 +8584,7 @@ def pow(
 
 
 def pow_(input: Tensor, exponent: Tensor | Number) -> Any:
+    """In place: writes what `pow` gives into the tensor, and returns it."""
     return _dispatch(_pow_, (input, exponent))
 
 
@@ -6813,6 +8597,22 @@ def pow_number_(input: Tensor, exponent: Tensor) -> Any:
 
 
 def prelu(input: Tensor, weight: Tensor) -> Any:
+    """Leaky relu of a learned slope, `y = x` for `x > 0`, else `weight x`.
+
+    The definition is that of He et al., "Delving deep into rectifiers", 2015.
+
+    Args:
+        input: a floating-point tensor of shape [N, C, ...] or any other.
+        weight: a tensor of the dtype of `input` with one element, or of shape [C].
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `weight` has another dtype, more than one dim, or not 1 or C elements.
+
+    Example:
+        >>> gw.prelu(gw.tensor([-2.0, 3.0]), gw.tensor(0.25))
+        tensor([-0.5000,  3.0000])
+    """
     return _dispatch(_prelu, (input, weight))
 
 
@@ -6894,6 +8694,18 @@ def quantile(
 
 
 def rad2deg(input: Tensor, *, out: Any = None) -> Any:
+    """Radians in degrees, `y = x * 180 / pi`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.rad2deg(gw.tensor([1.0, 3.0]))
+        tensor([ 57.2958, 171.8873])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_rad2deg, _bound, out)
@@ -6901,6 +8713,7 @@ def rad2deg(input: Tensor, *, out: Any = None) -> Any:
 
 
 def rad2deg_(input: Tensor) -> Any:
+    """In place: writes what `rad2deg` gives into the tensor, and returns it."""
     return _dispatch(_rad2deg_, (input,))
 
 
@@ -6948,6 +8761,24 @@ def rand(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Random numbers of the uniform distribution on [0, 1).
+
+    They are made of words of Philox4x32-10: Salmon et al., "Parallel random numbers", 2011.
+
+    Args:
+        size: the shape, as one sequence or as several integers.
+        generator: the generator that draws; the default one if None.
+        dtype: a floating-point or complex dtype; the default dtype if None.
+        device: where the result is; the default device if None.
+
+    Raises:
+        NotImplementedError: `dtype` is bool or an integer dtype.
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.rand(2, 3).shape
+        graphwright.Size([2, 3])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -6969,6 +8800,21 @@ def rand_like(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor of the shape of `input` with uniform numbers on [0, 1): see `rand`.
+
+    Args:
+        input: a tensor of any shape.
+        generator: the generator that draws; the default one if None.
+        dtype: a floating-point or complex dtype; that of `input` if None.
+        device: where the result is; the device of `input` if None.
+
+    Raises:
+        NotImplementedError: the dtype is bool or an integer one.
+
+    Example:
+        >>> gw.rand_like(gw.zeros(2, 3)).shape
+        graphwright.Size([2, 3])
+    """
     if layout is not None or pin_memory:
         check_placement("rand_like", layout, pin_memory)
     if memory_format is not None:
@@ -6990,6 +8836,27 @@ def randint(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Random integers of the uniform distribution on [low, high).
+
+    The calls are `randint(high, size)` and `randint(low, high, size)`.
+
+    Args:
+        low: the least integer; 0 if it is not given.
+        high: the bound above, which is never drawn.
+        size: the shape, a sequence of integers.
+        generator: the generator that draws; the default one if None.
+        dtype: a real dtype that holds the bounds; int64 if None.
+        device: where the result is; the default device if None.
+
+    Raises:
+        NotImplementedError: `dtype` is complex.
+        RuntimeError: `low` is not below `high`, or the dtype does not hold the integers.
+        TypeError: there is no size, or a bound is not an integer.
+
+    Example:
+        >>> gw.randint(3, 4, (2,))
+        tensor([3, 3])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -7012,6 +8879,24 @@ def randint_like(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor of the shape of `input` with random integers on [low, high): see `randint`.
+
+    Args:
+        input: a tensor of any shape.
+        low: the least integer; where it is given alone, the bound above.
+        high: the bound above, which is never drawn.
+        dtype: a real dtype that holds the bounds; that of `input` if None.
+        device: where the result is; the device of `input` if None.
+
+    Raises:
+        NotImplementedError: the dtype is complex.
+        RuntimeError: `low` is not below `high`, or the dtype does not hold the integers.
+        TypeError: there is no bound.
+
+    Example:
+        >>> gw.randint_like(gw.zeros(2), 3, 4)
+        tensor([3., 3.])
+    """
     if layout is not None or pin_memory:
         check_placement("randint_like", layout, pin_memory)
     if memory_format is not None:
@@ -7031,6 +8916,24 @@ def randn(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Random numbers of the standard normal distribution, by the transform of Box and Muller.
+
+    Of complex numbers, the variance of each part is 1/2.
+
+    Args:
+        size: the shape, as one sequence or as several integers.
+        generator: the generator that draws; the default one if None.
+        dtype: a floating-point or complex dtype; the default dtype if None.
+        device: where the result is; the default device if None.
+
+    Raises:
+        NotImplementedError: `dtype` is bool or an integer dtype.
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.randn(2, 3).shape
+        graphwright.Size([2, 3])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -7052,6 +8955,21 @@ def randn_like(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor of the shape of `input` with standard normal numbers: see `randn`.
+
+    Args:
+        input: a tensor of any shape.
+        generator: the generator that draws; the default one if None.
+        dtype: a floating-point or complex dtype; that of `input` if None.
+        device: where the result is; the device of `input` if None.
+
+    Raises:
+        NotImplementedError: the dtype is bool or an integer one.
+
+    Example:
+        >>> gw.randn_like(gw.zeros(2, 3)).shape
+        graphwright.Size([2, 3])
+    """
     if layout is not None or pin_memory:
         check_placement("randn_like", layout, pin_memory)
     if memory_format is not None:
@@ -7068,6 +8986,27 @@ def random_(
     generator: Any = None,
     **words: Any,
 ) -> Any:
+    """Fill with random integers of the uniform distribution on [from_, to).
+
+    Without bounds they are from 0 to the greatest integer that the dtype holds exactly.
+
+    Args:
+        input: a tensor of any real dtype.
+        from_: the least integer, also by the name `from`; given alone, the bound above.
+        to: the bound above, which is never drawn; None stands for all that the dtype holds.
+        generator: the generator that draws; the default one if None.
+
+    Returns: `input`.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        RuntimeError: the bounds cross, or the dtype does not hold the integers.
+        TypeError: a bound is not an integer.
+
+    Example:
+        >>> gw.empty(2).random_(3, 4)
+        tensor([3., 3.])
+    """
     if words:
         from_ = by_word("random_", "from", from_, Ellipsis, words, to)
     return _dispatch(_random_, (input, from_, to, generator))
@@ -7106,6 +9045,23 @@ def randperm(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Random permutation of the integers from 0 to n - 1.
+
+    Args:
+        n: the number of integers, at least 0.
+        generator: the generator that draws; the default one if None.
+        dtype: a dtype that holds n - 1; int64 if None.
+        device: where the result is; the default device if None.
+
+    Returns: a tensor of shape [n].
+
+    Raises:
+        RuntimeError: `n` is negative, or the dtype does not hold n - 1.
+
+    Example:
+        >>> gw.randperm(4).sort().values
+        tensor([0, 1, 2, 3])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -7143,10 +9099,30 @@ def ravel(input: Tensor) -> Any:
 
 
 def real(input: Tensor) -> Any:
+    """Real part of each element.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns: a view of a complex tensor; a real tensor itself.
+
+    Example:
+        >>> gw.real(gw.tensor([3 + 4j]))
+        tensor([3.])
+    """
     return _dispatch(_real, (input,))
 
 
 def reciprocal(input: Tensor, *, out: Any = None) -> Any:
+    """Reciprocal of each element, `y = 1 / x`; inf at 0.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.reciprocal(gw.tensor([2, 4]))
+        tensor([0.5000, 0.2500])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_reciprocal, _bound, out)
@@ -7154,6 +9130,7 @@ def reciprocal(input: Tensor, *, out: Any = None) -> Any:
 
 
 def reciprocal_(input: Tensor) -> Any:
+    """In place: writes what `reciprocal` gives into the tensor, and returns it."""
     return _dispatch(_reciprocal_, (input,))
 
 
@@ -7200,10 +9177,25 @@ def recurrence_backward(
 
 
 def relu(input: Tensor) -> Any:
+    """Rectified linear unit, `y = max(x, 0)`.
+
+    The gradient is 0 for `x <= 0` and 1 above.
+
+    Args:
+        input: a tensor of any shape.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is bool or complex.
+
+    Example:
+        >>> gw.relu(gw.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
     return _dispatch(_relu, (input,))
 
 
 def relu_(input: Tensor) -> Any:
+    """In place: writes what `relu` gives into the tensor, and returns it."""
     return _dispatch(_relu_, (input,))
 
 
@@ -7212,6 +9204,24 @@ def relu_backward(grad: Tensor, input: Tensor) -> Any:
 
 
 def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Remainder of division, `input - other * floor(input / other)`; the operator `%`.
+
+    It is 0 or has the sign of `other`. An integer divided by zero raises RuntimeError, a float
+    gives nan.
+
+    Args:
+        input, other: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.remainder(gw.tensor([7, -7]), 3)
+        tensor([1, 2])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_remainder, _bound, out)
@@ -7219,6 +9229,7 @@ def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Any = None
 
 
 def remainder_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `remainder` gives into the tensor, and returns it."""
     return _dispatch(_remainder_, (input, other))
 
 
@@ -7340,10 +9351,34 @@ def reshape_as(input: Tensor, other: Tensor) -> Any:
 
 
 def resolve_conj(input: Tensor) -> Any:
+    """The tensor itself: conjugates are computed at once, never marked on a view.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Raises:
+        TypeError: `input` is not a tensor.
+
+    Example:
+        >>> gw.resolve_conj(gw.tensor([1, 2]))
+        tensor([1, 2])
+    """
     return _dispatch(_resolve_conj, (input,))
 
 
 def resolve_neg(input: Tensor) -> Any:
+    """The tensor itself: negatives are computed at once, never marked on a view.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Raises:
+        TypeError: `input` is not a tensor.
+
+    Example:
+        >>> gw.resolve_neg(gw.tensor([1, 2]))
+        tensor([1, 2])
+    """
     return _dispatch(_resolve_neg, (input,))
 
 
@@ -7419,6 +9454,23 @@ def rot90(input: Tensor, k: int = 1, dims: int | Sequence[int] = (0, 1)) -> Any:
 
 
 def round(input: Tensor, *, decimals: int = 0, out: Any = None) -> Any:
+    """Nearest integer of each element, or nearest multiple of `10^-decimals`; halves to even.
+
+    The gradient is zero.
+
+    Args:
+        input: a tensor of any shape; integers are unchanged.
+        decimals: how many decimal places to keep; negative ones round to tens, hundreds ...
+
+    Raises:
+        NotImplementedError: `input` is of bool or complex, or of integers with `decimals`.
+
+    Example:
+        >>> gw.round(gw.tensor([0.5, 1.5, 2.6]))
+        tensor([0., 2., 3.])
+        >>> gw.round(gw.tensor([1.234]), decimals=1)
+        tensor([1.2000])
+    """
     _bound = (input, decimals)
     if out is not None:
         return with_out(_round, _bound, out)
@@ -7426,6 +9478,7 @@ def round(input: Tensor, *, decimals: int = 0, out: Any = None) -> Any:
 
 
 def round_(input: Tensor, *, decimals: int = 0) -> Any:
+    """In place: writes what `round` gives into the tensor, and returns it."""
     return _dispatch(_round_, (input, decimals))
 
 
@@ -7464,6 +9517,23 @@ def rrelu(
     upper: float = 0.3333333333333333,
     training: bool = False,
 ) -> Any:
+    """Leaky relu of random slope, `y = x` for `x > 0`, else `a x`.
+
+    In training `a` is drawn for each element from [lower, upper), else it is their mean.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        lower, upper: the bounds of the slope.
+        training: whether the slope is drawn.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `lower` is above `upper`, or one of them is not finite.
+
+    Example:
+        >>> gw.rrelu(gw.tensor([-1.0, 1.0]), 0.1, 0.3)
+        tensor([-0.2000,  1.0000])
+    """
     return _dispatch(_rrelu, (input, lower, upper, training))
 
 
@@ -7473,10 +9543,20 @@ def rrelu_(
     upper: float = 0.3333333333333333,
     training: bool = False,
 ) -> Any:
+    """In place: writes what `rrelu` gives into the tensor, and returns it."""
     return _dispatch(_rrelu_, (input, lower, upper, training))
 
 
 def rsqrt(input: Tensor, *, out: Any = None) -> Any:
+    """Reciprocal of the square root, `y = 1 / sqrt(x)`; inf at 0.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.rsqrt(gw.tensor([4.0, 0.25]))
+        tensor([0.5000, 2.0000])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_rsqrt, _bound, out)
@@ -7484,10 +9564,28 @@ def rsqrt(input: Tensor, *, out: Any = None) -> Any:
 
 
 def rsqrt_(input: Tensor) -> Any:
+    """In place: writes what `rsqrt` gives into the tensor, and returns it."""
     return _dispatch(_rsqrt_, (input,))
 
 
 def rsub(input: Tensor, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+    """Reversed difference, `other - alpha * input`, elementwise and broadcast.
+
+    Args:
+        input: a tensor.
+        other: a number, or a tensor that broadcasts with `input`.
+        alpha: the number that `input` is multiplied by.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast, or an operand is of bool.
+        TypeError: `input` is a number.
+
+    Example:
+        >>> gw.rsub(gw.tensor([1, 2]), 10, alpha=2)
+        tensor([8, 6])
+    """
     if older:
         return number_behind(_rsub, "rsub", (input, other, *older))
     return _dispatch(_rsub, (input, other, alpha))
@@ -7946,10 +10044,26 @@ def select_scatter(
 
 
 def selu(input: Tensor) -> Any:
+    """Self-normalising activation, `y = s x` for `x > 0`, else `s a (e^x - 1)`.
+
+    a = 1.6732632 and s = 1.0507010 are of Klambauer et al., "Self-normalizing neural networks",
+    2017.
+
+    Args:
+        input: a floating-point tensor of any shape.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> gw.selu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-1.1113,  0.0000,  1.0507])
+    """
     return _dispatch(_selu, (input,))
 
 
 def selu_(input: Tensor) -> Any:
+    """In place: writes what `selu` gives into the tensor, and returns it."""
     return _dispatch(_selu_, (input,))
 
 
@@ -7987,6 +10101,15 @@ def sgd_step_(
 
 
 def sgn(input: Tensor, *, out: Any = None) -> Any:
+    """Direction of each element: `x / abs(x)` of complex numbers, `sign` of real ones; 0 at 0.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Example:
+        >>> gw.sgn(gw.tensor([3 + 4j, 0]))
+        tensor([0.6000+0.8000j, 0.0000+0.0000j])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_sgn, _bound, out)
@@ -7994,10 +10117,20 @@ def sgn(input: Tensor, *, out: Any = None) -> Any:
 
 
 def sgn_(input: Tensor) -> Any:
+    """In place: writes what `sgn` gives into the tensor, and returns it."""
     return _dispatch(_sgn_, (input,))
 
 
 def sigmoid(input: Tensor, *, out: Any = None) -> Any:
+    """Logistic function, `y = 1 / (1 + e^(-x))`, between 0 and 1.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.sigmoid(gw.tensor([0.0, 1.0]))
+        tensor([0.5000, 0.7311])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_sigmoid, _bound, out)
@@ -8005,6 +10138,7 @@ def sigmoid(input: Tensor, *, out: Any = None) -> Any:
 
 
 def sigmoid_(input: Tensor) -> Any:
+    """In place: writes what `sigmoid` gives into the tensor, and returns it."""
     return _dispatch(_sigmoid_, (input,))
 
 
@@ -8013,6 +10147,20 @@ def sigmoid_backward(grad: Tensor, output: Tensor) -> Any:
 
 
 def sign(input: Tensor, *, out: Any = None) -> Any:
+    """Sign of each element: -1, 0 or 1; 0 for nan.
+
+    The gradient is zero.
+
+    Args:
+        input: a tensor of any shape.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.sign(gw.tensor([-3.0, 0.0, 2.0]))
+        tensor([-1.,  0.,  1.])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_sign, _bound, out)
@@ -8020,6 +10168,7 @@ def sign(input: Tensor, *, out: Any = None) -> Any:
 
 
 def sign_(input: Tensor) -> Any:
+    """In place: writes what `sign` gives into the tensor, and returns it."""
     return _dispatch(_sign_, (input,))
 
 
@@ -8028,6 +10177,20 @@ def sign_and_log_det(A: Tensor) -> Any:
 
 
 def signbit(input: Tensor, *, out: Any = None) -> Any:
+    """Whether each element has a negative sign, which -0.0 has too.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a bool tensor of the shape of `input`.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.signbit(gw.tensor([-0.0, 1.0]))
+        tensor([ True, False])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_signbit, _bound, out)
@@ -8047,6 +10210,15 @@ def silu_backward(grad: Tensor, input: Tensor) -> Any:
 
 
 def sin(input: Tensor, *, out: Any = None) -> Any:
+    """Sine of each element, an angle in radians.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.sin(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8415])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_sin, _bound, out)
@@ -8054,10 +10226,20 @@ def sin(input: Tensor, *, out: Any = None) -> Any:
 
 
 def sin_(input: Tensor) -> Any:
+    """In place: writes what `sin` gives into the tensor, and returns it."""
     return _dispatch(_sin_, (input,))
 
 
 def sinc(input: Tensor, *, out: Any = None) -> Any:
+    """Normalised sinc function, `y = sin(pi x) / (pi x)`, 1 at 0.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.sinc(gw.tensor([0.0, 0.5]))
+        tensor([1.0000, 0.6366])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_sinc, _bound, out)
@@ -8065,6 +10247,7 @@ def sinc(input: Tensor, *, out: Any = None) -> Any:
 
 
 def sinc_(input: Tensor) -> Any:
+    """In place: writes what `sinc` gives into the tensor, and returns it."""
     return _dispatch(_sinc_, (input,))
 
 
@@ -8073,6 +10256,15 @@ def singular_factors(A: Tensor, full_matrices: bool) -> Any:
 
 
 def sinh(input: Tensor, *, out: Any = None) -> Any:
+    """Hyperbolic sine, `y = (e^x - e^(-x)) / 2`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.sinh(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.1752])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_sinh, _bound, out)
@@ -8080,6 +10272,7 @@ def sinh(input: Tensor, *, out: Any = None) -> Any:
 
 
 def sinh_(input: Tensor) -> Any:
+    """In place: writes what `sinh` gives into the tensor, and returns it."""
     return _dispatch(_sinh_, (input,))
 
 
@@ -8217,6 +10410,20 @@ def softmax_backward(grad: Tensor, out: Tensor, dim: Any = REQUIRED, axis: Any =
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: Any = None) -> Any:
+    """Smooth relu, `y = log(1 + e^(beta x)) / beta`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        beta: the steepness.
+        threshold: where `beta x` is above it, `y` is `x`.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> F.softplus(gw.tensor([0.0, 1.0]))
+        tensor([0.6931, 1.3133])
+    """
     _bound = (input, beta, threshold)
     if out is not None:
         return with_out(_softplus, _bound, out)
@@ -8228,6 +10435,20 @@ def softplus_backward(grad: Tensor, input: Tensor, beta: float, threshold: float
 
 
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Any:
+    """Each element moved towards 0 by `lambd`: `y = sign(x) max(|x| - lambd, 0)`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        lambd: the distance, at least 0.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: `lambd` is negative or infinite.
+
+    Example:
+        >>> F.softshrink(gw.tensor([-1.0, 0.3, 2.0]))
+        tensor([-0.5000,  0.0000,  1.5000])
+    """
     _bound = (input, lambd)
     if out is not None:
         return with_out(_softshrink, _bound, out)
@@ -8266,6 +10487,20 @@ def sort(
 
 
 def special_airy_ai(input: Tensor, *, out: Any = None) -> Any:
+    """Airy function Ai (DLMF 9.2).
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.airy_ai(gw.tensor([1.0, 2.0]))
+        tensor([0.1353, 0.0349])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_airy_ai, _bound, out)
@@ -8273,6 +10508,20 @@ def special_airy_ai(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_bessel_j0(input: Tensor, *, out: Any = None) -> Any:
+    """Bessel function of the first kind and order 0 (DLMF 10.2).
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.bessel_j0(gw.tensor([1.0, 2.0]))
+        tensor([0.7652, 0.2239])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_bessel_j0, _bound, out)
@@ -8280,6 +10529,20 @@ def special_bessel_j0(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_bessel_j1(input: Tensor, *, out: Any = None) -> Any:
+    """Bessel function of the first kind and order 1 (DLMF 10.2).
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.bessel_j1(gw.tensor([1.0, 2.0]))
+        tensor([0.4401, 0.5767])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_bessel_j1, _bound, out)
@@ -8287,6 +10550,20 @@ def special_bessel_j1(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_bessel_y0(input: Tensor, *, out: Any = None) -> Any:
+    """Bessel function of the second kind and order 0; nan for `x < 0` (DLMF 10.2).
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.bessel_y0(gw.tensor([1.0, 2.0]))
+        tensor([0.0883, 0.5104])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_bessel_y0, _bound, out)
@@ -8294,6 +10571,20 @@ def special_bessel_y0(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_bessel_y1(input: Tensor, *, out: Any = None) -> Any:
+    """Bessel function of the second kind and order 1; nan for `x < 0` (DLMF 10.2).
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.bessel_y1(gw.tensor([1.0, 2.0]))
+        tensor([-0.7812, -0.1070])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_bessel_y1, _bound, out)
@@ -8306,6 +10597,26 @@ def special_chebyshev_polynomial_t(
     *,
     out: Any = None,
 ) -> Any:
+    """Chebyshev polynomial of the first kind, `T_n(cos a) = cos(n a)`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.chebyshev_polynomial_t(gw.tensor([0.75]), 2)
+        tensor([0.1250])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_chebyshev_polynomial_t, _bound, out)
@@ -8318,6 +10629,26 @@ def special_chebyshev_polynomial_u(
     *,
     out: Any = None,
 ) -> Any:
+    """Chebyshev polynomial of the second kind, `U_n(cos a) = sin((n + 1) a) / sin(a)`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.chebyshev_polynomial_u(gw.tensor([0.75]), 2)
+        tensor([1.2500])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_chebyshev_polynomial_u, _bound, out)
@@ -8330,6 +10661,26 @@ def special_chebyshev_polynomial_v(
     *,
     out: Any = None,
 ) -> Any:
+    """Chebyshev polynomial of the third kind, `V_n(cos a) = cos((n + 1/2) a) / cos(a / 2)`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.chebyshev_polynomial_v(gw.tensor([0.75]), 2)
+        tensor([-0.2500])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_chebyshev_polynomial_v, _bound, out)
@@ -8342,6 +10693,26 @@ def special_chebyshev_polynomial_w(
     *,
     out: Any = None,
 ) -> Any:
+    """Chebyshev polynomial of the fourth kind, `W_n(cos a) = sin((n + 1/2) a) / sin(a / 2)`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.chebyshev_polynomial_w(gw.tensor([0.75]), 2)
+        tensor([2.7500])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_chebyshev_polynomial_w, _bound, out)
@@ -8349,6 +10720,18 @@ def special_chebyshev_polynomial_w(
 
 
 def special_entr(input: Tensor, *, out: Any = None) -> Any:
+    """Entropy of each element, `y = -x log(x)`; 0 at 0, -inf below.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.special.entr(gw.tensor([0.0, 0.5]))
+        tensor([0.0000, 0.3466])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_entr, _bound, out)
@@ -8356,6 +10739,18 @@ def special_entr(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_erfcx(input: Tensor, *, out: Any = None) -> Any:
+    """Scaled complementary error function, `y = e^(x^2) erfc(x)`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.erfcx(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.4276])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_erfcx, _bound, out)
@@ -8368,6 +10763,26 @@ def special_hermite_polynomial_h(
     *,
     out: Any = None,
 ) -> Any:
+    """Hermite polynomial of physics, `H_2(x) = 4x^2 - 2`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.hermite_polynomial_h(gw.tensor([0.75]), 2)
+        tensor([0.2500])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_hermite_polynomial_h, _bound, out)
@@ -8380,6 +10795,26 @@ def special_hermite_polynomial_he(
     *,
     out: Any = None,
 ) -> Any:
+    """Hermite polynomial of probability, `He_2(x) = x^2 - 1`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.hermite_polynomial_he(gw.tensor([0.75]), 2)
+        tensor([-0.4375])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_hermite_polynomial_he, _bound, out)
@@ -8387,6 +10822,18 @@ def special_hermite_polynomial_he(
 
 
 def special_i0e(input: Tensor, *, out: Any = None) -> Any:
+    """Exponentially scaled modified Bessel function of order 0, `y = e^(-|x|) i0(x)`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.special.i0e(gw.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.4658])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_i0e, _bound, out)
@@ -8394,6 +10841,18 @@ def special_i0e(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_i1(input: Tensor, *, out: Any = None) -> Any:
+    """Modified Bessel function of the first kind and order 1 (DLMF 10.25).
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.special.i1(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.5652])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_i1, _bound, out)
@@ -8401,6 +10860,18 @@ def special_i1(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_i1e(input: Tensor, *, out: Any = None) -> Any:
+    """Exponentially scaled modified Bessel function of order 1, `y = e^(-|x|) i1(x)`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.special.i1e(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.2079])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_i1e, _bound, out)
@@ -8413,6 +10884,26 @@ def special_laguerre_polynomial_l(
     *,
     out: Any = None,
 ) -> Any:
+    """Laguerre polynomial, `L_2(x) = (x^2 - 4x + 2) / 2`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.laguerre_polynomial_l(gw.tensor([0.75]), 2)
+        tensor([-0.2188])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_laguerre_polynomial_l, _bound, out)
@@ -8425,6 +10916,26 @@ def special_legendre_polynomial_p(
     *,
     out: Any = None,
 ) -> Any:
+    """Legendre polynomial, `P_2(x) = (3x^2 - 1) / 2`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.legendre_polynomial_p(gw.tensor([0.75]), 2)
+        tensor([0.3438])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_legendre_polynomial_p, _bound, out)
@@ -8432,6 +10943,18 @@ def special_legendre_polynomial_p(
 
 
 def special_log_ndtr(input: Tensor, *, out: Any = None) -> Any:
+    """Logarithm of the standard normal distribution function, accurate far below 0.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.log_ndtr(gw.tensor([0.0, -10.0]))
+        tensor([ -0.6931, -53.2313])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_log_ndtr, _bound, out)
@@ -8439,6 +10962,20 @@ def special_log_ndtr(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_modified_bessel_i0(input: Tensor, *, out: Any = None) -> Any:
+    """Modified Bessel function of the first kind and order 0 (DLMF 10.25).
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.modified_bessel_i0(gw.tensor([1.0, 2.0]))
+        tensor([1.2661, 2.2796])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_modified_bessel_i0, _bound, out)
@@ -8446,6 +10983,20 @@ def special_modified_bessel_i0(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_modified_bessel_i1(input: Tensor, *, out: Any = None) -> Any:
+    """Modified Bessel function of the first kind and order 1 (DLMF 10.25).
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.modified_bessel_i1(gw.tensor([1.0, 2.0]))
+        tensor([0.5652, 1.5906])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_modified_bessel_i1, _bound, out)
@@ -8453,6 +11004,20 @@ def special_modified_bessel_i1(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_modified_bessel_k0(input: Tensor, *, out: Any = None) -> Any:
+    """Modified Bessel function of the second kind and order 0 (DLMF 10.25).
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.modified_bessel_k0(gw.tensor([1.0, 2.0]))
+        tensor([0.4210, 0.1139])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_modified_bessel_k0, _bound, out)
@@ -8460,6 +11025,20 @@ def special_modified_bessel_k0(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_modified_bessel_k1(input: Tensor, *, out: Any = None) -> Any:
+    """Modified Bessel function of the second kind and order 1 (DLMF 10.25).
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.modified_bessel_k1(gw.tensor([1.0, 2.0]))
+        tensor([0.6019, 0.1399])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_modified_bessel_k1, _bound, out)
@@ -8467,6 +11046,18 @@ def special_modified_bessel_k1(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_ndtr(input: Tensor, *, out: Any = None) -> Any:
+    """Standard normal distribution function, `y = erfc(-x / sqrt(2)) / 2`.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is complex.
+
+    Example:
+        >>> gw.special.ndtr(gw.tensor([0.0, 1.96]))
+        tensor([0.5000, 0.9750])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_ndtr, _bound, out)
@@ -8474,6 +11065,20 @@ def special_ndtr(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_ndtri(input: Tensor, *, out: Any = None) -> Any:
+    """Quantile of the standard normal distribution: the inverse of `ndtr`.
+
+    It is -inf at 0, inf at 1 and nan beyond them.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.ndtri(gw.tensor([0.5, 0.975]))
+        tensor([0.0000, 1.9600])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_ndtri, _bound, out)
@@ -8481,6 +11086,20 @@ def special_ndtri(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_scaled_modified_bessel_k0(input: Tensor, *, out: Any = None) -> Any:
+    """Exponentially scaled modified Bessel function, `y = e^x k0(x)`.
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.scaled_modified_bessel_k0(gw.tensor([1.0, 2.0]))
+        tensor([1.1445, 0.8416])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_scaled_modified_bessel_k0, _bound, out)
@@ -8488,6 +11107,20 @@ def special_scaled_modified_bessel_k0(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_scaled_modified_bessel_k1(input: Tensor, *, out: Any = None) -> Any:
+    """Exponentially scaled modified Bessel function, `y = e^x k1(x)`.
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.scaled_modified_bessel_k1(gw.tensor([1.0, 2.0]))
+        tensor([1.6362, 1.0335])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_scaled_modified_bessel_k1, _bound, out)
@@ -8500,6 +11133,26 @@ def special_shifted_chebyshev_polynomial_t(
     *,
     out: Any = None,
 ) -> Any:
+    """Shifted Chebyshev polynomial of the first kind, `T_n(2x - 1)`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.shifted_chebyshev_polynomial_t(gw.tensor([0.75]), 2)
+        tensor([-0.5000])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_shifted_chebyshev_polynomial_t, _bound, out)
@@ -8512,6 +11165,26 @@ def special_shifted_chebyshev_polynomial_u(
     *,
     out: Any = None,
 ) -> Any:
+    """Shifted Chebyshev polynomial of the second kind, `U_n(2x - 1)`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.shifted_chebyshev_polynomial_u(gw.tensor([0.75]), 2)
+        tensor([0.])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_shifted_chebyshev_polynomial_u, _bound, out)
@@ -8524,6 +11197,26 @@ def special_shifted_chebyshev_polynomial_v(
     *,
     out: Any = None,
 ) -> Any:
+    """Shifted Chebyshev polynomial of the third kind, `V_n(2x - 1)`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.shifted_chebyshev_polynomial_v(gw.tensor([0.75]), 2)
+        tensor([-1.])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_shifted_chebyshev_polynomial_v, _bound, out)
@@ -8536,6 +11229,26 @@ def special_shifted_chebyshev_polynomial_w(
     *,
     out: Any = None,
 ) -> Any:
+    """Shifted Chebyshev polynomial of the fourth kind, `W_n(2x - 1)`.
+
+    Orders up to 65536 are computed by the three-term recurrence (DLMF 18.9). They are
+    truncated to integers; negative ones give 0. The result never requires a gradient.
+
+    Args:
+        input, n: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.shifted_chebyshev_polynomial_w(gw.tensor([0.75]), 2)
+        tensor([1.])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_special_shifted_chebyshev_polynomial_w, _bound, out)
@@ -8543,6 +11256,20 @@ def special_shifted_chebyshev_polynomial_w(
 
 
 def special_spherical_bessel_j0(input: Tensor, *, out: Any = None) -> Any:
+    """Spherical Bessel function of order 0, `y = sin(x) / x`, 1 at 0.
+
+    Its result never requires a gradient.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is half-precision or complex.
+
+    Example:
+        >>> gw.special.spherical_bessel_j0(gw.tensor([1.0, 2.0]))
+        tensor([0.8415, 0.4546])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_special_spherical_bessel_j0, _bound, out)
@@ -8550,6 +11277,25 @@ def special_spherical_bessel_j0(input: Tensor, *, out: Any = None) -> Any:
 
 
 def special_xlog1py(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Product with a logarithm, `input * log(1 + other)`, broadcast; 0 where `input` is 0.
+
+    It is nan where `other` is nan.
+
+    Args:
+        input, other: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.xlog1py(gw.tensor([0.0, 2.0]), gw.tensor([-1.0, 3.0]))
+        tensor([0.0000, 2.7726])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_special_xlog1py, _bound, out)
@@ -8557,6 +11303,26 @@ def special_xlog1py(input: Tensor | Number, other: Tensor | Number, *, out: Any 
 
 
 def special_zeta(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Hurwitz zeta function, the sum of `(other + k)^(-input)` over k from 0 on, broadcast.
+
+    It is inf at `input` 1 and nan below (DLMF 25.11). The gradient with respect to `input`
+    raises NotImplementedError.
+
+    Args:
+        input, other: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is half-precision or complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.special.zeta(gw.tensor([2.0]), gw.tensor([1.0]))
+        tensor([1.6449])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_special_zeta, _bound, out)
@@ -8649,6 +11415,15 @@ def split_with_sizes_copy(
 
 
 def sqrt(input: Tensor, *, out: Any = None) -> Any:
+    """Square root of each element; nan for negative real numbers.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.sqrt(gw.tensor([4, 9]))
+        tensor([2., 3.])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_sqrt, _bound, out)
@@ -8656,10 +11431,20 @@ def sqrt(input: Tensor, *, out: Any = None) -> Any:
 
 
 def sqrt_(input: Tensor) -> Any:
+    """In place: writes what `sqrt` gives into the tensor, and returns it."""
     return _dispatch(_sqrt_, (input,))
 
 
 def square(input: Tensor, *, out: Any = None) -> Any:
+    """Square of each element, `y = x^2`.
+
+    Args:
+        input: a tensor of any shape; bool gives int64.
+
+    Example:
+        >>> gw.square(gw.tensor([-2, 3]))
+        tensor([4, 9])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_square, _bound, out)
@@ -8667,6 +11452,7 @@ def square(input: Tensor, *, out: Any = None) -> Any:
 
 
 def square_(input: Tensor) -> Any:
+    """In place: writes what `square` gives into the tensor, and returns it."""
     return _dispatch(_square_, (input,))
 
 
@@ -8809,6 +11595,22 @@ def sub(
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Difference, `input - alpha * other`, elementwise and broadcast; the operator `-`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+        alpha: the number that `other` is multiplied by.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast, or `alpha` is a float and the result of
+            integers; an operand is of bool.
+
+    Example:
+        >>> gw.sub(gw.tensor([5.0, 6.0]), 2)
+        tensor([3., 4.])
+    """
     if older:
         return number_first(_sub, (input, other, *older), out)
     _bound = (input, other, alpha)
@@ -8818,6 +11620,7 @@ def sub(
 
 
 def sub_(input: Tensor, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+    """In place: writes what `sub` gives into the tensor, and returns it."""
     if older:
         return number_first(_sub_, (input, other, *older))
     return _dispatch(_sub_, (input, other, alpha))
@@ -8924,6 +11727,15 @@ def take_along_dim(
 
 
 def tan(input: Tensor, *, out: Any = None) -> Any:
+    """Tangent of each element, an angle in radians.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.tan(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.5574])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_tan, _bound, out)
@@ -8931,10 +11743,20 @@ def tan(input: Tensor, *, out: Any = None) -> Any:
 
 
 def tan_(input: Tensor) -> Any:
+    """In place: writes what `tan` gives into the tensor, and returns it."""
     return _dispatch(_tan_, (input,))
 
 
 def tanh(input: Tensor, *, out: Any = None) -> Any:
+    """Hyperbolic tangent of each element, between -1 and 1.
+
+    Args:
+        input: a tensor of any shape; integers and bool give the default dtype.
+
+    Example:
+        >>> gw.tanh(gw.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7616])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_tanh, _bound, out)
@@ -8942,6 +11764,7 @@ def tanh(input: Tensor, *, out: Any = None) -> Any:
 
 
 def tanh_(input: Tensor) -> Any:
+    """In place: writes what `tanh` gives into the tensor, and returns it."""
     return _dispatch(_tanh_, (input,))
 
 
@@ -8988,10 +11811,26 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, out: Any = None) -> Any:
 
 
 def threshold(input: Tensor, threshold: Number, value: Number) -> Any:
+    """Each element that is above the threshold, `value` in place of the others.
+
+    Args:
+        input: a tensor of any shape.
+        threshold: the number that elements are compared with.
+        value: what replaces elements that are not above it; its fraction is dropped where
+            `input` is of integers.
+
+    Raises:
+        NotImplementedError: `input` is of bool or complex.
+
+    Example:
+        >>> gw.threshold(gw.tensor([-1.0, 0.5, 2.0]), 0.5, 9.0)
+        tensor([9., 9., 2.])
+    """
     return _dispatch(_threshold, (input, threshold, value))
 
 
 def threshold_(input: Tensor, threshold: Number, value: Number) -> Any:
+    """In place: writes what `threshold` gives into the tensor, and returns it."""
     return _dispatch(_threshold_, (input, threshold, value))
 
 
@@ -9179,6 +12018,20 @@ def triu_indices(
 
 
 def trunc(input: Tensor, *, out: Any = None) -> Any:
+    """Each element without its fraction, rounded towards 0; integers are unchanged.
+
+    The gradient is zero.
+
+    Args:
+        input: a tensor of any shape.
+
+    Raises:
+        NotImplementedError: the dtype of `input` is bool or complex.
+
+    Example:
+        >>> gw.trunc(gw.tensor([1.5, -1.5]))
+        tensor([ 1., -1.])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_trunc, _bound, out)
@@ -9186,6 +12039,7 @@ def trunc(input: Tensor, *, out: Any = None) -> Any:
 
 
 def trunc_(input: Tensor) -> Any:
+    """In place: writes what `trunc` gives into the tensor, and returns it."""
     return _dispatch(_trunc_, (input,))
 
 
@@ -9258,6 +12112,24 @@ def uniform_(
     generator: Any = None,
     **words: Any,
 ) -> Any:
+    """Fill with random numbers of the uniform distribution on [from_, to).
+
+    Args:
+        input: a floating-point or complex tensor of any shape.
+        from_: the lower bound, also by the name `from`.
+        to: the upper bound.
+        generator: the generator that draws; the default one if None.
+
+    Returns: `input`.
+
+    Raises:
+        NotImplementedError: `input` is of integers or bool.
+        RuntimeError: `from_` is above `to`, or the dtype does not hold the bounds.
+
+    Example:
+        >>> gw.empty(2).uniform_(3.0, 3.0)
+        tensor([3., 3.])
+    """
     if words:
         from_ = by_word("uniform_", "from", from_, 0.0, words, to)
     return _dispatch(_uniform_, (input, from_, to, generator))
@@ -9455,6 +12327,21 @@ def view_as(input: Tensor, other: Tensor) -> Any:
 
 
 def view_as_complex(input: Tensor) -> Any:
+    """View of pairs of real numbers as complex numbers: the inverse of `view_as_real`.
+
+    Args:
+        input: a float32 or float64 tensor of shape [..., 2]; the stride of the last dim is 1,
+            the others and the storage offset are even.
+
+    Returns: a complex tensor of shape [...] that shares memory with `input`.
+
+    Raises:
+        RuntimeError: `input` has another dtype, shape or strides.
+
+    Example:
+        >>> gw.view_as_complex(gw.tensor([[1.0, 2.0]]))
+        tensor([1.+2.j])
+    """
     return _dispatch(_view_as_complex, (input,))
 
 
@@ -9463,6 +12350,20 @@ def view_as_complex_copy(input: Tensor) -> Any:
 
 
 def view_as_real(input: Tensor) -> Any:
+    """View of a complex tensor as real and imaginary parts.
+
+    Args:
+        input: a complex tensor of shape [...].
+
+    Returns: a real tensor of shape [..., 2] that shares memory with `input`.
+
+    Raises:
+        RuntimeError: `input` is not complex.
+
+    Example:
+        >>> gw.view_as_real(gw.tensor([1 + 2j]))
+        tensor([[1., 2.]])
+    """
     return _dispatch(_view_as_real, (input,))
 
 
@@ -9509,6 +12410,23 @@ def where(
     *,
     out: Any = None,
 ) -> Any:
+    """Elements of `input` where the condition holds, of `other` elsewhere, broadcast.
+
+    Args:
+        condition: a bool tensor; uint8 is taken with a warning, and holds where it is not 0.
+        input, other: tensors or numbers; with both None the indices where the condition holds.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype of `input` and `other`;
+    without them int64 tensors, one for each dim, as of `nonzero(condition, as_tuple=True)`.
+
+    Raises:
+        RuntimeError: the condition is of another dtype, or the shapes do not broadcast.
+        TypeError: just one of `input` and `other` is None.
+
+    Example:
+        >>> gw.where(gw.tensor([True, False]), gw.tensor([1, 2]), 0)
+        tensor([1, 0])
+    """
     if input is ...:
         input = None
     elif input is None:
@@ -9520,6 +12438,25 @@ def where(
 
 
 def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    """Product with a logarithm, `input * log(other)`, broadcast; 0 where `input` is 0.
+
+    It is nan where `other` is nan.
+
+    Args:
+        input, other: tensors that broadcast to one shape; one of them may be a number.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype;
+    integers and bool give the default dtype.
+
+    Raises:
+        NotImplementedError: the promoted dtype is complex.
+        RuntimeError: the shapes do not broadcast.
+        TypeError: both operands are numbers.
+
+    Example:
+        >>> gw.xlogy(gw.tensor([0.0, 2.0]), gw.tensor([0.0, 3.0]))
+        tensor([0.0000, 2.1972])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_xlogy, _bound, out)
@@ -9527,6 +12464,7 @@ def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) ->
 
 
 def xlogy_(input: Tensor, other: Tensor | Number) -> Any:
+    """In place: writes what `xlogy` gives into the tensor, and returns it."""
     return _dispatch(_xlogy_, (input, other))
 
 
@@ -9622,6 +12560,22 @@ def subtract(
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Difference, `input - alpha * other`, elementwise and broadcast; the operator `-`.
+
+    Args:
+        input, other: tensors or numbers that broadcast to one shape.
+        alpha: the number that `other` is multiplied by.
+
+    Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast, or `alpha` is a float and the result of
+            integers; an operand is of bool.
+
+    Example:
+        >>> gw.sub(gw.tensor([5.0, 6.0]), 2)
+        tensor([3., 4.])
+    """
     if older:
         return number_behind(_sub, "subtract", (input, other, *older), out)
     _bound = (input, other, alpha)
@@ -9631,6 +12585,7 @@ def subtract(
 
 
 def subtract_(input: Tensor, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+    """In place: writes what `sub` gives into the tensor, and returns it."""
     if older:
         return number_behind(_sub_, "subtract_", (input, other, *older))
     return _dispatch(_sub_, (input, other, alpha))

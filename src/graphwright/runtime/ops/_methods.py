@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwright.runtime._core import TensorBase
+from graphwright.runtime._core import TensorBase, place
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import not_bound
 from graphwright.runtime.ops.argument_forms import (
@@ -438,29 +438,85 @@ class TensorMethods(TensorBase):
     __slots__ = ()
 
     def abs(self) -> Any:
+        """Absolute value of each element; of complex numbers `sqrt(re^2 + im^2)`.
+
+        The gradient at 0 is 0.
+
+        Args:
+            input: a tensor of any shape.
+
+        Returns: a tensor of the dtype of `input`; of complex numbers that of their parts.
+
+        Raises:
+            NotImplementedError: `input` is of bool.
+
+        Example:
+            >>> gw.abs(gw.tensor([-1.0, 2.0]))
+            tensor([1., 2.])
+            >>> gw.abs(gw.tensor([3 + 4j]))
+            tensor([5.])
+        """
         return _dispatch(_abs, (self,))
 
     def abs_(self) -> Any:
+        """In place: writes what `abs` gives into the tensor, and returns it."""
         return _dispatch(_abs_, (self,))
 
     def acos(self) -> Any:
+        """Inverse cosine in radians, from 0 to pi; nan for real numbers beyond -1 and 1.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.acos(gw.tensor([1.0, -1.0]))
+            tensor([0.0000, 3.1416])
+        """
         return _dispatch(_acos, (self,))
 
     def acos_(self) -> Any:
+        """In place: writes what `acos` gives into the tensor, and returns it."""
         return _dispatch(_acos_, (self,))
 
     def acosh(self) -> Any:
+        """Inverse hyperbolic cosine, `y = log(x + sqrt(x^2 - 1))`; nan for real numbers below 1.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.acosh(gw.tensor([1.0, 2.0]))
+            tensor([0.0000, 1.3170])
+        """
         return _dispatch(_acosh, (self,))
 
     def acosh_(self) -> Any:
+        """In place: writes what `acosh` gives into the tensor, and returns it."""
         return _dispatch(_acosh_, (self,))
 
     def add(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        """Sum, `input + alpha * other`, elementwise and broadcast; the operator `+`.
+
+        Args:
+            input, other: tensors or numbers that broadcast to one shape.
+            alpha: the number that `other` is multiplied by.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast, or `alpha` is a float and the result of
+                integers.
+
+        Example:
+            >>> gw.add(gw.tensor([1, 2]), gw.tensor([3, 4]), alpha=10)
+            tensor([31, 42])
+        """
         if older:
             return number_first(_add, (self, other, *older), method=True)
         return _dispatch(_add, (self, other, alpha))
 
     def add_(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        """In place: writes what `add` gives into the tensor, and returns it."""
         if older:
             return number_first(_add_, (self, other, *older), method=True)
         return _dispatch(_add_, (self, other, alpha))
@@ -490,21 +546,56 @@ class TensorMethods(TensorBase):
         return _dispatch(_addbmm_, (self, batch1, batch2, beta, alpha))
 
     def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
+        """Sum with a quotient, `input + value * tensor1 / tensor2`, elementwise and broadcast.
+
+        Args:
+            input: the tensor that is added to.
+            tensor1, tensor2: tensors that broadcast with `input`.
+            value: the number that the quotient is multiplied by.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            RuntimeError: `tensor1` and `tensor2` are of integers, or the shapes do not broadcast.
+
+        Example:
+            >>> gw.addcdiv(gw.tensor([1.0]), gw.tensor([2.0]), gw.tensor([4.0]), value=0.5)
+            tensor([1.2500])
+        """
         if older:
             return number_first(_addcdiv, (self, tensor1, tensor2, *older), method=True)
         return _dispatch(_addcdiv, (self, tensor1, tensor2, value))
 
     def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
+        """In place: writes what `addcdiv` gives into the tensor, and returns it."""
         if older:
             return number_first(_addcdiv_, (self, tensor1, tensor2, *older), method=True)
         return _dispatch(_addcdiv_, (self, tensor1, tensor2, value))
 
     def addcmul(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
+        """Sum with a product, `input + value * tensor1 * tensor2`, elementwise and broadcast.
+
+        Args:
+            input: the tensor that is added to.
+            tensor1, tensor2: tensors that broadcast with `input`.
+            value: the number that the product is multiplied by.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: all tensors are of bool.
+            RuntimeError: the shapes do not broadcast.
+
+        Example:
+            >>> gw.addcmul(gw.tensor([1.0]), gw.tensor([2.0]), gw.tensor([4.0]), value=0.5)
+            tensor([5.])
+        """
         if older:
             return number_first(_addcmul, (self, tensor1, tensor2, *older), method=True)
         return _dispatch(_addcmul, (self, tensor1, tensor2, value))
 
     def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
+        """In place: writes what `addcmul` gives into the tensor, and returns it."""
         if older:
             return number_first(_addcmul_, (self, tensor1, tensor2, *older), method=True)
         return _dispatch(_addcmul_, (self, tensor1, tensor2, value))
@@ -611,6 +702,23 @@ class TensorMethods(TensorBase):
         atol: float = 1e-08,
         equal_nan: bool = False,
     ) -> Any:
+        """Whether all elements of two tensors are close: see `isclose`.
+
+        Args:
+            input, other: tensors of one dtype that broadcast to one shape.
+            rtol: the tolerance relative to `other`, at least 0.
+            atol: the absolute tolerance, at least 0.
+            equal_nan: whether two nan are close.
+
+        Returns: a Python bool.
+
+        Raises:
+            RuntimeError: the dtypes differ, the shapes do not broadcast, a tolerance is negative.
+
+        Example:
+            >>> gw.allclose(gw.tensor([1.0, 2.0]), gw.tensor([1.000001, 2.0]))
+            True
+        """
         return _dispatch(_allclose, (self, other, rtol, atol, equal_nan))
 
     def amax(
@@ -672,6 +780,19 @@ class TensorMethods(TensorBase):
         return _dispatch(_aminmax, _bound)
 
     def angle(self) -> Any:
+        """Angle of each element in the complex plane, in radians from -pi to pi.
+
+        It is 0 for real numbers that are not negative, pi for negative ones, nan for nan.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Returns: a tensor of the dtype of `input`; of complex numbers that of their parts.
+
+        Example:
+            >>> gw.angle(gw.tensor([1j, -1 + 0j]))
+            tensor([1.5708, 3.1416])
+        """
         return _dispatch(_angle, (self,))
 
     def any(
@@ -791,33 +912,91 @@ class TensorMethods(TensorBase):
         return _dispatch(_as_strided_scatter, _bound)
 
     def asin(self) -> Any:
+        """Inverse sine in radians, from -pi/2 to pi/2; nan for real numbers beyond -1 and 1.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.asin(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 1.5708])
+        """
         return _dispatch(_asin, (self,))
 
     def asin_(self) -> Any:
+        """In place: writes what `asin` gives into the tensor, and returns it."""
         return _dispatch(_asin_, (self,))
 
     def asinh(self) -> Any:
+        """Inverse hyperbolic sine, `y = log(x + sqrt(x^2 + 1))`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.asinh(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 0.8814])
+        """
         return _dispatch(_asinh, (self,))
 
     def asinh_(self) -> Any:
+        """In place: writes what `asinh` gives into the tensor, and returns it."""
         return _dispatch(_asinh_, (self,))
 
     def atan(self) -> Any:
+        """Inverse tangent in radians, from -pi/2 to pi/2.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.atan(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 0.7854])
+        """
         return _dispatch(_atan, (self,))
 
     def atan2(self, other: Tensor) -> Any:
+        """Angle of the point (`other`, `input`) in radians, from -pi to pi, broadcast.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype;
+        integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.atan2(gw.tensor([1.0, 1.0]), gw.tensor([1.0, -1.0]))
+            tensor([0.7854, 2.3562])
+        """
         return _dispatch(_atan2, (self, other))
 
     def atan2_(self, other: Tensor) -> Any:
+        """In place: writes what `atan2` gives into the tensor, and returns it."""
         return _dispatch(_atan2_, (self, other))
 
     def atan_(self) -> Any:
+        """In place: writes what `atan` gives into the tensor, and returns it."""
         return _dispatch(_atan_, (self,))
 
     def atanh(self) -> Any:
+        """Inverse hyperbolic tangent, `y = log((1 + x) / (1 - x)) / 2`; nan for real `|x| > 1`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.atanh(gw.tensor([0.0, 0.5]))
+            tensor([0.0000, 0.5493])
+        """
         return _dispatch(_atanh, (self,))
 
     def atanh_(self) -> Any:
+        """In place: writes what `atanh` gives into the tensor, and returns it."""
         return _dispatch(_atanh_, (self,))
 
     def baddbmm(
@@ -845,48 +1024,182 @@ class TensorMethods(TensorBase):
         return _dispatch(_baddbmm_, (self, batch1, batch2, beta, alpha))
 
     def bernoulli(self, p: float | None = None, *, generator: Any = None) -> Any:
+        """Random 0 or 1 of the Bernoulli distribution, 1 with the probability that is given.
+
+        Args:
+            input: a floating-point tensor of probabilities between 0 and 1.
+            p: one probability in place of the elements of `input`; those if None.
+            generator: the generator that draws; the default one if None.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+            RuntimeError: a probability is not between 0 and 1.
+
+        Example:
+            >>> gw.bernoulli(gw.tensor([0.0, 1.0]))
+            tensor([0., 1.])
+        """
         return _dispatch(_bernoulli, (self, p, generator))
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Any:
+        """Fill with random 0 or 1, 1 with probability `p`.
+
+        Args:
+            input: a tensor of any real dtype.
+            p: a number between 0 and 1, or a floating-point tensor that broadcasts to `input`.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            RuntimeError: `p` is not between 0 and 1, or a tensor of another dtype or shape.
+
+        Example:
+            >>> gw.empty(2).bernoulli_(gw.tensor([0.0, 1.0]))
+            tensor([0., 1.])
+        """
         return _dispatch(_bernoulli_, (self, p, generator))
 
     def bincount(self, weights: Tensor | None = None, minlength: int = 0) -> Any:
         return _dispatch(_bincount, (self, weights, minlength))
 
     def bitwise_and(self, other: Tensor | Number) -> Any:
+        """And of the bits of integers, of bool logical and; broadcast; the operator `&`.
+
+        Args:
+            input, other: tensors that broadcast to one shape; one of them may be a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is floating-point or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: both operands are numbers.
+
+        Example:
+            >>> gw.bitwise_and(gw.tensor([5, 3]), 6)
+            tensor([4, 2])
+        """
         return _dispatch(_bitwise_and, (self, other))
 
     def bitwise_and_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `bitwise_and` gives into the tensor, and returns it."""
         return _dispatch(_bitwise_and_, (self, other))
 
     def bitwise_left_shift(self, other: Tensor | Number) -> Any:
+        """Bits of `input` shifted left by `other` places, broadcast; the operator `<<`.
+
+        It is `input * 2^other` modulo the range of the dtype; 0 where `other` is negative.
+
+        Args:
+            input, other: tensors that broadcast to one shape; one of them may be a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool, floating-point or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: both operands are numbers.
+
+        Example:
+            >>> gw.bitwise_left_shift(gw.tensor([1, 3]), 2)
+            tensor([ 4, 12])
+        """
         return _dispatch(_bitwise_left_shift, (self, other))
 
     def bitwise_left_shift_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `bitwise_left_shift` gives into the tensor, and returns it."""
         return _dispatch(_bitwise_left_shift_, (self, other))
 
     def bitwise_not(self) -> Any:
+        """Each integer with all its bits inverted, logical not of bool; the operator `~`.
+
+        Args:
+            input: a tensor of any shape.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is floating-point or complex.
+
+        Example:
+            >>> gw.bitwise_not(gw.tensor([0, 5]))
+            tensor([-1, -6])
+        """
         return _dispatch(_bitwise_not, (self,))
 
     def bitwise_not_(self) -> Any:
+        """In place: writes what `bitwise_not` gives into the tensor, and returns it."""
         return _dispatch(_bitwise_not_, (self,))
 
     def bitwise_or(self, other: Tensor | Number) -> Any:
+        """Or of the bits of integers, of bool logical or; broadcast; the operator `|`.
+
+        Args:
+            input, other: tensors that broadcast to one shape; one of them may be a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is floating-point or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: both operands are numbers.
+
+        Example:
+            >>> gw.bitwise_or(gw.tensor([5, 3]), 6)
+            tensor([7, 7])
+        """
         return _dispatch(_bitwise_or, (self, other))
 
     def bitwise_or_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `bitwise_or` gives into the tensor, and returns it."""
         return _dispatch(_bitwise_or_, (self, other))
 
     def bitwise_right_shift(self, other: Tensor | Number) -> Any:
+        """Bits of `input` shifted right by `other` places, broadcast; the operator `>>`.
+
+        It is `floor(input / 2^other)`.
+
+        Args:
+            input, other: tensors that broadcast to one shape; one of them may be a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool, floating-point or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: both operands are numbers.
+
+        Example:
+            >>> gw.bitwise_right_shift(gw.tensor([9, -9]), 1)
+            tensor([ 4, -5])
+        """
         return _dispatch(_bitwise_right_shift, (self, other))
 
     def bitwise_right_shift_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `bitwise_right_shift` gives into the tensor, and returns it."""
         return _dispatch(_bitwise_right_shift_, (self, other))
 
     def bitwise_xor(self, other: Tensor | Number) -> Any:
+        """Exclusive or of the bits of integers, of bool logical xor; broadcast; the operator `^`.
+
+        Args:
+            input, other: tensors that broadcast to one shape; one of them may be a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is floating-point or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: both operands are numbers.
+
+        Example:
+            >>> gw.bitwise_xor(gw.tensor([5, 3]), 6)
+            tensor([3, 5])
+        """
         return _dispatch(_bitwise_xor, (self, other))
 
     def bitwise_xor_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `bitwise_xor` gives into the tensor, and returns it."""
         return _dispatch(_bitwise_xor_, (self, other))
 
     def bmm(self, mat2: Tensor) -> Any:
@@ -896,12 +1209,45 @@ class TensorMethods(TensorBase):
         return _dispatch(_broadcast_to, (self, as_size(varargs(size_, size))))
 
     def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+        """Fill with random numbers of a Cauchy distribution, `median + sigma tan(pi (u - 1/2))`.
+
+        Args:
+            input: a floating-point tensor of any shape.
+            median: the median.
+            sigma: the half width at half maximum, above 0.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+            RuntimeError: `sigma` is not above 0.
+
+        Example:
+            >>> gw.empty(2, 3).cauchy_().shape
+            graphwright.Size([2, 3])
+        """
         return _dispatch(_cauchy_, (self, median, sigma, generator))
 
     def ceil(self) -> Any:
+        """Least integer that is at least each element; integers are unchanged.
+
+        The gradient is zero.
+
+        Args:
+            input: a tensor of any shape.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is bool or complex.
+
+        Example:
+            >>> gw.ceil(gw.tensor([1.5, -0.5]))
+            tensor([2., -0.])
+        """
         return _dispatch(_ceil, (self,))
 
     def ceil_(self) -> Any:
+        """In place: writes what `ceil` gives into the tensor, and returns it."""
         return _dispatch(_ceil_, (self,))
 
     def cholesky(self, upper: bool = False) -> Any:
@@ -925,6 +1271,27 @@ class TensorMethods(TensorBase):
         return _dispatch(_chunk, _bound)
 
     def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Any:
+        """Each element, but at least `min` and at most `max`: `y = min(max(x, min), max)`.
+
+        Where the bounds cross, the result is `max`. Gradients go to `input` where it is between the
+        bounds, else to a bound that is a tensor.
+
+        Args:
+            input: a tensor of any shape.
+            min: the lower bound, a number or a tensor that broadcasts with `input`; none if None.
+            max: the upper bound, in the same way.
+
+        Returns: a tensor of the broadcast shape, in the dtype promoted with the bounds.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex, or bool with a number as bound.
+            RuntimeError: both bounds are None, or the shapes do not broadcast.
+            TypeError: one bound is a number, the other a tensor with dims.
+
+        Example:
+            >>> gw.clamp(gw.tensor([-2.0, 0.5, 3.0]), 0, 1)
+            tensor([0.0000, 0.5000, 1.0000])
+        """
         return _dispatch(_clamp, (self, min, max))
 
     def clamp_(
@@ -932,56 +1299,168 @@ class TensorMethods(TensorBase):
         min: Tensor | Number | None = None,
         max: Tensor | Number | None = None,
     ) -> Any:
+        """In place: writes what `clamp` gives into the tensor, and returns it."""
         return _dispatch(_clamp_, (self, min, max))
 
     def clamp_max(self, max: Tensor | Number) -> Any:
+        """Each element, but at most `max`: `y = min(x, max)`, broadcast.
+
+        Args:
+            input: a tensor of any shape.
+            max: the upper bound, a number or a tensor that broadcasts with `input`.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex, or bool with a number as bound.
+            RuntimeError: the shapes do not broadcast.
+
+        Example:
+            >>> gw.clamp_max(gw.tensor([-1.0, 2.0]), 1.5)
+            tensor([-1.0000,  1.5000])
+        """
         return _dispatch(_clamp_max, (self, max))
 
     def clamp_max_(self, max: Tensor | Number) -> Any:
+        """In place: writes what `clamp_max` gives into the tensor, and returns it."""
         return _dispatch(_clamp_max_, (self, max))
 
     def clamp_min(self, min: Tensor | Number) -> Any:
+        """Each element, but at least `min`: `y = max(x, min)`, broadcast.
+
+        Args:
+            input: a tensor of any shape.
+            min: the lower bound, a number or a tensor that broadcasts with `input`.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex, or bool with a number as bound.
+            RuntimeError: the shapes do not broadcast.
+
+        Example:
+            >>> gw.clamp_min(gw.tensor([-1.0, 2.0]), 0)
+            tensor([0., 2.])
+        """
         return _dispatch(_clamp_min, (self, min))
 
     def clamp_min_(self, min: Tensor | Number) -> Any:
+        """In place: writes what `clamp_min` gives into the tensor, and returns it."""
         return _dispatch(_clamp_min_, (self, min))
 
     def clone(self, *, memory_format: Any = None) -> Any:
+        """Copy of a tensor in memory of its own, through which gradients flow.
+
+        Args:
+            input: a tensor of any shape and dtype.
+            memory_format: the order of dims in memory; that of `input` if None.
+
+        Example:
+            >>> x = gw.zeros(2)
+            >>> y = gw.clone(x)
+            >>> y[0] = 1.0
+            >>> x, y
+            (tensor([0., 0.]), tensor([1., 0.]))
+        """
         if memory_format is not None:
             return in_format("clone", _dispatch(_clone, (self,)), memory_format)
         return _dispatch(_clone, (self,))
 
     def conj(self) -> Any:
+        """Complex conjugate of each element, computed rather than marked.
+
+        Args:
+            input: a tensor of any shape and dtype.
+
+        Returns: a tensor of the dtype of `input`; a real tensor itself.
+
+        Example:
+            >>> gw.conj(gw.tensor([3 + 4j]))
+            tensor([3.-4.j])
+        """
         return _dispatch(_conj, (self,))
 
     def conj_physical(self) -> Any:
+        """Complex conjugate of each element, computed rather than marked.
+
+        Args:
+            input: a tensor of any shape and dtype.
+
+        Returns: a tensor of the dtype of `input`; a real tensor itself.
+
+        Example:
+            >>> gw.conj_physical(gw.tensor([3 + 4j]))
+            tensor([3.-4.j])
+        """
         return _dispatch(_conj_physical, (self,))
 
     def conj_physical_(self) -> Any:
+        """In place: writes what `conj_physical` gives into the tensor, and returns it."""
         return _dispatch(_conj_physical_, (self,))
 
     def copy_(self, src: Tensor) -> Any:
         return _dispatch(_copy_, (self, src))
 
     def copysign(self, other: Tensor | Number) -> Any:
+        """Absolute value of `input` with the sign of `other`, elementwise and broadcast.
+
+        The sign of -0.0 counts.
+
+        Args:
+            input: a tensor.
+            other: a tensor that broadcasts with `input`, or a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype;
+        integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: `input` is a number.
+
+        Example:
+            >>> gw.copysign(gw.tensor([1.0, -2.0]), -3.0)
+            tensor([-1., -2.])
+        """
         return _dispatch(_copysign, (self, other))
 
     def copysign_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `copysign` gives into the tensor, and returns it."""
         return _dispatch(_copysign_, (self, other))
 
     def corrcoef(self) -> Any:
         return _dispatch(_corrcoef, (self,))
 
     def cos(self) -> Any:
+        """Cosine of each element, an angle in radians.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.cos(gw.tensor([0.0, 1.0]))
+            tensor([1.0000, 0.5403])
+        """
         return _dispatch(_cos, (self,))
 
     def cos_(self) -> Any:
+        """In place: writes what `cos` gives into the tensor, and returns it."""
         return _dispatch(_cos_, (self,))
 
     def cosh(self) -> Any:
+        """Hyperbolic cosine, `y = (e^x + e^(-x)) / 2`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.cosh(gw.tensor([0.0, 1.0]))
+            tensor([1.0000, 1.5431])
+        """
         return _dispatch(_cosh, (self,))
 
     def cosh_(self) -> Any:
+        """In place: writes what `cosh` gives into the tensor, and returns it."""
         return _dispatch(_cosh_, (self,))
 
     def count_nonzero(
@@ -1077,9 +1556,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_cumsum_, _bound)
 
     def deg2rad(self) -> Any:
+        """Degrees in radians, `y = x * pi / 180`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.deg2rad(gw.tensor([180, 90]))
+            tensor([3.1416, 1.5708])
+        """
         return _dispatch(_deg2rad, (self,))
 
     def deg2rad_(self) -> Any:
+        """In place: writes what `deg2rad` gives into the tensor, and returns it."""
         return _dispatch(_deg2rad_, (self,))
 
     def det(self) -> Any:
@@ -1128,18 +1620,54 @@ class TensorMethods(TensorBase):
         return _dispatch(_diff, _bound)
 
     def digamma(self) -> Any:
+        """Derivative of `lgamma`, `y = gamma'(x) / gamma(x)`; -inf at 0, nan at -1, -2 ...
+
+        Computed by its recurrence and asymptotic series (DLMF 5.11.2).
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.digamma(gw.tensor([1.0, 2.0]))
+            tensor([-0.5772,  0.4228])
+        """
         return _dispatch(_digamma, (self,))
 
     def digamma_(self) -> Any:
+        """In place: writes what `digamma` gives into the tensor, and returns it."""
         return _dispatch(_digamma_, (self,))
 
     def dist(self, other: Tensor, p: Number = 2) -> Any:
         return _dispatch(_dist, (self, other, p))
 
     def div(self, other: Tensor | Number, *, rounding_mode: str | None = None) -> Any:
+        """Quotient, `input / other`, elementwise and broadcast; the operator `/`.
+
+        Args:
+            input, other: tensors or numbers that broadcast to one shape.
+            rounding_mode: "floor" rounds the quotient down, "trunc" towards 0; not rounded if None.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype; without rounding, integers
+        and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: rounded quotients of bool or of complex numbers.
+            RuntimeError: the shapes do not broadcast; the mode has another name; an integer is
+                divided by zero with rounding.
+
+        Example:
+            >>> gw.div(gw.tensor([7, -7]), 2)
+            tensor([ 3.5000, -3.5000])
+            >>> gw.div(gw.tensor([7, -7]), 2, rounding_mode="floor")
+            tensor([ 3, -4])
+        """
         return _dispatch(_div, (self, other, rounding_mode))
 
     def div_(self, other: Tensor | Number, *, rounding_mode: str | None = None) -> Any:
+        """In place: writes what `div` gives into the tensor, and returns it."""
         return _dispatch(_div_, (self, other, rounding_mode))
 
     def dot(self, tensor: Tensor) -> Any:
@@ -1157,42 +1685,129 @@ class TensorMethods(TensorBase):
         return _dispatch(_dsplit, (self, indices_or_sections, sections, indices))
 
     def eq(self, other: Tensor | Number) -> Any:
+        """Whether two elements are equal, broadcast; the operator `==`.
+
+        Args:
+            input: a tensor.
+            other: a tensor that broadcasts with `input`, or a number.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+            TypeError: `input` is a number.
+
+        Example:
+            >>> gw.eq(gw.tensor([1, 2, 3]), 2)
+            tensor([False,  True, False])
+        """
         return _dispatch(_eq, (self, other))
 
     def eq_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `eq` gives into the tensor, and returns it."""
         return _dispatch(_eq_, (self, other))
 
     def equal(self, other: Tensor) -> Any:
+        """Whether two tensors have one shape and equal elements.
+
+        Args:
+            input, other: tensors; their dtypes may differ, and nan equals nothing.
+
+        Returns: a Python bool.
+
+        Example:
+            >>> gw.equal(gw.tensor([1.0, 2.0]), gw.tensor([1, 2]))
+            True
+        """
         return _dispatch(_equal, (self, other))
 
     def erf(self) -> Any:
+        """Error function, `y = 2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.erf(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 0.8427])
+        """
         return _dispatch(_erf, (self,))
 
     def erf_(self) -> Any:
+        """In place: writes what `erf` gives into the tensor, and returns it."""
         return _dispatch(_erf_, (self,))
 
     def erfc(self) -> Any:
+        """Complementary error function, `y = 1 - erf(x)`, accurate for large `x`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.erfc(gw.tensor([0.0, 1.0]))
+            tensor([1.0000, 0.1573])
+        """
         return _dispatch(_erfc, (self,))
 
     def erfc_(self) -> Any:
+        """In place: writes what `erfc` gives into the tensor, and returns it."""
         return _dispatch(_erfc_, (self,))
 
     def erfinv(self) -> Any:
+        """Inverse of the error function: `erf(y) = x`; inf at 1, nan beyond -1 and 1.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.erfinv(gw.tensor([0.0, 0.5]))
+            tensor([0.0000, 0.4769])
+        """
         return _dispatch(_erfinv, (self,))
 
     def erfinv_(self) -> Any:
+        """In place: writes what `erfinv` gives into the tensor, and returns it."""
         return _dispatch(_erfinv_, (self,))
 
     def exp(self) -> Any:
+        """Exponential function of each element, `y = e^x`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.exp(gw.tensor([0.0, 1.0]))
+            tensor([1.0000, 2.7183])
+        """
         return _dispatch(_exp, (self,))
 
     def exp2(self) -> Any:
+        """Power of two, `y = 2^x`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.exp2(gw.tensor([1, 3]))
+            tensor([2., 8.])
+        """
         return _dispatch(_exp2, (self,))
 
     def exp2_(self) -> Any:
+        """In place: writes what `exp2` gives into the tensor, and returns it."""
         return _dispatch(_exp2_, (self,))
 
     def exp_(self) -> Any:
+        """In place: writes what `exp` gives into the tensor, and returns it."""
         return _dispatch(_exp_, (self,))
 
     def expand(self, *size_: Any, size: Any = None) -> Any:
@@ -1202,12 +1817,39 @@ class TensorMethods(TensorBase):
         return _dispatch(_expand_as, (self, other))
 
     def expm1(self) -> Any:
+        """Exponential function minus 1, `y = e^x - 1`, accurate for small `x`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.expm1(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 1.7183])
+        """
         return _dispatch(_expm1, (self,))
 
     def expm1_(self) -> Any:
+        """In place: writes what `expm1` gives into the tensor, and returns it."""
         return _dispatch(_expm1_, (self,))
 
     def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Any:
+        """Fill with random numbers of the exponential distribution, `-log(1 - u) / lambd`.
+
+        Args:
+            input: a floating-point tensor of any shape.
+            lambd: the rate, above 0.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+            RuntimeError: `lambd` is not above 0.
+
+        Example:
+            >>> gw.all(gw.empty(9).exponential_() >= 0)
+            tensor(True)
+        """
         return _dispatch(_exponential_, (self, lambd, generator))
 
     def fill_(self, value: Tensor | Number) -> Any:
@@ -1233,42 +1875,190 @@ class TensorMethods(TensorBase):
         return _dispatch(_flipud, (self,))
 
     def float_power(self, exponent: Tensor | Number) -> Any:
+        """Power computed in double precision, `input^exponent`, elementwise and broadcast.
+
+        Args:
+            input, exponent: tensors that broadcast to one shape; one of them may be a number.
+
+        Returns: a float64 tensor of the broadcast shape, complex128 if an operand is complex.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+            TypeError: both operands are numbers.
+
+        Example:
+            >>> gw.float_power(gw.tensor([1, 3]), 2)
+            tensor([1., 9.], dtype=graphwright.float64)
+        """
         return _dispatch(_float_power, (self, exponent))
 
     def float_power_(self, exponent: Tensor | Number) -> Any:
+        """In-place `float_power`: each element becomes `input^exponent`.
+
+        Args:
+            input: a tensor of float64 or complex128.
+            exponent: a number, or a tensor that broadcasts to the shape of `input`.
+
+        Returns: `input`.
+
+        Raises:
+            RuntimeError: `input` has another dtype, or `exponent` does not broadcast to its shape.
+
+        Example:
+            >>> gw.tensor([1.0, 3.0], dtype=gw.float64).float_power_(2)
+            tensor([1., 9.], dtype=graphwright.float64)
+        """
         return _dispatch(_float_power_, (self, exponent))
 
     def floor(self) -> Any:
+        """Greatest integer that is at most each element; integers are unchanged.
+
+        The gradient is zero.
+
+        Args:
+            input: a tensor of any shape.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is bool or complex.
+
+        Example:
+            >>> gw.floor(gw.tensor([1.5, -1.5]))
+            tensor([ 1., -2.])
+        """
         return _dispatch(_floor, (self,))
 
     def floor_(self) -> Any:
+        """In place: writes what `floor` gives into the tensor, and returns it."""
         return _dispatch(_floor_, (self,))
 
     def floor_divide(self, other: Tensor | Number) -> Any:
+        """Quotient rounded down, `floor(input / other)`, broadcast; the operator `//`.
+
+        Args:
+            input, other: tensors or numbers that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool or complex.
+            RuntimeError: the shapes do not broadcast; an integer is divided by zero; in backward,
+                always.
+
+        Example:
+            >>> gw.floor_divide(gw.tensor([7, -7]), 2)
+            tensor([ 3, -4])
+        """
         return _dispatch(_floor_divide, (self, other))
 
     def floor_divide_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `floor_divide` gives into the tensor, and returns it."""
         return _dispatch(_floor_divide_, (self, other))
 
     def fmax(self, other: Tensor) -> Any:
+        """Greater of two elements, broadcast; where one is nan the other.
+
+        Where they are equal `input` has all of the gradient.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.fmax(gw.tensor([1.0, float("nan")]), gw.tensor([3.0, 4.0]))
+            tensor([3., 4.])
+        """
         return _dispatch(_fmax, (self, other))
 
     def fmin(self, other: Tensor) -> Any:
+        """Lesser of two elements, broadcast; where one is nan the other.
+
+        Where they are equal `input` has all of the gradient.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.fmin(gw.tensor([1.0, float("nan")]), gw.tensor([3.0, 4.0]))
+            tensor([1., 4.])
+        """
         return _dispatch(_fmin, (self, other))
 
     def fmod(self, other: Tensor | Number) -> Any:
+        """Remainder of division, `input - other * trunc(input / other)`, broadcast.
+
+        It is 0 or has the sign of `input`. An integer divided by zero raises RuntimeError, a float
+        gives nan.
+
+        Args:
+            input: a tensor.
+            other: a tensor that broadcasts with `input`, or a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+            TypeError: `input` is a number.
+
+        Example:
+            >>> gw.fmod(gw.tensor([7, -7]), 3)
+            tensor([ 1, -1])
+        """
         return _dispatch(_fmod, (self, other))
 
     def fmod_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `fmod` gives into the tensor, and returns it."""
         return _dispatch(_fmod_, (self, other))
 
     def frac(self) -> Any:
+        """Fraction of each element, `x - trunc(x)`, of the sign of `x`.
+
+        Args:
+            input: a tensor of any shape.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is bool, integer or complex.
+
+        Example:
+            >>> gw.frac(gw.tensor([-1.5, 2.25]))
+            tensor([-0.5000,  0.2500])
+        """
         return _dispatch(_frac, (self,))
 
     def frac_(self) -> Any:
+        """In place: writes what `frac` gives into the tensor, and returns it."""
         return _dispatch(_frac_, (self,))
 
     def frexp(self) -> Any:
+        """Mantissa and exponent of each element: `input = mantissa * 2^exponent`.
+
+        The absolute value of the mantissa is in [0.5, 1), or 0 where the element is.
+
+        Args:
+            input: a floating-point tensor of any shape.
+
+        Returns: a named tuple (mantissa, exponent), of the dtype of `input` and of int32.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+
+        Example:
+            >>> mantissa, exponent = gw.frexp(gw.tensor([6.0, -0.5]))
+            >>> mantissa, exponent
+            (tensor([ 0.7500, -0.5000]), tensor([3, 0], dtype=graphwright.int32))
+        """
         return _dispatch(_frexp, (self,))
 
     def gather(
@@ -1288,36 +2078,134 @@ class TensorMethods(TensorBase):
         return _dispatch(_gather, _bound)
 
     def gcd(self, other: Tensor) -> Any:
+        """Greatest common divisor of two integers, at least 0, broadcast; gcd(0, 0) is 0.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool, floating-point or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.gcd(gw.tensor([12, 5]), gw.tensor([18, 0]))
+            tensor([6, 5])
+        """
         return _dispatch(_gcd, (self, other))
 
     def gcd_(self, other: Tensor) -> Any:
+        """In place: writes what `gcd` gives into the tensor, and returns it."""
         return _dispatch(_gcd_, (self, other))
 
     def ge(self, other: Tensor | Number) -> Any:
+        """Whether `input >= other`, elementwise and broadcast; the operator `>=`.
+
+        Args:
+            input: a tensor.
+            other: a tensor that broadcasts with `input`, or a number.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: `input` is a number.
+
+        Example:
+            >>> gw.ge(gw.tensor([1, 2, 3]), 2)
+            tensor([False,  True,  True])
+        """
         return _dispatch(_ge, (self, other))
 
     def ge_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `ge` gives into the tensor, and returns it."""
         return _dispatch(_ge_, (self, other))
 
     def geometric_(self, p: float, *, generator: Any = None) -> Any:
+        """Fill with random numbers of trials up to the first success, at least 1.
+
+        Args:
+            input: a tensor of integers or floating-point numbers.
+            p: the probability of success, above 0 and below 1.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is of bool or complex.
+            RuntimeError: `p` is not above 0 and below 1.
+
+        Example:
+            >>> gw.all(gw.empty(9).geometric_(0.5) >= 1)
+            tensor(True)
+        """
         return _dispatch(_geometric_, (self, p, generator))
 
     def geqrf(self) -> Any:
         return _dispatch(_geqrf, (self,))
 
     def gt(self, other: Tensor | Number) -> Any:
+        """Whether `input > other`, elementwise and broadcast; the operator `>`.
+
+        Args:
+            input: a tensor.
+            other: a tensor that broadcasts with `input`, or a number.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: `input` is a number.
+
+        Example:
+            >>> gw.gt(gw.tensor([1, 2, 3]), 2)
+            tensor([False, False,  True])
+        """
         return _dispatch(_gt, (self, other))
 
     def gt_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `gt` gives into the tensor, and returns it."""
         return _dispatch(_gt_, (self, other))
 
     def hardshrink(self, lambd: float = 0.5) -> Any:
+        """Each element whose absolute value is above `lambd`, 0 in place of the others.
+
+        Args:
+            input: a floating-point tensor of any shape.
+            lambd: the bound.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+
+        Example:
+            >>> gw.hardshrink(gw.tensor([-1.0, 0.3, 2.0]))
+            tensor([-1.,  0.,  2.])
+        """
         return _dispatch(_hardshrink, (self, lambd))
 
     def heaviside(self, values: Tensor) -> Any:
+        """Step function: 0 for `x < 0` and nan, 1 for `x > 0`, `values` at 0; broadcast.
+
+        Args:
+            input: a tensor of any shape.
+            values: a tensor of the dtype of `input` that broadcasts with it.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            RuntimeError: the dtypes differ, or the shapes do not broadcast; in backward, always.
+
+        Example:
+            >>> gw.heaviside(gw.tensor([-1.0, 0.0, 2.0]), gw.tensor(0.5))
+            tensor([0.0000, 0.5000, 1.0000])
+        """
         return _dispatch(_heaviside, (self, values))
 
     def heaviside_(self, values: Tensor) -> Any:
+        """In place: writes what `heaviside` gives into the tensor, and returns it."""
         return _dispatch(_heaviside_, (self, values))
 
     def histc(self, bins: int = 100, min: Number = 0, max: Number = 0) -> Any:
@@ -1345,27 +2233,97 @@ class TensorMethods(TensorBase):
         return _dispatch(_hsplit, (self, indices_or_sections, sections, indices))
 
     def hypot(self, other: Tensor) -> Any:
+        """Hypotenuse, `sqrt(input^2 + other^2)`, elementwise and broadcast, without overflow.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool, integer or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.hypot(gw.tensor([3.0]), gw.tensor([4.0]))
+            tensor([5.])
+        """
         return _dispatch(_hypot, (self, other))
 
     def hypot_(self, other: Tensor) -> Any:
+        """In place: writes what `hypot` gives into the tensor, and returns it."""
         return _dispatch(_hypot_, (self, other))
 
     def i0(self) -> Any:
+        """Modified Bessel function of the first kind and order 0 (DLMF 10.25).
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.i0(gw.tensor([0.0, 1.0]))
+            tensor([1.0000, 1.2661])
+        """
         return _dispatch(_i0, (self,))
 
     def i0_(self) -> Any:
+        """In place: writes what `i0` gives into the tensor, and returns it."""
         return _dispatch(_i0_, (self,))
 
     def igamma(self, other: Tensor) -> Any:
+        """Regularised lower incomplete gamma function `P(input, other)`, broadcast (DLMF 8.2.4).
+
+        It is the integral of `t^(a - 1) e^(-t) / gamma(a)` from 0 to `other`, a being `input`.
+        The gradient with respect to `input` raises NotImplementedError.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool, integer or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.igamma(gw.tensor([3.0]), gw.tensor([1.0]))
+            tensor([0.0803])
+        """
         return _dispatch(_igamma, (self, other))
 
     def igamma_(self, other: Tensor) -> Any:
+        """In place: writes what `igamma` gives into the tensor, and returns it."""
         return _dispatch(_igamma_, (self, other))
 
     def igammac(self, other: Tensor) -> Any:
+        """Regularised upper incomplete gamma function `Q(input, other)`, broadcast (DLMF 8.2.4).
+
+        It is `1 - igamma(input, other)`. The gradient with respect to `input` raises
+        NotImplementedError.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool, integer or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.igammac(gw.tensor([3.0]), gw.tensor([1.0]))
+            tensor([0.9197])
+        """
         return _dispatch(_igammac, (self, other))
 
     def igammac_(self, other: Tensor) -> Any:
+        """In place: writes what `igammac` gives into the tensor, and returns it."""
         return _dispatch(_igammac_, (self, other))
 
     def index_add(
@@ -1560,24 +2518,113 @@ class TensorMethods(TensorBase):
         atol: float = 1e-08,
         equal_nan: bool = False,
     ) -> Any:
+        """Whether two elements are close: equal, or `|input - other| <= atol + rtol * |other|`.
+
+        Args:
+            input, other: tensors of one dtype that broadcast to one shape.
+            rtol: the tolerance relative to `other`, at least 0.
+            atol: the absolute tolerance, at least 0.
+            equal_nan: whether two nan are close.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            RuntimeError: the dtypes differ, the shapes do not broadcast, a tolerance is negative.
+
+        Example:
+            >>> gw.isclose(gw.tensor([1.0, 2.0]), gw.tensor([1.000001, 2.1]))
+            tensor([ True, False])
+        """
         return _dispatch(_isclose, (self, other, rtol, atol, equal_nan))
 
     def isfinite(self) -> Any:
+        """Whether each element is neither infinite nor nan; of complex numbers, both parts.
+
+        Args:
+            input: a tensor of any shape.
+
+        Returns: a bool tensor of the shape of `input`.
+
+        Example:
+            >>> gw.isfinite(gw.tensor([1.0, float("inf")]))
+            tensor([ True, False])
+        """
         return _dispatch(_isfinite, (self,))
 
     def isinf(self) -> Any:
+        """Whether each element is inf or -inf; of complex numbers, whether a part is.
+
+        Args:
+            input: a tensor of any shape.
+
+        Returns: a bool tensor of the shape of `input`.
+
+        Example:
+            >>> gw.isinf(gw.tensor([1.0, float("-inf")]))
+            tensor([False,  True])
+        """
         return _dispatch(_isinf, (self,))
 
     def isnan(self) -> Any:
+        """Whether each element is nan; of complex numbers, whether a part is.
+
+        Args:
+            input: a tensor of any shape.
+
+        Returns: a bool tensor of the shape of `input`.
+
+        Example:
+            >>> gw.isnan(gw.tensor([1.0, float("nan")]))
+            tensor([False,  True])
+        """
         return _dispatch(_isnan, (self,))
 
     def isneginf(self) -> Any:
+        """Whether each element is -inf.
+
+        Args:
+            input: a tensor of any shape.
+
+        Returns: a bool tensor of the shape of `input`.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.isneginf(gw.tensor([float("-inf"), float("inf")]))
+            tensor([ True, False])
+        """
         return _dispatch(_isneginf, (self,))
 
     def isposinf(self) -> Any:
+        """Whether each element is inf.
+
+        Args:
+            input: a tensor of any shape.
+
+        Returns: a bool tensor of the shape of `input`.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.isposinf(gw.tensor([float("-inf"), float("inf")]))
+            tensor([False,  True])
+        """
         return _dispatch(_isposinf, (self,))
 
     def isreal(self) -> Any:
+        """Whether each element has the imaginary part 0, as all elements of real tensors have.
+
+        Args:
+            input: a tensor of any shape and dtype.
+
+        Returns: a bool tensor of the shape of `input`.
+
+        Example:
+            >>> gw.isreal(gw.tensor([1 + 0j, 1j]))
+            tensor([ True, False])
+        """
         return _dispatch(_isreal, (self,))
 
     def istft(
@@ -1633,60 +2680,206 @@ class TensorMethods(TensorBase):
         return _dispatch(_kthvalue, _bound)
 
     def lcm(self, other: Tensor) -> Any:
+        """Least common multiple of two integers, at least 0, broadcast; 0 where one of them is 0.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool, floating-point or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.lcm(gw.tensor([4, 5]), gw.tensor([6, 0]))
+            tensor([12,  0])
+        """
         return _dispatch(_lcm, (self, other))
 
     def lcm_(self, other: Tensor) -> Any:
+        """In place: writes what `lcm` gives into the tensor, and returns it."""
         return _dispatch(_lcm_, (self, other))
 
     def ldexp(self, other: Tensor) -> Any:
+        """Product with a power of two, `input * 2^other`, elementwise and broadcast.
+
+        Args:
+            input: a tensor; integers and bool give the default dtype.
+            other: a tensor of exponents that broadcasts with `input`.
+
+        Returns: a tensor of the broadcast shape.
+
+        Raises:
+            NotImplementedError: `input` is floating-point and `other` of bool.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: one of them is a number.
+
+        Example:
+            >>> gw.ldexp(gw.tensor([1.0, 3.0]), gw.tensor([2, -1]))
+            tensor([4.0000, 1.5000])
+        """
         return _dispatch(_ldexp, (self, other))
 
     def ldexp_(self, other: Tensor) -> Any:
+        """In place: writes what `ldexp` gives into the tensor, and returns it."""
         return _dispatch(_ldexp_, (self, other))
 
     def le(self, other: Tensor | Number) -> Any:
+        """Whether `input <= other`, elementwise and broadcast; the operator `<=`.
+
+        Args:
+            input: a tensor.
+            other: a tensor that broadcasts with `input`, or a number.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: `input` is a number.
+
+        Example:
+            >>> gw.le(gw.tensor([1, 2, 3]), 2)
+            tensor([ True,  True, False])
+        """
         return _dispatch(_le, (self, other))
 
     def le_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `le` gives into the tensor, and returns it."""
         return _dispatch(_le_, (self, other))
 
     def lerp(self, end: Tensor, weight: Tensor | Number) -> Any:
+        """Linear interpolation, `input + weight * (end - input)`, elementwise and broadcast.
+
+        A weight of 1 gives `end` exactly.
+
+        Args:
+            input: a floating-point or complex tensor.
+            end: a tensor of the dtype of `input` that broadcasts with it.
+            weight: a number, or a tensor of that dtype; without dims, of any that casts to it.
+
+        Returns: a tensor of the broadcast shape, in the dtype of `input`.
+
+        Raises:
+            NotImplementedError: `input` is of integers or bool.
+            RuntimeError: the dtypes differ, or the shapes do not broadcast.
+
+        Example:
+            >>> gw.lerp(gw.tensor([0.0, 2.0]), gw.tensor([4.0, 4.0]), 0.25)
+            tensor([1.0000, 2.5000])
+        """
         return _dispatch(_lerp, (self, end, weight))
 
     def lerp_(self, end: Tensor, weight: Tensor | Number) -> Any:
+        """In place: writes what `lerp` gives into the tensor, and returns it."""
         return _dispatch(_lerp_, (self, end, weight))
 
     def lgamma(self) -> Any:
+        """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2 ...
+
+        Computed by Stirling's series and Chebyshev polynomials (DLMF 5.11.1).
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.lgamma(gw.tensor([4.0, 0.5]))
+            tensor([1.7918, 0.5724])
+        """
         return _dispatch(_lgamma, (self,))
 
     def lgamma_(self) -> Any:
+        """In place: writes what `lgamma` gives into the tensor, and returns it."""
         return _dispatch(_lgamma_, (self,))
 
     def log(self) -> Any:
+        """Natural logarithm of each element; -inf at 0, nan for negative real numbers.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.log(gw.tensor([1.0, 2.0]))
+            tensor([0.0000, 0.6931])
+        """
         return _dispatch(_log, (self,))
 
     def log10(self) -> Any:
+        """Logarithm to base 10; -inf at 0, nan for negative real numbers.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.log10(gw.tensor([1, 100]))
+            tensor([0., 2.])
+        """
         return _dispatch(_log10, (self,))
 
     def log10_(self) -> Any:
+        """In place: writes what `log10` gives into the tensor, and returns it."""
         return _dispatch(_log10_, (self,))
 
     def log1p(self) -> Any:
+        """Natural logarithm of `1 + x`, accurate for small `x`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.log1p(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 0.6931])
+        """
         return _dispatch(_log1p, (self,))
 
     def log1p_(self) -> Any:
+        """In place: writes what `log1p` gives into the tensor, and returns it."""
         return _dispatch(_log1p_, (self,))
 
     def log2(self) -> Any:
+        """Logarithm to base 2; -inf at 0, nan for negative real numbers.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.log2(gw.tensor([1, 8]))
+            tensor([0., 3.])
+        """
         return _dispatch(_log2, (self,))
 
     def log2_(self) -> Any:
+        """In place: writes what `log2` gives into the tensor, and returns it."""
         return _dispatch(_log2_, (self,))
 
     def log_(self) -> Any:
+        """In place: writes what `log` gives into the tensor, and returns it."""
         return _dispatch(_log_, (self,))
 
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+        """Fill with random numbers whose logarithms are normally distributed.
+
+        Args:
+            input: a floating-point tensor of any shape.
+            mean: the mean of the logarithms.
+            std: the standard deviation of the logarithms, above 0.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+            RuntimeError: `std` is not above 0.
+
+        Example:
+            >>> gw.all(gw.empty(9).log_normal_() > 0)
+            tensor(True)
+        """
         return _dispatch(_log_normal_, (self, mean, std, generator))
 
     def log_softmax(self, dim: Any = REQUIRED, dtype: DType | None = None, axis: Any = ...) -> Any:
@@ -1699,9 +2892,41 @@ class TensorMethods(TensorBase):
         return _dispatch(_log_softmax, _bound)
 
     def logaddexp(self, other: Tensor) -> Any:
+        """Logarithm of a sum, `log(e^input + e^other)`, broadcast, without overflow.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool or integer.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.logaddexp(gw.tensor([0.0, 1000.0]), gw.tensor([0.0, 1000.0]))
+            tensor([6.9315e-01, 1.0007e+03])
+        """
         return _dispatch(_logaddexp, (self, other))
 
     def logaddexp2(self, other: Tensor) -> Any:
+        """Logarithm to base 2 of a sum, `log2(2^input + 2^other)`, broadcast, without overflow.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool, integer or complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.logaddexp2(gw.tensor([0.0, 1000.0]), gw.tensor([0.0, 1000.0]))
+            tensor([1.0000e+00, 1.0010e+03])
+        """
         return _dispatch(_logaddexp2, (self, other))
 
     def logcumsumexp(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
@@ -1717,33 +2942,110 @@ class TensorMethods(TensorBase):
         return _dispatch(_logdet, (self,))
 
     def logical_and(self, other: Tensor) -> Any:
+        """Whether both elements are other than 0, broadcast.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.logical_and(gw.tensor([0, 1, 1]), gw.tensor([1, 0, 2]))
+            tensor([False, False,  True])
+        """
         return _dispatch(_logical_and, (self, other))
 
     def logical_and_(self, other: Tensor) -> Any:
+        """In place: writes what `logical_and` gives into the tensor, and returns it."""
         return _dispatch(_logical_and_, (self, other))
 
     def logical_not(self) -> Any:
+        """Whether each element is 0 or False.
+
+        Args:
+            input: a tensor of any shape.
+
+        Returns: a bool tensor of the shape of `input`.
+
+        Example:
+            >>> gw.logical_not(gw.tensor([0, 2]))
+            tensor([ True, False])
+        """
         return _dispatch(_logical_not, (self,))
 
     def logical_not_(self) -> Any:
+        """In place: writes what `logical_not` gives into the tensor, and returns it."""
         return _dispatch(_logical_not_, (self,))
 
     def logical_or(self, other: Tensor) -> Any:
+        """Whether one or both elements are other than 0, broadcast.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.logical_or(gw.tensor([0, 1, 1]), gw.tensor([1, 0, 2]))
+            tensor([True, True, True])
+        """
         return _dispatch(_logical_or, (self, other))
 
     def logical_or_(self, other: Tensor) -> Any:
+        """In place: writes what `logical_or` gives into the tensor, and returns it."""
         return _dispatch(_logical_or_, (self, other))
 
     def logical_xor(self, other: Tensor) -> Any:
+        """Whether just one of two elements is other than 0, broadcast.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.logical_xor(gw.tensor([0, 1, 1]), gw.tensor([1, 0, 2]))
+            tensor([ True,  True, False])
+        """
         return _dispatch(_logical_xor, (self, other))
 
     def logical_xor_(self, other: Tensor) -> Any:
+        """In place: writes what `logical_xor` gives into the tensor, and returns it."""
         return _dispatch(_logical_xor_, (self, other))
 
     def logit(self, eps: float | None = None) -> Any:
+        """Log-odds of each probability, `y = log(z / (1 - z))`: the inverse of `sigmoid`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+            eps: `z` is `input` clamped to [eps, 1 - eps]; if None `z` is `input`, and `y` is nan
+                beyond [0, 1].
+
+        Raises:
+            NotImplementedError: `input` is complex.
+
+        Example:
+            >>> gw.logit(gw.tensor([0.5, 0.9]))
+            tensor([0.0000, 2.1972])
+            >>> gw.logit(gw.tensor([0.0, 1.0]), eps=0.1)
+            tensor([-2.1972,  2.1972])
+        """
         return _dispatch(_logit, (self, eps))
 
     def logit_(self, eps: float | None = None) -> Any:
+        """In place: writes what `logit` gives into the tensor, and returns it."""
         return _dispatch(_logit_, (self, eps))
 
     def logsumexp(
@@ -1767,9 +3069,27 @@ class TensorMethods(TensorBase):
         return _dispatch(_logsumexp, _bound)
 
     def lt(self, other: Tensor | Number) -> Any:
+        """Whether `input < other`, elementwise and broadcast; the operator `<`.
+
+        Args:
+            input: a tensor.
+            other: a tensor that broadcasts with `input`, or a number.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: `input` is a number.
+
+        Example:
+            >>> gw.lt(gw.tensor([1, 2, 3]), 2)
+            tensor([ True, False, False])
+        """
         return _dispatch(_lt, (self, other))
 
     def lt_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `lt` gives into the tensor, and returns it."""
         return _dispatch(_lt_, (self, other))
 
     def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
@@ -1779,9 +3099,27 @@ class TensorMethods(TensorBase):
         return _dispatch(_lu_solve, (self, LU_data, LU_pivots))
 
     def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Any:
+        """Elements of `input`, replaced by `value` where the mask holds; broadcast.
+
+        Args:
+            input: a tensor of any shape.
+            mask: a bool tensor that broadcasts with `input`.
+            value: a number or a tensor without dims, converted to the dtype of `input`.
+
+        Returns: a tensor of the broadcast shape, in the dtype of `input`.
+
+        Raises:
+            RuntimeError: the mask is not of bool, the shapes do not broadcast, or the dtype of
+                `input` does not hold `value`.
+
+        Example:
+            >>> gw.masked_fill(gw.zeros(3), gw.tensor([True, False, True]), 2)
+            tensor([2., 0., 2.])
+        """
         return _dispatch(_masked_fill, (self, mask, value))
 
     def masked_fill_(self, mask: Tensor, value: Tensor | Number) -> Any:
+        """In place: writes what `masked_fill` gives into the tensor, and returns it."""
         return _dispatch(_masked_fill_, (self, mask, value))
 
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Any:
@@ -1827,6 +3165,24 @@ class TensorMethods(TensorBase):
         return _dispatch(_max, (self, dim, keepdim))
 
     def maximum(self, other: Tensor) -> Any:
+        """Greater of two elements, broadcast; nan where one of them is.
+
+        Where they are equal each has half of the gradient.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.maximum(gw.tensor([1, 5]), gw.tensor([3, 4]))
+            tensor([3, 5])
+        """
         return _dispatch(_maximum, (self, other))
 
     def mean(
@@ -1900,6 +3256,24 @@ class TensorMethods(TensorBase):
         return _dispatch(_min, (self, dim, keepdim))
 
     def minimum(self, other: Tensor) -> Any:
+        """Lesser of two elements, broadcast; nan where one of them is.
+
+        Where they are equal each has half of the gradient.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: an operand is a number.
+
+        Example:
+            >>> gw.minimum(gw.tensor([1, 5]), gw.tensor([3, 4]))
+            tensor([1, 4])
+        """
         return _dispatch(_minimum, (self, other))
 
     def mm(self, mat2: Tensor) -> Any:
@@ -1932,9 +3306,24 @@ class TensorMethods(TensorBase):
         return _dispatch(_msort, (self,))
 
     def mul(self, other: Tensor | Number) -> Any:
+        """Product, `input * other`, elementwise and broadcast; the operator `*`.
+
+        Args:
+            input, other: tensors or numbers that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+
+        Example:
+            >>> gw.mul(gw.tensor([1, 2]), 0.5)
+            tensor([0.5000, 1.0000])
+        """
         return _dispatch(_mul, (self, other))
 
     def mul_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `mul` gives into the tensor, and returns it."""
         return _dispatch(_mul_, (self, other))
 
     def multinomial(
@@ -1944,15 +3333,51 @@ class TensorMethods(TensorBase):
         *,
         generator: Any = None,
     ) -> Any:
+        """Indices drawn at random with the elements of each row as weights.
+
+        Args:
+            input: a floating-point tensor of weights, of shape [n] or [m, n], of any sum above 0.
+            num_samples: the number of indices for each row.
+            replacement: whether an index may be drawn again.
+            generator: the generator that draws; the default one if None.
+
+        Returns: an int64 tensor of shape [num_samples] or [m, num_samples].
+
+        Raises:
+            RuntimeError: `input` has another dtype or number of dims; a weight is negative or not
+                finite, or all of a row are 0; `num_samples` is below 1, or above n without
+                replacement.
+
+        Example:
+            >>> gw.multinomial(gw.tensor([0.0, 2.0]), 3, replacement=True)
+            tensor([1, 1, 1])
+        """
         return _dispatch(_multinomial, (self, num_samples, replacement, generator))
 
     def mv(self, vec: Tensor) -> Any:
         return _dispatch(_mv, (self, vec))
 
     def mvlgamma(self, p: int) -> Any:
+        """Logarithm of the multivariate gamma function of dimension `p` (DLMF 35.3).
+
+        It is `p (p - 1) / 4 log(pi)` and the sum of `lgamma(x - i / 2)` over i from 0 to p - 1.
+
+        Args:
+            input: a tensor of any shape; integers give the default dtype.
+            p: the dimension, at least 1.
+
+        Raises:
+            NotImplementedError: `input` is of bool or complex.
+            RuntimeError: `p` is below 1.
+
+        Example:
+            >>> gw.mvlgamma(gw.tensor([3.0]), 2)
+            tensor([1.5502])
+        """
         return _dispatch(_mvlgamma, (self, p))
 
     def mvlgamma_(self, p: int) -> Any:
+        """In place: writes what `mvlgamma` gives into the tensor, and returns it."""
         return _dispatch(_mvlgamma_, (self, p))
 
     def nan_to_num(
@@ -1961,6 +3386,22 @@ class TensorMethods(TensorBase):
         posinf: float | None = None,
         neginf: float | None = None,
     ) -> Any:
+        """Elements of `input`, those that are nan or infinite replaced by numbers.
+
+        Args:
+            input: a tensor of any shape; integers and bool are unchanged, of complex numbers both
+                parts are replaced.
+            nan: what replaces nan; 0 if None.
+            posinf: what replaces inf; the greatest number of the dtype if None.
+            neginf: what replaces -inf; the least number of the dtype if None.
+
+        Raises:
+            RuntimeError: `input` is complex and requires a gradient.
+
+        Example:
+            >>> gw.nan_to_num(gw.tensor([float("nan"), float("inf"), 1.0]), posinf=9.0)
+            tensor([0., 9., 1.])
+        """
         return _dispatch(_nan_to_num, (self, nan, posinf, neginf))
 
     def nan_to_num_(
@@ -1969,6 +3410,7 @@ class TensorMethods(TensorBase):
         posinf: float | None = None,
         neginf: float | None = None,
     ) -> Any:
+        """In place: writes what `nan_to_num` gives into the tensor, and returns it."""
         return _dispatch(_nan_to_num_, (self, nan, posinf, neginf))
 
     def nanmean(
@@ -2085,21 +3527,67 @@ class TensorMethods(TensorBase):
         return _dispatch(_narrow_copy, (self, dim, start, length))
 
     def ne(self, other: Tensor | Number) -> Any:
+        """Whether two elements differ, broadcast; the operator `!=`.
+
+        Args:
+            input: a tensor.
+            other: a tensor that broadcasts with `input`, or a number.
+
+        Returns: a bool tensor of the broadcast shape.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+            TypeError: `input` is a number.
+
+        Example:
+            >>> gw.ne(gw.tensor([1, 2, 3]), 2)
+            tensor([ True, False,  True])
+        """
         return _dispatch(_ne, (self, other))
 
     def ne_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `ne` gives into the tensor, and returns it."""
         return _dispatch(_ne_, (self, other))
 
     def neg(self) -> Any:
+        """Negative of each element, `y = -x`; the operator `-`.
+
+        Args:
+            input: a tensor of any shape and any dtype but bool; unsigned integers wrap.
+
+        Raises:
+            RuntimeError: `input` is of bool.
+
+        Example:
+            >>> gw.neg(gw.tensor([1, -2]))
+            tensor([-1,  2])
+        """
         return _dispatch(_neg, (self,))
 
     def neg_(self) -> Any:
+        """In place: writes what `neg` gives into the tensor, and returns it."""
         return _dispatch(_neg_, (self,))
 
     def nextafter(self, other: Tensor) -> Any:
+        """Number next to `input` in the direction of `other` that its dtype holds, broadcast.
+
+        Args:
+            input, other: tensors that broadcast to one shape.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is not a floating-point one.
+            RuntimeError: the shapes do not broadcast.
+
+        Example:
+            >>> gw.nextafter(gw.tensor([1.0]), gw.tensor([2.0])) - 1
+            tensor([1.1921e-07])
+        """
         return _dispatch(_nextafter, (self, other))
 
     def nextafter_(self, other: Tensor) -> Any:
+        """In place: writes what `nextafter` gives into the tensor, and returns it."""
         return _dispatch(_nextafter_, (self, other))
 
     def nonzero(self, *, as_tuple: bool = False) -> Any:
@@ -2127,6 +3615,24 @@ class TensorMethods(TensorBase):
         return _dispatch(_norm, (self, p, dim, keepdim, dtype))
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+        """Fill with random numbers of a normal distribution, `mean + std * randn`.
+
+        Args:
+            input: a floating-point or complex tensor of any shape.
+            mean: the mean.
+            std: the standard deviation, at least 0.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is of integers or bool.
+            RuntimeError: `std` is negative.
+
+        Example:
+            >>> gw.empty(2).normal_(3.0, 0.0)
+            tensor([3., 3.])
+        """
         return _dispatch(_normal_, (self, mean, std, generator))
 
     def orgqr(self, input2: Tensor) -> Any:
@@ -2155,15 +3661,63 @@ class TensorMethods(TensorBase):
         return _dispatch(_pinverse, (self, rcond))
 
     def positive(self) -> Any:
+        """The tensor itself; the operator `+` of one operand.
+
+        Args:
+            input: a tensor of any shape.
+
+        Raises:
+            RuntimeError: `input` is of bool.
+
+        Example:
+            >>> gw.positive(gw.tensor([-1, 2]))
+            tensor([-1,  2])
+        """
         return _dispatch(_positive, (self,))
 
     def pow(self, exponent: Tensor | Number) -> Any:
+        """Power, `input^exponent`, elementwise and broadcast; the operator `**`.
+
+        Args:
+            input, exponent: tensors that broadcast to one shape; one of them may be a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype. Integers to negative
+        exponents in a tensor are rounded towards 0.
+
+        Raises:
+            NotImplementedError: the promoted dtype is bool.
+            RuntimeError: the shapes do not broadcast, or integers to a negative number as exponent.
+            TypeError: both operands are numbers.
+
+        Example:
+            >>> gw.pow(gw.tensor([2.0, 3.0]), 2)
+            tensor([4., 9.])
+            >>> gw.pow(2, gw.tensor([1, 10]))
+            tensor([   2, 1024])
+        """
         return _dispatch(_pow, (self, exponent))
 
     def pow_(self, exponent: Tensor | Number) -> Any:
+        """In place: writes what `pow` gives into the tensor, and returns it."""
         return _dispatch(_pow_, (self, exponent))
 
     def prelu(self, weight: Tensor) -> Any:
+        """Leaky relu of a learned slope, `y = x` for `x > 0`, else `weight x`.
+
+        The definition is that of He et al., "Delving deep into rectifiers", 2015.
+
+        Args:
+            input: a floating-point tensor of shape [N, C, ...] or any other.
+            weight: a tensor of the dtype of `input` with one element, or of shape [C].
+
+        Raises:
+            NotImplementedError: `input` is not a floating-point tensor.
+            RuntimeError: `weight` has another dtype, more than one dim, or not 1 or C elements.
+
+        Example:
+            >>> gw.prelu(gw.tensor([-2.0, 3.0]), gw.tensor(0.25))
+            tensor([-0.5000,  3.0000])
+        """
         return _dispatch(_prelu, (self, weight))
 
     def prod(
@@ -2221,9 +3775,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_quantile, (self, q, dim, keepdim, interpolation))
 
     def rad2deg(self) -> Any:
+        """Radians in degrees, `y = x * 180 / pi`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.rad2deg(gw.tensor([1.0, 3.0]))
+            tensor([ 57.2958, 171.8873])
+        """
         return _dispatch(_rad2deg, (self,))
 
     def rad2deg_(self) -> Any:
+        """In place: writes what `rad2deg` gives into the tensor, and returns it."""
         return _dispatch(_rad2deg_, (self,))
 
     def random_(
@@ -2234,6 +3801,27 @@ class TensorMethods(TensorBase):
         generator: Any = None,
         **words: Any,
     ) -> Any:
+        """Fill with random integers of the uniform distribution on [from_, to).
+
+        Without bounds they are from 0 to the greatest integer that the dtype holds exactly.
+
+        Args:
+            input: a tensor of any real dtype.
+            from_: the least integer, also by the name `from`; given alone, the bound above.
+            to: the bound above, which is never drawn; None stands for all that the dtype holds.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            RuntimeError: the bounds cross, or the dtype does not hold the integers.
+            TypeError: a bound is not an integer.
+
+        Example:
+            >>> gw.empty(2).random_(3, 4)
+            tensor([3., 3.])
+        """
         if words:
             from_ = by_word("random_", "from", from_, Ellipsis, words, to)
         return _dispatch(_random_, (self, from_, to, generator))
@@ -2242,21 +3830,65 @@ class TensorMethods(TensorBase):
         return _dispatch(_ravel, (self,))
 
     def reciprocal(self) -> Any:
+        """Reciprocal of each element, `y = 1 / x`; inf at 0.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.reciprocal(gw.tensor([2, 4]))
+            tensor([0.5000, 0.2500])
+        """
         return _dispatch(_reciprocal, (self,))
 
     def reciprocal_(self) -> Any:
+        """In place: writes what `reciprocal` gives into the tensor, and returns it."""
         return _dispatch(_reciprocal_, (self,))
 
     def relu(self) -> Any:
+        """Rectified linear unit, `y = max(x, 0)`.
+
+        The gradient is 0 for `x <= 0` and 1 above.
+
+        Args:
+            input: a tensor of any shape.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is bool or complex.
+
+        Example:
+            >>> gw.relu(gw.tensor([-1.0, 2.0]))
+            tensor([0., 2.])
+        """
         return _dispatch(_relu, (self,))
 
     def relu_(self) -> Any:
+        """In place: writes what `relu` gives into the tensor, and returns it."""
         return _dispatch(_relu_, (self,))
 
     def remainder(self, other: Tensor | Number) -> Any:
+        """Remainder of division, `input - other * floor(input / other)`; the operator `%`.
+
+        It is 0 or has the sign of `other`. An integer divided by zero raises RuntimeError, a float
+        gives nan.
+
+        Args:
+            input, other: tensors that broadcast to one shape; one of them may be a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+            TypeError: both operands are numbers.
+
+        Example:
+            >>> gw.remainder(gw.tensor([7, -7]), 3)
+            tensor([1, 2])
+        """
         return _dispatch(_remainder, (self, other))
 
     def remainder_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `remainder` gives into the tensor, and returns it."""
         return _dispatch(_remainder_, (self, other))
 
     def renorm(
@@ -2308,9 +3940,33 @@ class TensorMethods(TensorBase):
         return _dispatch(_reshape_as, (self, other))
 
     def resolve_conj(self) -> Any:
+        """The tensor itself: conjugates are computed at once, never marked on a view.
+
+        Args:
+            input: a tensor of any shape and dtype.
+
+        Raises:
+            TypeError: `input` is not a tensor.
+
+        Example:
+            >>> gw.resolve_conj(gw.tensor([1, 2]))
+            tensor([1, 2])
+        """
         return _dispatch(_resolve_conj, (self,))
 
     def resolve_neg(self) -> Any:
+        """The tensor itself: negatives are computed at once, never marked on a view.
+
+        Args:
+            input: a tensor of any shape and dtype.
+
+        Raises:
+            TypeError: `input` is not a tensor.
+
+        Example:
+            >>> gw.resolve_neg(gw.tensor([1, 2]))
+            tensor([1, 2])
+        """
         return _dispatch(_resolve_neg, (self,))
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Any:
@@ -2320,15 +3976,43 @@ class TensorMethods(TensorBase):
         return _dispatch(_rot90, (self, k, dims))
 
     def round(self, *, decimals: int = 0) -> Any:
+        """Nearest integer of each element, or nearest multiple of `10^-decimals`; halves to even.
+
+        The gradient is zero.
+
+        Args:
+            input: a tensor of any shape; integers are unchanged.
+            decimals: how many decimal places to keep; negative ones round to tens, hundreds ...
+
+        Raises:
+            NotImplementedError: `input` is of bool or complex, or of integers with `decimals`.
+
+        Example:
+            >>> gw.round(gw.tensor([0.5, 1.5, 2.6]))
+            tensor([0., 2., 3.])
+            >>> gw.round(gw.tensor([1.234]), decimals=1)
+            tensor([1.2000])
+        """
         return _dispatch(_round, (self, decimals))
 
     def round_(self, *, decimals: int = 0) -> Any:
+        """In place: writes what `round` gives into the tensor, and returns it."""
         return _dispatch(_round_, (self, decimals))
 
     def rsqrt(self) -> Any:
+        """Reciprocal of the square root, `y = 1 / sqrt(x)`; inf at 0.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.rsqrt(gw.tensor([4.0, 0.25]))
+            tensor([0.5000, 2.0000])
+        """
         return _dispatch(_rsqrt, (self,))
 
     def rsqrt_(self) -> Any:
+        """In place: writes what `rsqrt` gives into the tensor, and returns it."""
         return _dispatch(_rsqrt_, (self,))
 
     def scatter(
@@ -2480,42 +4164,121 @@ class TensorMethods(TensorBase):
         return _dispatch(_select_scatter, _bound)
 
     def sgn(self) -> Any:
+        """Direction of each element: `x / abs(x)` of complex numbers, `sign` of real ones; 0 at 0.
+
+        Args:
+            input: a tensor of any shape and dtype.
+
+        Example:
+            >>> gw.sgn(gw.tensor([3 + 4j, 0]))
+            tensor([0.6000+0.8000j, 0.0000+0.0000j])
+        """
         return _dispatch(_sgn, (self,))
 
     def sgn_(self) -> Any:
+        """In place: writes what `sgn` gives into the tensor, and returns it."""
         return _dispatch(_sgn_, (self,))
 
     def sigmoid(self) -> Any:
+        """Logistic function, `y = 1 / (1 + e^(-x))`, between 0 and 1.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.sigmoid(gw.tensor([0.0, 1.0]))
+            tensor([0.5000, 0.7311])
+        """
         return _dispatch(_sigmoid, (self,))
 
     def sigmoid_(self) -> Any:
+        """In place: writes what `sigmoid` gives into the tensor, and returns it."""
         return _dispatch(_sigmoid_, (self,))
 
     def sign(self) -> Any:
+        """Sign of each element: -1, 0 or 1; 0 for nan.
+
+        The gradient is zero.
+
+        Args:
+            input: a tensor of any shape.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.sign(gw.tensor([-3.0, 0.0, 2.0]))
+            tensor([-1.,  0.,  1.])
+        """
         return _dispatch(_sign, (self,))
 
     def sign_(self) -> Any:
+        """In place: writes what `sign` gives into the tensor, and returns it."""
         return _dispatch(_sign_, (self,))
 
     def signbit(self) -> Any:
+        """Whether each element has a negative sign, which -0.0 has too.
+
+        Args:
+            input: a tensor of any shape.
+
+        Returns: a bool tensor of the shape of `input`.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is complex.
+
+        Example:
+            >>> gw.signbit(gw.tensor([-0.0, 1.0]))
+            tensor([ True, False])
+        """
         return _dispatch(_signbit, (self,))
 
     def sin(self) -> Any:
+        """Sine of each element, an angle in radians.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.sin(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 0.8415])
+        """
         return _dispatch(_sin, (self,))
 
     def sin_(self) -> Any:
+        """In place: writes what `sin` gives into the tensor, and returns it."""
         return _dispatch(_sin_, (self,))
 
     def sinc(self) -> Any:
+        """Normalised sinc function, `y = sin(pi x) / (pi x)`, 1 at 0.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.sinc(gw.tensor([0.0, 0.5]))
+            tensor([1.0000, 0.6366])
+        """
         return _dispatch(_sinc, (self,))
 
     def sinc_(self) -> Any:
+        """In place: writes what `sinc` gives into the tensor, and returns it."""
         return _dispatch(_sinc_, (self,))
 
     def sinh(self) -> Any:
+        """Hyperbolic sine, `y = (e^x - e^(-x)) / 2`.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.sinh(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 1.1752])
+        """
         return _dispatch(_sinh, (self,))
 
     def sinh_(self) -> Any:
+        """In place: writes what `sinh` gives into the tensor, and returns it."""
         return _dispatch(_sinh_, (self,))
 
     def slice_scatter(
@@ -2603,15 +4366,35 @@ class TensorMethods(TensorBase):
         return _dispatch(_split_with_sizes, _bound)
 
     def sqrt(self) -> Any:
+        """Square root of each element; nan for negative real numbers.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.sqrt(gw.tensor([4, 9]))
+            tensor([2., 3.])
+        """
         return _dispatch(_sqrt, (self,))
 
     def sqrt_(self) -> Any:
+        """In place: writes what `sqrt` gives into the tensor, and returns it."""
         return _dispatch(_sqrt_, (self,))
 
     def square(self) -> Any:
+        """Square of each element, `y = x^2`.
+
+        Args:
+            input: a tensor of any shape; bool gives int64.
+
+        Example:
+            >>> gw.square(gw.tensor([-2, 3]))
+            tensor([4, 9])
+        """
         return _dispatch(_square, (self,))
 
     def square_(self) -> Any:
+        """In place: writes what `square` gives into the tensor, and returns it."""
         return _dispatch(_square_, (self,))
 
     def squeeze(self, *dim_: Any, dim: Any = ..., axis: Any = ...) -> Any:
@@ -2679,11 +4462,28 @@ class TensorMethods(TensorBase):
         )
 
     def sub(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        """Difference, `input - alpha * other`, elementwise and broadcast; the operator `-`.
+
+        Args:
+            input, other: tensors or numbers that broadcast to one shape.
+            alpha: the number that `other` is multiplied by.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast, or `alpha` is a float and the result of
+                integers; an operand is of bool.
+
+        Example:
+            >>> gw.sub(gw.tensor([5.0, 6.0]), 2)
+            tensor([3., 4.])
+        """
         if older:
             return number_first(_sub, (self, other, *older), method=True)
         return _dispatch(_sub, (self, other, alpha))
 
     def sub_(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        """In place: writes what `sub` gives into the tensor, and returns it."""
         if older:
             return number_first(_sub_, (self, other, *older), method=True)
         return _dispatch(_sub_, (self, other, alpha))
@@ -2754,15 +4554,35 @@ class TensorMethods(TensorBase):
         return _dispatch(_take_along_dim, (self, indices, dim))
 
     def tan(self) -> Any:
+        """Tangent of each element, an angle in radians.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.tan(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 1.5574])
+        """
         return _dispatch(_tan, (self,))
 
     def tan_(self) -> Any:
+        """In place: writes what `tan` gives into the tensor, and returns it."""
         return _dispatch(_tan_, (self,))
 
     def tanh(self) -> Any:
+        """Hyperbolic tangent of each element, between -1 and 1.
+
+        Args:
+            input: a tensor of any shape; integers and bool give the default dtype.
+
+        Example:
+            >>> gw.tanh(gw.tensor([0.0, 1.0]))
+            tensor([0.0000, 0.7616])
+        """
         return _dispatch(_tanh, (self,))
 
     def tanh_(self) -> Any:
+        """In place: writes what `tanh` gives into the tensor, and returns it."""
         return _dispatch(_tanh_, (self,))
 
     def tensor_split(
@@ -2849,9 +4669,24 @@ class TensorMethods(TensorBase):
         return _dispatch(_triu_, (self, diagonal))
 
     def trunc(self) -> Any:
+        """Each element without its fraction, rounded towards 0; integers are unchanged.
+
+        The gradient is zero.
+
+        Args:
+            input: a tensor of any shape.
+
+        Raises:
+            NotImplementedError: the dtype of `input` is bool or complex.
+
+        Example:
+            >>> gw.trunc(gw.tensor([1.5, -1.5]))
+            tensor([ 1., -1.])
+        """
         return _dispatch(_trunc, (self,))
 
     def trunc_(self) -> Any:
+        """In place: writes what `trunc` gives into the tensor, and returns it."""
         return _dispatch(_trunc_, (self,))
 
     def unbind(self, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
@@ -2889,6 +4724,24 @@ class TensorMethods(TensorBase):
         generator: Any = None,
         **words: Any,
     ) -> Any:
+        """Fill with random numbers of the uniform distribution on [from_, to).
+
+        Args:
+            input: a floating-point or complex tensor of any shape.
+            from_: the lower bound, also by the name `from`.
+            to: the upper bound.
+            generator: the generator that draws; the default one if None.
+
+        Returns: `input`.
+
+        Raises:
+            NotImplementedError: `input` is of integers or bool.
+            RuntimeError: `from_` is above `to`, or the dtype does not hold the bounds.
+
+        Example:
+            >>> gw.empty(2).uniform_(3.0, 3.0)
+            tensor([3., 3.])
+        """
         if words:
             from_ = by_word("uniform_", "from", from_, 0.0, words, to)
         return _dispatch(_uniform_, (self, from_, to, generator))
@@ -3015,9 +4868,29 @@ class TensorMethods(TensorBase):
         return _dispatch(_vsplit, (self, indices_or_sections, sections, indices))
 
     def xlogy(self, other: Tensor | Number) -> Any:
+        """Product with a logarithm, `input * log(other)`, broadcast; 0 where `input` is 0.
+
+        It is nan where `other` is nan.
+
+        Args:
+            input, other: tensors that broadcast to one shape; one of them may be a number.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype;
+        integers and bool give the default dtype.
+
+        Raises:
+            NotImplementedError: the promoted dtype is complex.
+            RuntimeError: the shapes do not broadcast.
+            TypeError: both operands are numbers.
+
+        Example:
+            >>> gw.xlogy(gw.tensor([0.0, 2.0]), gw.tensor([0.0, 3.0]))
+            tensor([0.0000, 2.1972])
+        """
         return _dispatch(_xlogy, (self, other))
 
     def xlogy_(self, other: Tensor | Number) -> Any:
+        """In place: writes what `xlogy` gives into the tensor, and returns it."""
         return _dispatch(_xlogy_, (self, other))
 
     def zero_(self) -> Any:
@@ -3063,11 +4936,28 @@ class TensorMethods(TensorBase):
     not_equal_ = ne_
 
     def subtract(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        """Difference, `input - alpha * other`, elementwise and broadcast; the operator `-`.
+
+        Args:
+            input, other: tensors or numbers that broadcast to one shape.
+            alpha: the number that `other` is multiplied by.
+
+        Returns: a tensor of the broadcast shape, in the promoted dtype.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast, or `alpha` is a float and the result of
+                integers; an operand is of bool.
+
+        Example:
+            >>> gw.sub(gw.tensor([5.0, 6.0]), 2)
+            tensor([3., 4.])
+        """
         if older:
             return number_behind(_sub, "subtract", (self, other, *older))
         return _dispatch(_sub, (self, other, alpha))
 
     def subtract_(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        """In place: writes what `sub` gives into the tensor, and returns it."""
         if older:
             return number_behind(_sub_, "subtract_", (self, other, *older))
         return _dispatch(_sub_, (self, other, alpha))
