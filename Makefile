@@ -32,6 +32,7 @@ lint:
 	$(RUN) tools/stubs.py --check
 	$(RUN) tools/document_ops.py --check
 	$(RUN) tools/document_breaks.py --check
+	$(RUN) tools/document_architecture.py --check
 	$(RUN) -m mypy
 
 build:
@@ -41,9 +42,10 @@ face:  ## write the wrappers and type stubs of the op table
 	$(RUN) tools/face.py
 	$(RUN) tools/stubs.py
 
-docs:  ## write docs/ops.md from the op table, docs/graph_breaks.md from the registry
+docs:  ## write docs/ops.md, docs/graph_breaks.md and docs/architecture.md
 	$(RUN) tools/document_ops.py
 	$(RUN) tools/document_breaks.py
+	$(RUN) tools/document_architecture.py
 
 bench:  ## measure the targets; write the tables of README.md and docs/benchmarks.md
 	$(PYTHON) tools/environment.py $(VENV) --extras bench,examples
