@@ -85,6 +85,30 @@ def test_no_import_cycles() -> None:
     assert cycles == []
 
 
+LARGEST_KNOT = 127
+"""Modules that cannot be read one after the other: each leads to all others of them."""
+
+
+def test_the_largest_knot_does_not_grow() -> None:
+    """Imports for annotations, in functions and by string are counted as well."""
+    graph = networkx.DiGraph()
+    for path in MODULES:
+        own = module_name(path)
+        for node in ast.walk(ast.parse(path.read_text())):
+            names: list[str] = []
+            if isinstance(node, ast.ImportFrom):
+                full = [f"{node.module}.{alias.name}" for alias in node.names]
+                names = [name if name in KNOWN else str(node.module) for name in full]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                names = [node.value] if "." in node.value else []
+            graph.add_edges_from((own, name) for name in names if name in KNOWN - {own})
+    knots = sorted(networkx.strongly_connected_components(graph), key=len, reverse=True)
+    print(f"largest knots: {[len(knot) for knot in knots[:5]]}; of the first:", *sorted(knots[0]))
+    assert len(knots[0]) <= LARGEST_KNOT
+
+
 def run(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout
