@@ -1376,6 +1376,21 @@ def addr_(
 
 
 def adjoint(input: Tensor) -> Any:
+    """Conjugate transpose of matrices: the last two dims swapped, elements conjugated.
+
+    Args:
+        input: a tensor of no or at least two dims.
+
+    Returns: a view of a real `input`, else a new tensor.
+
+    Raises:
+        RuntimeError: `input` has one dim.
+
+    Example:
+        >>> gw.adjoint(gw.tensor([[1 + 2j, 3 + 1j]]))
+        tensor([[1.-2.j],
+                [3.-1.j]])
+    """
     return _dispatch(_adjoint, (input,))
 
 
@@ -1392,6 +1407,17 @@ def alias(input: Tensor) -> Any:
 
 
 def alias_copy(input: Tensor, *, out: Any = None) -> Any:
+    """Copy of all elements.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a new tensor.
+
+    Example:
+        >>> gw.alias_copy(gw.tensor([1, 2]))
+        tensor([1, 2])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_alias_copy, _bound, out)
@@ -1408,6 +1434,23 @@ def all(
     *,
     out: Any = None,
 ) -> Any:
+    """Whether all elements are not zero, of all or along some dims. NaN is not zero.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dim or dims to look along; all if None, none if empty.
+        keepdim: keep each of these dims with size 1.
+
+    Returns: a bool tensor (uint8 for uint8) of the shape of `input` without `dim`; True where
+        there are no elements.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.all(gw.tensor([[1, 1], [0, 3]]), 1)
+        tensor([ True, False])
+    """
     if surplus is not ...:
         refuse_surplus("all")
     if axis is not ...:
@@ -1486,6 +1529,26 @@ def amax(
     *,
     out: Any = None,
 ) -> Any:
+    """Greatest of the elements, of all or along some dims; NaN if one is NaN.
+
+    Elements that share the maximum share its gradient evenly.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim or dims to compare along; all if None or empty.
+        keepdim: keep each of these dims with size 1.
+
+    Returns: a tensor of the dtype of `input`, of its shape without `dim`.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        IndexError: `input` has no such dim, or a dim is empty.
+        RuntimeError: `input` has no elements and no dim is given.
+
+    Example:
+        >>> gw.amax(gw.tensor([[1, 5], [7, 2]]), 1)
+        tensor([5, 7])
+    """
     if surplus is not ...:
         refuse_surplus("amax")
     if axis is not ...:
@@ -1511,6 +1574,26 @@ def amin(
     *,
     out: Any = None,
 ) -> Any:
+    """Least of the elements, of all or along some dims; NaN if one is NaN.
+
+    Elements that share the minimum share its gradient evenly.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim or dims to compare along; all if None or empty.
+        keepdim: keep each of these dims with size 1.
+
+    Returns: a tensor of the dtype of `input`, of its shape without `dim`.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        IndexError: `input` has no such dim, or a dim is empty.
+        RuntimeError: `input` has no elements and no dim is given.
+
+    Example:
+        >>> gw.amin(gw.tensor([[1, 5], [7, 2]]), 1)
+        tensor([1, 2])
+    """
     if surplus is not ...:
         refuse_surplus("amin")
     if axis is not ...:
@@ -1535,6 +1618,26 @@ def aminmax(
     keepdims: Any = ...,
     out: Any = None,
 ) -> Any:
+    """Least and greatest of the elements, of all or along one dim; NaN if one is NaN.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to compare along; all if None.
+        keepdim: keep that dim with size 1.
+
+    Returns: the named tuple `(min, max)` of tensors of the dtype of `input`.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        IndexError: `input` has no such dim, or that dim is empty.
+        RuntimeError: `input` has no elements and no dim is given.
+
+    Example:
+        >>> gw.aminmax(gw.tensor([[1, 5], [7, 2]]), dim=1)
+        graphwright.return_types.aminmax(
+        min=tensor([1, 2]),
+        max=tensor([5, 7]))
+    """
     if axis is not ...:
         dim = same_as("aminmax", "dim", dim, None, "axis", axis)
     if keepdims is not ...:
@@ -1578,6 +1681,23 @@ def any(
     *,
     out: Any = None,
 ) -> Any:
+    """Whether any element is not zero, of all or along some dims. NaN is not zero.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dim or dims to look along; all if None, none if empty.
+        keepdim: keep each of these dims with size 1.
+
+    Returns: a bool tensor (uint8 for uint8) of the shape of `input` without `dim`; False where
+        there are no elements.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.any(gw.tensor([[0, 0], [0, 3]]), 1)
+        tensor([False,  True])
+    """
     if surplus is not ...:
         refuse_surplus("any")
     if axis is not ...:
@@ -1605,6 +1725,25 @@ def arange(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Vector of the numbers from `start` up to `end`, which is excluded: `start + i * step`.
+
+    Args:
+        start: the first number; 0 if None. Alone it is `end`.
+        end: where to stop.
+        step: the distance of numbers, not 0.
+        dtype: that of the result; if None, int64, or the default dtype where one is a float.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector of `ceil((end - start) / step)` numbers.
+
+    Raises:
+        RuntimeError: `step` is 0 or leads away from `end`, or a number is not finite.
+        NotImplementedError: `dtype` is bool or complex.
+
+    Example:
+        >>> gw.arange(1, 10, 3)
+        tensor([1, 4, 7])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -1629,6 +1768,25 @@ def argmax(
     *,
     out: Any = None,
 ) -> Any:
+    """Position of the greatest element, of all or along one dim: the first of several.
+
+    NaN counts as the greatest.
+
+    Args:
+        input: a real tensor of any shape.
+        dim: the dim to search; None searches all elements in row-major order.
+        keepdim: keep that dim with size 1.
+
+    Returns: an int64 tensor of the shape of `input` without `dim`.
+
+    Raises:
+        RuntimeError: `input` is bool or complex.
+        IndexError: `input` has no such dim, or there are no elements to search.
+
+    Example:
+        >>> gw.argmax(gw.tensor([[1, 5], [7, 2]]), 1)
+        tensor([1, 0])
+    """
     if surplus is not ...:
         refuse_surplus("argmax")
     if axis is not ...:
@@ -1654,6 +1812,25 @@ def argmin(
     *,
     out: Any = None,
 ) -> Any:
+    """Position of the least element, of all or along one dim: the first of several.
+
+    NaN counts as the least.
+
+    Args:
+        input: a real tensor of any shape.
+        dim: the dim to search; None searches all elements in row-major order.
+        keepdim: keep that dim with size 1.
+
+    Returns: an int64 tensor of the shape of `input` without `dim`.
+
+    Raises:
+        RuntimeError: `input` is bool or complex.
+        IndexError: `input` has no such dim, or there are no elements to search.
+
+    Example:
+        >>> gw.argmin(gw.tensor([[1, 5], [7, 2]]), 1)
+        tensor([0, 1])
+    """
     if surplus is not ...:
         refuse_surplus("argmin")
     if axis is not ...:
@@ -1677,6 +1854,24 @@ def argsort(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """Positions that sort the elements along one dim; NaN counts as the greatest.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to sort along.
+        descending: from the greatest to the least.
+        stable: keep the order of equal elements, which is kept in any case.
+
+    Returns: an int64 tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.argsort(gw.tensor([3.0, 1.0, 2.0]))
+        tensor([1, 2, 0])
+    """
     if surplus is not ...:
         refuse_surplus("argsort")
     if axis is not ...:
@@ -1689,6 +1884,19 @@ def argsort(
 
 
 def argwhere(input: Tensor) -> Any:
+    """Positions of the elements that are not zero, in row-major order.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns: an int64 tensor with a row for each such element and a column for each dim of
+        `input`: its shape depends on values.
+
+    Example:
+        >>> gw.argwhere(gw.tensor([[0, 1], [2, 0]]))
+        tensor([[0, 1],
+                [1, 0]])
+    """
     return _dispatch(_argwhere, (input,))
 
 
@@ -1698,6 +1906,28 @@ def as_strided(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Any:
+    """View of a tensor's storage with given sizes, strides and offset.
+
+    Elements may overlap; a gradient of the view is added up where they do.
+
+    Args:
+        input: the tensor whose storage is viewed.
+        size: the sizes of the view.
+        stride: its strides, counted in elements.
+        storage_offset: the position of its first element in the storage; that of `input` if
+            None.
+
+    Returns: a view of the storage of `input`.
+
+    Raises:
+        RuntimeError: `size` and `stride` differ in length, the offset is negative, or the view
+            reaches out of the storage.
+
+    Example:
+        >>> gw.as_strided(gw.arange(6), (2, 3), (1, 2))
+        tensor([[0, 2, 4],
+                [1, 3, 5]])
+    """
     try:
         _bound = (input, as_size(size), as_size(stride), storage_offset)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1713,6 +1943,24 @@ def as_strided_copy(
     *,
     out: Any = None,
 ) -> Any:
+    """Copy of `as_strided`: a tensor's storage read with given sizes, strides and offset.
+
+    Args:
+        input: the tensor whose storage is read.
+        size: the sizes of the result.
+        stride: the strides to read with, counted in elements.
+        storage_offset: the position of the first element; that of `input` if None.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        RuntimeError: as `as_strided`.
+
+    Example:
+        >>> gw.as_strided_copy(gw.arange(6), (2, 3), (1, 2))
+        tensor([[0, 2, 4],
+                [1, 3, 5]])
+    """
     try:
         _bound = (input, as_size(size), as_size(stride), storage_offset)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1729,6 +1977,25 @@ def as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Any:
+    """Copy in which the view `as_strided` holds other values.
+
+    Args:
+        input: a tensor of any shape.
+        src: the values, of shape `size`.
+        size: the sizes of the view.
+        stride: its strides, counted in elements.
+        storage_offset: the position of its first element in the storage; that of `input` if
+            None.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the shape of `src` is not `size`, or the view reaches out of the storage.
+
+    Example:
+        >>> gw.as_strided_scatter(gw.zeros(4), gw.ones(2), (2,), (2,))
+        tensor([1., 0., 1., 0.])
+    """
     try:
         _bound = (input, src, as_size(size), as_size(stride), storage_offset)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1893,14 +2160,49 @@ def atanh_(input: Tensor) -> Any:
 
 
 def atleast_1d(input: Tensor) -> Any:
+    """A tensor without dims as a vector; others as they are.
+
+    Args:
+        input: a tensor of any shape; several, or a sequence of them, give a tuple.
+
+    Returns: `input`, or a view of it.
+
+    Example:
+        >>> gw.atleast_1d(gw.tensor(3))
+        tensor([3])
+    """
     return _dispatch(_atleast_1d, (input,))
 
 
 def atleast_2d(input: Tensor) -> Any:
+    """A tensor of fewer than two dims as a matrix, with dims of size 1 in front.
+
+    Args:
+        input: a tensor of any shape; several, or a sequence of them, give a tuple.
+
+    Returns: `input`, or a view of it.
+
+    Example:
+        >>> gw.atleast_2d(gw.tensor([1, 2]))
+        tensor([[1, 2]])
+    """
     return _dispatch(_atleast_2d, (input,))
 
 
 def atleast_3d(input: Tensor) -> Any:
+    """A tensor of fewer than three dims with dims of size 1 added.
+
+    A matrix gets one behind, a vector one on either side.
+
+    Args:
+        input: a tensor of any shape; several, or a sequence of them, give a tuple.
+
+    Returns: `input`, or a view of it.
+
+    Example:
+        >>> gw.atleast_3d(gw.tensor([1, 2])).shape
+        graphwright.Size([1, 2, 1])
+    """
     return _dispatch(_atleast_3d, (input,))
 
 
@@ -2098,6 +2400,24 @@ def bartlett_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Bartlett (triangular) window: `w_i = 1 - |2 i / N - 1|`.
+
+    Args:
+        window_length: the number of elements.
+        periodic: N is the length, for windows that follow one another; else the length less 1,
+            and the window is symmetric.
+        dtype: that of the result, floating point; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector.
+
+    Raises:
+        RuntimeError: the length is negative, or `dtype` is not floating point.
+
+    Example:
+        >>> gw.bartlett_window(4)
+        tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -2211,6 +2531,24 @@ def binary_cross_entropy_with_logits(
 
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
+    """How often each of the numbers 0, 1, 2, ... occurs in a vector.
+
+    Args:
+        input: a vector of integers, none negative.
+        weights: a vector of the same length: how much each element counts; 1 if None.
+        minlength: the least length of the result.
+
+    Returns: a vector whose length is the greatest element plus 1, or `minlength`: int64
+        without weights, float32 for float32 weights, else float64.
+
+    Raises:
+        RuntimeError: `input` is no vector of such integers, the length of `weights` differs,
+            or `minlength` is negative.
+
+    Example:
+        >>> gw.bincount(gw.tensor([0, 1, 1, 3]))
+        tensor([1, 2, 0, 1])
+    """
     return _dispatch(_bincount, (input, weights, minlength))
 
 
@@ -2414,6 +2752,24 @@ def blackman_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Blackman window: `w_i = 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N)`.
+
+    Args:
+        window_length: the number of elements.
+        periodic: N is the length, for windows that follow one another; else the length less 1,
+            and the window is symmetric.
+        dtype: that of the result, floating point; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector.
+
+    Raises:
+        RuntimeError: the length is negative, or `dtype` is not floating point.
+
+    Example:
+        >>> gw.blackman_window(4)[1:]
+        tensor([0.3400, 1.0000, 0.3400])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -2424,6 +2780,22 @@ def blackman_window(
 
 
 def block_diag(tensors: Sequence[Tensor]) -> Any:
+    """Block diagonal matrix of several matrices; what lies outside of the blocks is 0.
+
+    Args:
+        tensors: tensors of at most two dims, one argument each; vectors are rows. Their dtypes
+            are promoted to a common one.
+
+    Returns: a new matrix; its sizes are the sums of theirs.
+
+    Raises:
+        RuntimeError: a tensor has more dims.
+
+    Example:
+        >>> gw.block_diag(gw.tensor([[1, 2]]), gw.tensor([3]))
+        tensor([[1, 2, 0],
+                [0, 0, 3]])
+    """
     return _dispatch(_block_diag, (as_tensors(tensors, "block_diag"),))
 
 
@@ -2439,10 +2811,42 @@ def broadcast_matmul(input: Tensor, other: Tensor) -> Any:
 
 
 def broadcast_tensors(tensors: Sequence[Tensor]) -> Any:
+    """Views of tensors, all expanded to their common shape.
+
+    Args:
+        tensors: tensors that broadcast with one another, one argument each.
+
+    Returns: a tuple of views of one shape.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> gw.broadcast_tensors(gw.tensor([[1], [2]]), gw.tensor([3, 4]))
+        (tensor([[1, 1],
+                [2, 2]]), tensor([[3, 4],
+                [3, 4]]))
+    """
     return _dispatch(_broadcast_tensors, (as_tensors(tensors, "broadcast_tensors"),))
 
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Any:
+    """View broadcast to a shape: dims of size 1 are repeated, new ones put in front.
+
+    Args:
+        input: a tensor of any shape.
+        size: the sizes of the result, from the last dim on; -1 keeps a size.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: `input` does not broadcast to that shape.
+
+    Example:
+        >>> gw.broadcast_to(gw.tensor([1, 2]), (2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """
     try:
         _bound = (input, as_size(size))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2458,6 +2862,27 @@ def bucketize(
     right: bool = False,
     out: Any = None,
 ) -> Any:
+    """Number of the bucket of each value, between boundaries in ascending order.
+
+    Bucket i lies between `boundaries[i - 1]` and `boundaries[i]`, which belongs to it, unless
+    `right`.
+
+    Args:
+        input: a number or tensor of values.
+        boundaries: a vector in ascending order.
+        out_int32: return int32, not int64.
+        right: a boundary belongs to the bucket behind it.
+
+    Returns: an int64 or int32 tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `boundaries` is no vector.
+        NotImplementedError: both are bool, or one is complex.
+
+    Example:
+        >>> gw.bucketize(gw.tensor([3, 6, 9]), gw.tensor([1, 3, 5]))
+        tensor([1, 3, 3])
+    """
     _bound = (input, boundaries, out_int32, right)
     if out is not None:
         return with_out(_bucketize, _bound, out)
@@ -2465,6 +2890,23 @@ def bucketize(
 
 
 def cartesian_prod(tensors: Sequence[Tensor]) -> Any:
+    """All ways to take one element of each vector, as the rows of a matrix.
+
+    Args:
+        tensors: vectors of one dtype, one argument each.
+
+    Returns: a matrix with a column for each vector; a single vector as it is.
+
+    Raises:
+        RuntimeError: a tensor is no vector, or the dtypes differ.
+
+    Example:
+        >>> gw.cartesian_prod(gw.tensor([1, 2]), gw.tensor([3, 4]))
+        tensor([[1, 3],
+                [1, 4],
+                [2, 3],
+                [2, 4]])
+    """
     return _dispatch(_cartesian_prod, (as_tensors(tensors, "cartesian_prod"),))
 
 
@@ -2476,6 +2918,24 @@ def cat(
     *,
     out: Any = None,
 ) -> Any:
+    """Tensors joined along one dim.
+
+    Args:
+        tensors: tensors of the same sizes but along `dim`, at least one; empty vectors are
+            left out. Their dtypes are promoted to a common one.
+        dim: the dim they are joined along.
+
+    Returns: a new tensor; its size along `dim` is the sum of theirs.
+
+    Raises:
+        ValueError: there are no tensors.
+        RuntimeError: the sizes do not match, or a tensor has no dims.
+        IndexError: the tensors have no such dim.
+
+    Example:
+        >>> gw.cat([gw.tensor([[1, 2]]), gw.tensor([[3, 4]])], 1)
+        tensor([[1, 2, 3, 4]])
+    """
     if surplus is not ...:
         refuse_surplus("cat")
     if axis is not ...:
@@ -2608,6 +3068,26 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Any = None
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
+    """Views of consecutive parts of one dim, of equal size but for the last.
+
+    There may be fewer parts than asked for: each has the size of the dim by `chunks`, rounded
+    up.
+
+    Args:
+        input: a tensor of at least one dim.
+        chunks: how many parts at most.
+        dim: the dim that is split.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, or `chunks` is not positive.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.chunk(gw.arange(5), 2)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     if surplus is not ...:
         refuse_surplus("chunk")
     if axis is not ...:
@@ -2628,7 +3108,7 @@ def clamp(
 ) -> Any:
     """Each element, but at least `min` and at most `max`: `y = min(max(x, min), max)`.
 
-    Where the bounds cross, the result is `max`. Gradients go to `input` where it is between the
+    Where the bounds cross, the result is `max`. The gradient goes to `input` between the
     bounds, else to a bound that is a tensor.
 
     Args:
@@ -2779,6 +3259,21 @@ def col2im(
 
 
 def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    """Tensors joined along the second dim; vectors as columns of a matrix.
+
+    Args:
+        tensors: tensors whose other sizes are equal, at least one.
+
+    Returns: a new tensor of at least two dims.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes do not match.
+
+    Example:
+        >>> gw.column_stack((gw.tensor([1, 2]), gw.tensor([3, 4])))
+        tensor([[1, 3],
+                [2, 4]])
+    """
     _bound = (as_tensors(tensors, "column_stack"),)
     if out is not None:
         return with_out(_column_stack, _bound, out)
@@ -2786,6 +3281,24 @@ def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
+    """All ways to choose `r` elements of a vector, in their order, as the rows of a matrix.
+
+    Args:
+        input: a vector.
+        r: how many are chosen, at least 0.
+        with_replacement: an element may be chosen more than once.
+
+    Returns: a matrix of `r` columns; an empty vector for `r = 0`.
+
+    Raises:
+        RuntimeError: `input` is no vector, or `r` is negative.
+
+    Example:
+        >>> gw.combinations(gw.tensor([1, 2, 3]))
+        tensor([[1, 2],
+                [1, 3],
+                [2, 3]])
+    """
     return _dispatch(_combinations, (input, r, with_replacement))
 
 
@@ -3108,6 +3621,22 @@ def copysign_(input: Tensor, other: Tensor | Number) -> Any:
 
 
 def corrcoef(input: Tensor) -> Any:
+    """Pearson's correlation coefficients of variables, one per row: `C_ij / sqrt(C_ii C_jj)`.
+
+    Args:
+        input: a tensor of at most two dims, as of `cov`: each column is an observation.
+
+    Returns: a matrix with one row and one column per variable, in [-1, 1]; no dims for one
+        variable.
+
+    Raises:
+        RuntimeError: `input` has more than two dims or is bool.
+
+    Example:
+        >>> gw.corrcoef(gw.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+        tensor([[ 1., -1.],
+                [-1.,  1.]])
+    """
     return _dispatch(_corrcoef, (input,))
 
 
@@ -3184,6 +3713,21 @@ def count_nonzero(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """How many elements are not zero, of all or along some dims. NaN is not zero.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dim or dims to count along; all if None.
+
+    Returns: an int64 tensor of the shape of `input` without `dim`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.count_nonzero(gw.tensor([[0, 1], [2, 3]]), 0)
+        tensor([1, 2])
+    """
     if surplus is not ...:
         refuse_surplus("count_nonzero")
     if axis is not ...:
@@ -3202,6 +3746,29 @@ def cov(
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
 ) -> Any:
+    """Covariance matrix of variables, one per row, of which each column is an observation.
+
+    `C_ij = sum_k w_k (x_ik - m_i) conj(x_jk - m_j) / (sum_k w_k - correction)` with the
+    weighted means m; with `aweights` a, the correction is multiplied by `sum w a / sum w`.
+
+    Args:
+        input: a tensor of at most two dims, converted to the default dtype if of integers; a
+            vector is one variable.
+        correction: what is subtracted from the number of observations.
+        fweights: how often each observation counts: integers, one per column; 1 if None.
+        aweights: floating point weights, one per column; 1 if None.
+
+    Returns: a matrix with one row and one column per variable; no dims for one variable.
+
+    Raises:
+        RuntimeError: `input` has more dims or is bool, or weights have a wrong length or dtype
+            or are negative.
+
+    Example:
+        >>> gw.cov(gw.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+        tensor([[ 1., -1.],
+                [-1.,  1.]])
+    """
     return _dispatch(_cov, (input, correction, fweights, aweights))
 
 
@@ -3248,6 +3815,27 @@ def ctc_loss_parts(
 
 
 def cummax(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: Any = None) -> Any:
+    """Running maximum along one dim, and where it was found: the last place of several.
+
+    Once an element is NaN, so are all maxima from it on.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to compare along.
+
+    Returns: the named tuple `(values, indices)` of tensors of the shape of `input`; the
+        indices are int64.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.cummax(gw.tensor([1, 3, 2, 3]), 0)
+        graphwright.return_types.cummax(
+        values=tensor([1, 3, 3, 3]),
+        indices=tensor([0, 1, 1, 3]))
+    """
     if axis is not ...:
         dim = same_as("cummax", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -3260,6 +3848,27 @@ def cummax(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: Any = No
 
 
 def cummin(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: Any = None) -> Any:
+    """Running minimum along one dim, and where it was found: the last place of several.
+
+    Once an element is NaN, so are all minima from it on.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to compare along.
+
+    Returns: the named tuple `(values, indices)` of tensors of the shape of `input`; the
+        indices are int64.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.cummin(gw.tensor([3, 1, 2, 1]), 0)
+        graphwright.return_types.cummin(
+        values=tensor([3, 1, 1, 1]),
+        indices=tensor([0, 1, 1, 3]))
+    """
     if axis is not ...:
         dim = same_as("cummin", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -3279,6 +3888,23 @@ def cumprod(
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    """Running product along one dim: `y_i = x_0 ... x_i`.
+
+    Args:
+        input: a tensor of any shape; integers and bool are multiplied as int64.
+        dim: the dim to multiply along.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `dtype` is bool.
+
+    Example:
+        >>> gw.cumprod(gw.tensor([1, 2, 3, 4]), 0)
+        tensor([ 1,  2,  6, 24])
+    """
     if axis is not ...:
         dim = same_as("cumprod", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -3297,6 +3923,7 @@ def cumprod_(
     *,
     dtype: DType | None = None,
 ) -> Any:
+    """In place: writes what `cumprod` gives into the tensor, and returns it."""
     if axis is not ...:
         dim = same_as("cumprod_", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -3314,6 +3941,23 @@ def cumsum(
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    """Running sum along one dim: `y_i = x_0 + ... + x_i`.
+
+    Args:
+        input: a tensor of any shape; integers and bool are summed as int64.
+        dim: the dim to sum along.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `dtype` is bool.
+
+    Example:
+        >>> gw.cumsum(gw.tensor([1, 2, 3]), 0)
+        tensor([1, 3, 6])
+    """
     if axis is not ...:
         dim = same_as("cumsum", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -3332,6 +3976,7 @@ def cumsum_(
     *,
     dtype: DType | None = None,
 ) -> Any:
+    """In place: writes what `cumsum` gives into the tensor, and returns it."""
     if axis is not ...:
         dim = same_as("cumsum_", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -3349,6 +3994,27 @@ def cumulative_trapezoid(
     dim: int = -1,
     axis: Any = ...,
 ) -> Any:
+    """Running integral along one dim by the trapezoidal rule; see `trapezoid`.
+
+    Args:
+        y: a tensor of values.
+        x: the places of the values: a vector, or a tensor that broadcasts with `y`; evenly
+            spaced if None.
+        dx: the spacing of places where `x` is None; 1 if None.
+        dim: the dim to integrate along.
+
+    Returns: a tensor of the shape of `y`, shorter by 1 along `dim`.
+
+    Raises:
+        RuntimeError: `y` or `x` is bool, or `x` has another number of places than `y` along
+            `dim`.
+        TypeError: both `x` and `dx` are given.
+        IndexError: `y` has no such dim.
+
+    Example:
+        >>> gw.cumulative_trapezoid(gw.tensor([1.0, 5.0, 10.0]))
+        tensor([ 3.0000, 10.5000])
+    """
     if axis is not ...:
         dim = same_as("cumulative_trapezoid", "dim", dim, -1, "axis", axis)
     if x is ...:
@@ -3387,10 +4053,32 @@ def det(input: Tensor) -> Any:
 
 
 def detach(input: Tensor) -> Any:
+    """View through which no gradient flows.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a view of `input` that does not require a gradient.
+
+    Example:
+        >>> gw.detach(gw.ones(2, requires_grad=True)).requires_grad
+        False
+    """
     return _dispatch(_detach, (input,))
 
 
 def detach_copy(input: Tensor) -> Any:
+    """Copy of all elements that does not require a gradient.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a new tensor.
+
+    Example:
+        >>> gw.detach_copy(gw.ones(2, requires_grad=True)).requires_grad
+        False
+    """
     return _dispatch(_detach_copy, (input,))
 
 
@@ -3417,6 +4105,22 @@ def deviation(
 
 
 def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
+    """Matrix with a vector on a diagonal; of a matrix, a copy of a diagonal.
+
+    Args:
+        input: a tensor of one or two dims.
+        diagonal: which diagonal: 0 is the main one, positive ones lie above it.
+
+    Returns: a new matrix with 0 elsewhere, or a new vector.
+
+    Raises:
+        RuntimeError: `input` has another number of dims.
+
+    Example:
+        >>> gw.diag(gw.tensor([1, 2]))
+        tensor([[1, 0],
+                [0, 2]])
+    """
     _bound = (input, diagonal)
     if out is not None:
         return with_out(_diag, _bound, out)
@@ -3424,14 +4128,63 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
 
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices with the rows of the last dim on a diagonal and 0 elsewhere.
+
+    Args:
+        input: a tensor of shape (..., n).
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        dim1, dim2: the places of the rows and columns of the matrices in the result.
+
+    Returns: a new tensor with one more dim; the matrices have the size `n + |offset|`.
+
+    Raises:
+        RuntimeError: `dim1` and `dim2` are one dim.
+        IndexError: a place is out of range.
+
+    Example:
+        >>> gw.diag_embed(gw.tensor([1, 2]), 1)
+        tensor([[0, 1, 0],
+                [0, 0, 2],
+                [0, 0, 0]])
+    """
     return _dispatch(_diag_embed, (input, offset, dim1, dim2))
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Any:
+    """Matrix with all elements, in row-major order, on a diagonal and 0 elsewhere.
+
+    Args:
+        input: a tensor of any shape.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+
+    Returns: a new matrix of the size `input.numel() + |offset|`.
+
+    Example:
+        >>> gw.diagflat(gw.tensor([[1, 2]]))
+        tensor([[1, 0],
+                [0, 2]])
+    """
     return _dispatch(_diagflat, (input, offset))
 
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """View of a diagonal of the matrices that two dims span, in a new last dim.
+
+    Args:
+        input: a tensor of at least two dims.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        dim1, dim2: the dims of the rows and of the columns.
+
+    Returns: a view of `input` without the two dims, and with one for the diagonal.
+
+    Raises:
+        RuntimeError: `dim1` and `dim2` are one dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.diagonal(gw.tensor([[1, 2], [3, 4]]))
+        tensor([1, 4])
+    """
     try:
         _bound = (input, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3455,6 +4208,23 @@ def diagonal_copy(
     *,
     out: Any = None,
 ) -> Any:
+    """Copy of `diagonal`: a diagonal of the matrices that two dims span, in a new last dim.
+
+    Args:
+        input: a tensor of at least two dims.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        dim1, dim2: the dims of the rows and of the columns.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        RuntimeError: `dim1` and `dim2` are one dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.diagonal_copy(gw.tensor([[1, 2], [3, 4]]))
+        tensor([1, 4])
+    """
     try:
         _bound = (input, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3471,6 +4241,26 @@ def diagonal_scatter(
     dim1: int = 0,
     dim2: int = 1,
 ) -> Any:
+    """Copy in which a diagonal of the matrices that two dims span holds other values.
+
+    Args:
+        input: a tensor of at least two dims.
+        src: the values, of the shape of `diagonal`; converted to the dtype of `input`.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        dim1, dim2: the dims of the rows and of the columns.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `src` has another shape than the diagonal, or `dim1` and `dim2` are one
+            dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.diagonal_scatter(gw.zeros(2, 2), gw.ones(2))
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
     try:
         _bound = (input, src, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3489,6 +4279,26 @@ def diff(
     *,
     out: Any = None,
 ) -> Any:
+    """Differences of neighbours along one dim, `x_{i+1} - x_i`, taken `n` times.
+
+    Args:
+        input: a tensor of at least one dim; of bools, the differences are exclusive ors.
+        n: how many times, at least 0.
+        dim: the dim along which elements are neighbours.
+        prepend: a tensor put before `input` along `dim`, equal in its other sizes; none if
+            None.
+        append: the same, put behind it.
+
+    Returns: a tensor of the dtype of `input`, shorter by `n` along `dim`; 0 is the least size.
+
+    Raises:
+        RuntimeError: `input` has no dims, `n` is negative, or the shapes do not match.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.diff(gw.tensor([1, 4, 9, 16]), n=2)
+        tensor([2, 2])
+    """
     if surplus is not ...:
         refuse_surplus("diff")
     if axis is not ...:
@@ -3529,6 +4339,23 @@ def digamma_(input: Tensor) -> Any:
 
 
 def dist(input: Tensor, other: Tensor, p: Number = 2) -> Any:
+    """Norm of the difference of two tensors: `(sum |input - other|^p)^(1/p)`.
+
+    Args:
+        input: a floating point or complex tensor.
+        other: a tensor that broadcasts with it.
+        p: the order of the norm, as of `norm`.
+
+    Returns: a real tensor without dims.
+
+    Raises:
+        RuntimeError: the difference has integers, or one is bool.
+        TypeError: `p` is a word.
+
+    Example:
+        >>> gw.dist(gw.tensor([1.0, 2.0]), gw.tensor([4.0, 6.0]))
+        tensor(5.)
+    """
     return _dispatch(_dist, (input, other, p))
 
 
@@ -3543,7 +4370,7 @@ def div(
 
     Args:
         input, other: tensors or numbers that broadcast to one shape.
-        rounding_mode: "floor" rounds the quotient down, "trunc" towards 0; not rounded if None.
+        rounding_mode: "floor" rounds down, "trunc" towards 0; not rounded if None.
 
     Returns: a tensor of the broadcast shape, in the promoted dtype; without rounding, integers
     and bool give the default dtype.
@@ -3609,10 +4436,46 @@ def dsplit(
     sections: int | Sequence[int] | None = None,
     indices: int | Sequence[int] | None = None,
 ) -> Any:
+    """Views of parts of the third dim: as `tensor_split`, of equal sections.
+
+    Args:
+        input: a tensor of at least three dims.
+        indices_or_sections: an int, the number of sections; or the positions where new parts
+            begin.
+        sections, indices: the same by name; exactly one of the three is given.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer dims, or the number of sections does not divide the
+            dim.
+        TypeError: none or several of the three are given.
+
+    Example:
+        >>> gw.dsplit(gw.tensor([[[1, 2], [3, 4]]]), 2)
+        (tensor([[[1],
+                 [3]]]), tensor([[[2],
+                 [4]]]))
+    """
     return _dispatch(_dsplit, (input, indices_or_sections, sections, indices))
 
 
 def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    """Tensors joined along the third dim, after `atleast_3d`.
+
+    Args:
+        tensors: tensors whose other sizes are equal, at least one.
+
+    Returns: a new tensor of at least three dims.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes do not match.
+
+    Example:
+        >>> gw.dstack((gw.tensor([1, 2]), gw.tensor([3, 4])))
+        tensor([[[1, 3],
+                 [2, 4]]])
+    """
     _bound = (as_tensors(tensors, "dstack"),)
     if out is not None:
         return with_out(_dstack, _bound, out)
@@ -3646,6 +4509,26 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Any:
+    """Rows of a table at given positions.
+
+    Args:
+        weight: the table, of shape (rows, columns).
+        indices: an int32 or int64 tensor of positions of any shape.
+        padding_idx: the row that gets no gradient; none if negative.
+        scale_grad_by_freq: divide the gradient of a row by how often it is read.
+        sparse: without effect: gradients are dense.
+
+    Returns: a new tensor of the shape of `indices` with a last dim of `columns`.
+
+    Raises:
+        IndexError: a position is out of range.
+        RuntimeError: `weight` is no matrix, or `indices` has another dtype.
+
+    Example:
+        >>> gw.embedding(gw.tensor([[1.0, 2.0], [3.0, 4.0]]), gw.tensor([1, 0]))
+        tensor([[3., 4.],
+                [1., 2.]])
+    """
     return _dispatch(_embedding, (weight, indices, padding_idx, scale_grad_by_freq, sparse))
 
 
@@ -3697,6 +4580,22 @@ def empty(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor whose elements are whatever is in its memory.
+
+    Args:
+        size: the shape: a sequence, or one argument per size.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a contiguous tensor.
+
+    Raises:
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.empty(2, 3).shape
+        graphwright.Size([2, 3])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -3720,6 +4619,19 @@ def empty_like(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor of the shape of another one, to be filled; at first its elements are 0.
+
+    Args:
+        input: the tensor whose shape, order of strides and dtype are taken.
+        dtype: that of the result; that of `input` if None.
+        device: where the result is made; that of `input` if None.
+
+    Returns: a new dense tensor.
+
+    Example:
+        >>> gw.empty_like(gw.tensor([3, 4])).shape
+        graphwright.Size([2])
+    """
     if layout is not None or pin_memory:
         check_placement("empty_like", layout, pin_memory)
     if memory_format is not None:
@@ -3738,6 +4650,23 @@ def empty_permuted(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Dense tensor whose dims have a given order in memory, to be filled.
+
+    Args:
+        size: the shape.
+        physical_layout: the dims from the outermost to the innermost in memory.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: `physical_layout` is no permutation of the dims.
+
+    Example:
+        >>> gw.empty_permuted((2, 3), (1, 0)).stride()
+        (1, 2)
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -3759,6 +4688,23 @@ def empty_strided(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor with given strides, whose elements are whatever is in its memory.
+
+    Args:
+        size: the shape.
+        stride: the strides, counted in elements, none negative.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: the lengths differ, or a size or stride is negative.
+
+    Example:
+        >>> gw.empty_strided((2, 3), (1, 2)).stride()
+        (1, 2)
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -3928,6 +4874,22 @@ def exp_(input: Tensor) -> Any:
 
 
 def expand(input: Tensor, size: Sequence[int]) -> Any:
+    """View in which dims of size 1 are repeated without a copy, and new dims put in front.
+
+    Args:
+        input: a tensor of any shape.
+        size: the sizes of the result, from the last dim on; -1 keeps a size.
+
+    Returns: a view of `input` with stride 0 along the dims that are repeated.
+
+    Raises:
+        RuntimeError: there are fewer sizes than dims, or a size differs from that of a dim
+            that is not 1.
+
+    Example:
+        >>> gw.tensor([[1], [2]]).expand(-1, 3).stride()
+        (1, 0)
+    """
     try:
         _bound = (input, as_size(size))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3936,10 +4898,42 @@ def expand(input: Tensor, size: Sequence[int]) -> Any:
 
 
 def expand_as(input: Tensor, other: Tensor) -> Any:
+    """View of a tensor expanded to the shape of another one: `input.expand(other.shape)`.
+
+    Args:
+        input: a tensor.
+        other: the tensor whose shape is taken.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: as `expand`.
+
+    Example:
+        >>> gw.tensor([1, 2]).expand_as(gw.ones(2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """
     return _dispatch(_expand_as, (input, other))
 
 
 def expand_copy(input: Tensor, size: Sequence[int], *, out: Any = None) -> Any:
+    """Copy of `expand`: dims of size 1 are repeated, and new dims put in front.
+
+    Args:
+        input: a tensor of any shape.
+        size: the sizes of the result, from the last dim on; -1 keeps a size.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        RuntimeError: as `expand`.
+
+    Example:
+        >>> gw.expand_copy(gw.tensor([1, 2]), (2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """
     try:
         _bound = (input, as_size(size))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4002,6 +4996,24 @@ def eye(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Matrix with 1 on the main diagonal and 0 elsewhere.
+
+    Args:
+        n: the number of rows.
+        m: the number of columns; `n` if None.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a new matrix.
+
+    Raises:
+        RuntimeError: a number is negative.
+
+    Example:
+        >>> gw.eye(2, 3)
+        tensor([[1., 0., 0.],
+                [0., 1., 0.]])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -4527,6 +5539,24 @@ def fill_(input: Tensor, value: Tensor | Number) -> Any:
 
 
 def fill_diagonal_(input: Tensor, fill_value: Number, wrap: bool = False) -> Any:
+    """Write a number to the main diagonal, in place.
+
+    Args:
+        input: a tensor of at least two dims; of more than two, all of one size.
+        fill_value: the number.
+        wrap: of a matrix with more rows than columns, go on with a diagonal below, one row
+            left out.
+
+    Returns: `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer than two dims, or more of different sizes.
+
+    Example:
+        >>> gw.zeros(2, 3).fill_diagonal_(5)
+        tensor([[5., 0., 0.],
+                [0., 5., 0.]])
+    """
     return _dispatch(_fill_diagonal_, (input, fill_value, wrap))
 
 
@@ -4535,6 +5565,23 @@ def first_bad_minor(A: Tensor) -> Any:
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Tensor with the dims from `start_dim` to `end_dim` merged into one.
+
+    Args:
+        input: a tensor of any shape; one without dims becomes a vector.
+        start_dim: the first dim that is merged.
+        end_dim: the last one.
+
+    Returns: `input` where nothing is to do, a view where its strides allow one, else a copy.
+
+    Raises:
+        RuntimeError: `start_dim` comes after `end_dim`.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.flatten(gw.ones(2, 3, 4), 1).shape
+        graphwright.Size([2, 12])
+    """
     try:
         _bound = (input, wrap_dim(start_dim, input.ndim), wrap_dim(end_dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4543,6 +5590,23 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 def flip(input: Tensor, dims: Sequence[int]) -> Any:
+    """Copy with the elements in reverse order along some dims.
+
+    Args:
+        input: a tensor of any shape.
+        dims: the dims that are reversed.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: a dim is named twice.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.flip(gw.tensor([[1, 2], [3, 4]]), (0, 1))
+        tensor([[4, 3],
+                [2, 1]])
+    """
     try:
         _bound = (input, as_size(dims))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4551,10 +5615,40 @@ def flip(input: Tensor, dims: Sequence[int]) -> Any:
 
 
 def fliplr(input: Tensor) -> Any:
+    """Copy with the elements in reverse order along the second dim.
+
+    Args:
+        input: a tensor of at least two dims.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer dims.
+
+    Example:
+        >>> gw.fliplr(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[2, 1],
+                [4, 3]])
+    """
     return _dispatch(_fliplr, (input,))
 
 
 def flipud(input: Tensor) -> Any:
+    """Copy with the elements in reverse order along the first dim.
+
+    Args:
+        input: a tensor of at least one dim.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims.
+
+    Example:
+        >>> gw.flipud(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[3, 4],
+                [1, 2]])
+    """
     return _dispatch(_flipud, (input,))
 
 
@@ -4819,6 +5913,25 @@ def full(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor filled with one number.
+
+    Args:
+        size: the shape.
+        fill_value: the number, also a tensor without dims.
+        dtype: that of the result; if None, int64, bool, or the default dtype for a float,
+            complex for a complex number.
+        device: where the result is made; the default device if None.
+
+    Returns: a contiguous tensor.
+
+    Raises:
+        RuntimeError: a size is negative, or the dtype does not hold the number.
+
+    Example:
+        >>> gw.full((2, 2), 7)
+        tensor([[7, 7],
+                [7, 7]])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -4843,6 +5956,23 @@ def full_like(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor of the shape of another one, filled with one number.
+
+    Args:
+        input: the tensor whose shape, order of strides and dtype are taken.
+        fill_value: the number, also a tensor without dims.
+        dtype: that of the result; that of `input` if None.
+        device: where the result is made; that of `input` if None.
+
+    Returns: a new dense tensor.
+
+    Raises:
+        RuntimeError: the dtype does not hold the number.
+
+    Example:
+        >>> gw.full_like(gw.ones(3), 7)
+        tensor([7., 7., 7.])
+    """
     if layout is not None or pin_memory:
         check_placement("full_like", layout, pin_memory)
     if memory_format is not None:
@@ -4875,6 +6005,26 @@ def gather(
     sparse_grad: bool = False,
     out: Any = None,
 ) -> Any:
+    """Tensor of the elements at given positions: along `dim`, `out[i] = input[index[i]]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, none negative. It has as many dims as
+            `input`, and no greater sizes but along `dim`.
+        sparse_grad: without effect: gradients are dense.
+
+    Returns: a new tensor of the shape of `index` and the dtype of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes do not match, or `index` has another dtype.
+
+    Example:
+        >>> gw.gather(gw.tensor([[1, 2], [3, 4]]), 1, gw.tensor([[0], [1]]))
+        tensor([[1],
+                [4]])
+    """
     if axis is not ...:
         dim = same_as("gather", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5052,6 +6202,30 @@ def gradient(
     edge_order: int = 1,
     axis: Any = ...,
 ) -> Any:
+    """Numerical derivatives of samples along each dim, by finite differences.
+
+    Inside it is the central difference, of second order, which is exact for parabolas also
+    with uneven spacing; at both edges it is a one-sided one.
+
+    Args:
+        input: a tensor of samples; integers are converted to the default dtype.
+        spacing: the distance of samples: a number for all dims, or a list with a number or a
+            vector of places for each dim; 1 if None.
+        dim: the dim or dims; all if None.
+        edge_order: 1 or 2, the order of the one-sided differences.
+
+    Returns: a tuple with a tensor of the shape of `input` for each dim.
+
+    Raises:
+        RuntimeError: a dim has fewer than `edge_order + 1` samples or is named twice,
+            `edge_order` is another number, `input` is bool or uint8, or the spacing does not
+            suit the dims.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.gradient(gw.tensor([1.0, 4.0, 9.0, 16.0]))
+        (tensor([3., 4., 6., 7.]),)
+    """
     if axis is not ...:
         dim = same_as("gradient", "dim", dim, None, "axis", axis)
     return _dispatch(_gradient, (input, spacing, dim, edge_order))
@@ -5183,6 +6357,25 @@ def hamming_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Hamming window: `w_i = alpha - beta cos(2 pi i / N)`, with N as of `hann_window`.
+
+    Args:
+        window_length: the number of elements.
+        periodic: N is the length, for windows that follow one another; else the window is
+            symmetric.
+        alpha, beta: the two coefficients.
+        dtype: that of the result, floating point; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector.
+
+    Raises:
+        RuntimeError: the length is negative, or `dtype` is not floating point.
+
+    Example:
+        >>> gw.hamming_window(4)
+        tensor([0.0800, 0.5400, 1.0000, 0.5400])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -5210,6 +6403,24 @@ def hann_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Hann window: `w_i = (1 - cos(2 pi i / N)) / 2`, with N the length, or the length less 1.
+
+    Args:
+        window_length: the number of elements.
+        periodic: N is the length, for windows that follow one another; else the window is
+            symmetric.
+        dtype: that of the result, floating point; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector.
+
+    Raises:
+        RuntimeError: the length is negative, or `dtype` is not floating point.
+
+    Example:
+        >>> gw.hann_window(4)
+        tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -5322,6 +6533,24 @@ def histc(
     *,
     out: Any = None,
 ) -> Any:
+    """How many elements fall into each of equally wide bins.
+
+    Args:
+        input: a floating point tensor of any shape.
+        bins: the number of bins, above 0.
+        min, max: the range of the bins, which elements outside of do not count; if equal, the
+            range of the elements.
+
+    Returns: a tensor of the dtype of `input` of shape `(bins,)`; the last bin includes `max`.
+
+    Raises:
+        NotImplementedError: `input` is not floating point.
+        RuntimeError: `bins` is not positive, `max` is below `min`, or the range is not finite.
+
+    Example:
+        >>> gw.histc(gw.tensor([1.0, 2.0, 1.0]), 4, 0, 3)
+        tensor([0., 2., 1., 0.])
+    """
     _bound = (input, bins, min, max)
     if out is not None:
         return with_out(_histc, _bound, out)
@@ -5337,6 +6566,31 @@ def histogram(
     density: bool = False,
     out: Any = None,
 ) -> Any:
+    """How many elements fall into each bin, and the edges of the bins.
+
+    Each bin includes its left edge; the last one includes both.
+
+    Args:
+        input: a float32 or float64 tensor of any shape.
+        bins: the number of equally wide bins, or a vector of increasing edges of the dtype of
+            `input`.
+        range: the two outer edges of equally wide bins; those of the elements if None.
+        weight: a tensor of the shape and dtype of `input`: how much each element counts; 1 if
+            None.
+        density: divide by the sum and the widths of the bins, so that the integral is 1.
+
+    Returns: the named tuple `(hist, bin_edges)` of vectors of the dtype of `input`.
+
+    Raises:
+        NotImplementedError: `input` has another dtype.
+        RuntimeError: shapes or dtypes do not match, `bins` is not positive, or the range is
+            decreasing or not finite.
+        TypeError: `range` is given together with edges.
+
+    Example:
+        >>> gw.histogram(gw.tensor([1.0, 2.0, 1.0]), 3, range=(0.0, 3.0)).hist
+        tensor([0., 2., 1.])
+    """
     _bound = (input, bins, range, weight, density)
     if out is not None:
         return with_out(_histogram, _bound, out)
@@ -5358,6 +6612,29 @@ def histogramdd(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Any:
+    """How many points fall into each bin of a grid, and the edges of the bins along each dim.
+
+    Args:
+        input: a float32 or float64 tensor of shape (..., D): points of D coordinates.
+        bins: the number of equally wide bins of each dim: an int for all, or a sequence of D
+            ints; or a sequence of D vectors of increasing edges.
+        range: the outer edges, `2 D` numbers; those of the coordinates if None.
+        weight: a tensor of the shape (...) and dtype of `input`: how much each point counts; 1
+            if None.
+        density: divide by the sum and the volumes of the bins, so that the integral is 1.
+
+    Returns: the named tuple `(hist, bin_edges)`: a tensor of D dims, and D vectors.
+
+    Raises:
+        NotImplementedError: `input` has another dtype.
+        RuntimeError: `input` has fewer than two dims, or shapes, dtypes, the number of `bins`
+            or of `range` do not match.
+
+    Example:
+        >>> gw.histogramdd(gw.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), [2, 2]).hist
+        tensor([[0., 1.],
+                [1., 1.]])
+    """
     return _dispatch(_histogramdd, (input, bins, range, weight, density))
 
 
@@ -5372,10 +6649,44 @@ def hsplit(
     sections: int | Sequence[int] | None = None,
     indices: int | Sequence[int] | None = None,
 ) -> Any:
+    """Views of parts of the second or the only dim: as `tensor_split`, of equal sections.
+
+    Args:
+        input: a tensor of at least one dim.
+        indices_or_sections: an int, the number of sections; or the positions where new parts
+            begin.
+        sections, indices: the same by name; exactly one of the three is given.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, or the number of sections does not divide the dim.
+        TypeError: none or several of the three are given.
+
+    Example:
+        >>> gw.hsplit(gw.tensor([[1, 2], [3, 4]]), 2)
+        (tensor([[1],
+                [3]]), tensor([[2],
+                [4]]))
+    """
     return _dispatch(_hsplit, (input, indices_or_sections, sections, indices))
 
 
 def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    """Tensors joined along the second dim; vectors along their only one.
+
+    Args:
+        tensors: tensors whose other sizes are equal, at least one.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes do not match.
+
+    Example:
+        >>> gw.hstack((gw.tensor([1, 2]), gw.tensor([3])))
+        tensor([1, 2, 3])
+    """
     _bound = (as_tensors(tensors, "hstack"),)
     if out is not None:
         return with_out(_hstack, _bound, out)
@@ -5552,6 +6863,26 @@ def index_add(
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Copy to whose slices at given positions of one dim others are added, times `alpha`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int32 or int64 vector of positions, which may repeat; none negative.
+        source: the slices, one along `dim` for each position, of the dtype of `input`.
+        alpha: the factor.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `index` is no vector.
+        RuntimeError: the shape or dtype of `source` does not match, or `index` has another
+            dtype.
+
+    Example:
+        >>> gw.index_add(gw.zeros(3), 0, gw.tensor([0, 2, 0]), gw.ones(3), alpha=2)
+        tensor([4., 0., 2.])
+    """
     if axis is not ...:
         dim = same_as("index_add", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5572,6 +6903,7 @@ def index_add_(
     *,
     alpha: Number = 1,
 ) -> Any:
+    """In place: writes what `index_add` gives into the tensor, and returns it."""
     if axis is not ...:
         dim = same_as("index_add_", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5590,6 +6922,25 @@ def index_copy(
     *,
     out: Any = None,
 ) -> Any:
+    """Copy whose slices at given positions of one dim are other slices.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int64 vector of positions, none negative; of several slices for one position
+            the last counts.
+        source: the slices, one along `dim` for each position, of the dtype of `input`.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `source` has another number of slices.
+        RuntimeError: the other sizes or a dtype do not match.
+
+    Example:
+        >>> gw.index_copy(gw.zeros(3), 0, gw.tensor([0, 2]), gw.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+    """
     if axis is not ...:
         dim = same_as("index_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5608,6 +6959,7 @@ def index_copy_(
     source: Any = REQUIRED,
     axis: Any = ...,
 ) -> Any:
+    """In place: writes what `index_copy` gives into the tensor, and returns it."""
     if axis is not ...:
         dim = same_as("index_copy_", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5624,6 +6976,24 @@ def index_fill(
     value: Any = REQUIRED,
     axis: Any = ...,
 ) -> Any:
+    """Copy whose slices at given positions of one dim are filled with a number.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int64 vector of positions; negative ones count from the end.
+        value: a number, or a tensor without dims.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `index` has another dtype or more dims.
+        RuntimeError: `value` has dims, or the dtype of `input` does not hold it.
+
+    Example:
+        >>> gw.index_fill(gw.zeros(3), 0, gw.tensor([0, 2]), 5)
+        tensor([5., 0., 5.])
+    """
     if axis is not ...:
         dim = same_as("index_fill", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5640,6 +7010,7 @@ def index_fill_(
     value: Any = REQUIRED,
     axis: Any = ...,
 ) -> Any:
+    """In place: writes what `index_fill` gives into the tensor, and returns it."""
     if axis is not ...:
         dim = same_as("index_fill_", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5655,6 +7026,28 @@ def index_put(
     values: Tensor,
     accumulate: bool = False,
 ) -> Any:
+    """Copy in which the elements at given positions are other values: `out[indices] = values`.
+
+    Args:
+        input: a tensor of any shape.
+        indices: an integer or bool tensor, or None for all positions, for each dim from the
+            first one on; they broadcast with one another. Negative positions count from the
+            end.
+        values: a tensor of the dtype of `input` that broadcasts to `input[indices]`.
+        accumulate: add the values, where positions repeat each of them; else the last one
+            counts.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, there are more indices than dims, or one has
+            another dtype.
+        RuntimeError: `values` has another dtype or does not broadcast.
+
+    Example:
+        >>> gw.index_put(gw.zeros(3), (gw.tensor([0, 2]),), gw.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+    """
     return _dispatch(_index_put, (input, as_tensors(indices, "index_put"), values, accumulate))
 
 
@@ -5664,6 +7057,7 @@ def index_put_(
     values: Tensor,
     accumulate: bool = False,
 ) -> Any:
+    """In place: writes what `index_put` gives into the tensor, and returns it."""
     return _dispatch(_index_put_, (input, as_tensors(indices, "index_put_"), values, accumulate))
 
 
@@ -5678,6 +7072,27 @@ def index_reduce(
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
+    """Copy whose slices at given positions of one dim are reduced with other slices.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int32 or int64 vector of positions, which may repeat; none negative.
+        source: the slices, one along `dim` for each position, of the dtype of `input`.
+        reduce: "prod", "mean", "amax" or "amin".
+        include_self: the slices of `input` take part.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `index` is no vector.
+        RuntimeError: the shape or dtype of `source` does not match, or `reduce` is another
+            word.
+
+    Example:
+        >>> gw.index_reduce(gw.ones(2), 0, gw.tensor([0, 0]), gw.tensor([2.0, 3.0]), "prod")
+        tensor([6., 1.])
+    """
     if axis is not ...:
         dim = same_as("index_reduce", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5710,6 +7125,7 @@ def index_reduce_(
     *,
     include_self: bool = True,
 ) -> Any:
+    """In place: writes what `index_reduce` gives into the tensor, and returns it."""
     if axis is not ...:
         dim = same_as("index_reduce_", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5738,6 +7154,25 @@ def index_select(
     *,
     out: Any = None,
 ) -> Any:
+    """Copy of the slices at given positions of one dim.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int32 or int64 vector of positions, none negative.
+
+    Returns: a new tensor with one slice along `dim` for each position.
+
+    Raises:
+        IndexError: a position is out of range, `index` is no vector, or `input` has no such
+            dim.
+        RuntimeError: `index` has another dtype.
+
+    Example:
+        >>> gw.index_select(gw.tensor([[1, 2], [3, 4]]), 1, gw.tensor([1, 0]))
+        tensor([[2, 1],
+                [4, 3]])
+    """
     if axis is not ...:
         dim = same_as("index_select", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -5861,6 +7296,24 @@ def isin(
     invert: bool = False,
     out: Any = None,
 ) -> Any:
+    """Whether each element is among the test elements.
+
+    Args:
+        elements: a real tensor, or a number.
+        test_elements: a real tensor, or a number where `elements` is a tensor.
+        assume_unique: both hold each value only once; the result is the same.
+        invert: whether each element is not among them.
+
+    Returns: a bool tensor of the shape of `elements`.
+
+    Raises:
+        TypeError: both are numbers.
+        RuntimeError: one is bool or complex.
+
+    Example:
+        >>> gw.isin(gw.tensor([1, 2, 3]), gw.tensor([2, 4]))
+        tensor([False,  True, False])
+    """
     _bound = (elements, test_elements, assume_unique, invert)
     if out is not None:
         return with_out(_isin, _bound, out)
@@ -5994,6 +7447,27 @@ def kaiser_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Kaiser window: `w_i = I0(beta sqrt(1 - (2 i / N - 1)^2)) / I0(beta)`.
+
+    I0 is the modified Bessel function of the first kind of order 0.
+
+    Args:
+        window_length: the number of elements.
+        periodic: N is the length, for windows that follow one another; else the length less 1,
+            and the window is symmetric.
+        beta: the shape: the greater, the narrower.
+        dtype: that of the result, floating point; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector.
+
+    Raises:
+        RuntimeError: the length is negative, or `dtype` is not floating point.
+
+    Example:
+        >>> gw.kaiser_window(4, beta=1.0)
+        tensor([0.7898, 0.9450, 1.0000, 0.9450])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -6040,6 +7514,28 @@ def kthvalue(
     *,
     out: Any = None,
 ) -> Any:
+    """The `k`-th least element along one dim, counted from 1, and where it is.
+
+    Args:
+        input: a real tensor of any shape; NaN counts as the greatest.
+        k: which one in ascending order: from 1 to the size of the dim.
+        dim: the dim to search.
+        keepdim: keep that dim with size 1.
+
+    Returns: the named tuple `(values, indices)` of the shape of `input` without `dim`; the
+        indices are int64.
+
+    Raises:
+        RuntimeError: `k` is out of range.
+        IndexError: `input` has no such dim, or that dim is empty.
+        NotImplementedError: `input` is bool or complex.
+
+    Example:
+        >>> gw.kthvalue(gw.tensor([3.0, 1.0, 2.0]), 2)
+        graphwright.return_types.kthvalue(
+        values=tensor(2.),
+        indices=tensor(2))
+    """
     if surplus is not ...:
         refuse_surplus("kthvalue")
     if axis is not ...:
@@ -6718,6 +8214,24 @@ def linspace(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Vector of evenly spaced numbers from `start` to `end`, both included.
+
+    Args:
+        start, end: the first and the last number: numbers, or tensors without dims.
+        steps: how many.
+        dtype: that of the result; the default dtype if None, complex where an end is. Of an
+            integer dtype, ends and numbers are rounded towards 0.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector. No gradient reaches the ends.
+
+    Raises:
+        RuntimeError: `steps` is negative, an end has dims, or the dtype does not hold it.
+
+    Example:
+        >>> gw.linspace(0, 1, 5)
+        tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -6922,6 +8436,22 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def logcumsumexp(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: Any = None) -> Any:
+    """Logarithm of the running sum of exponentials: `y_i = log(exp(x_0) + ... + exp(x_i))`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim to sum along.
+
+    Returns: a tensor of the shape and dtype of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` has integers or bools.
+
+    Example:
+        >>> gw.logcumsumexp(gw.zeros(3), 0)
+        tensor([0.0000, 0.6931, 1.0986])
+    """
     if axis is not ...:
         dim = same_as("logcumsumexp", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -7109,6 +8639,24 @@ def logspace(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Vector of numbers whose logarithms are evenly spaced: from `base^start` to `base^end`.
+
+    Args:
+        start, end: the first and the last exponent: numbers, or tensors without dims.
+        steps: how many.
+        base: the base.
+        dtype: that of the result; the default dtype if None, complex where an end is.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector. No gradient reaches the ends.
+
+    Raises:
+        RuntimeError: `steps` is negative, an end has dims, or the dtype does not hold it.
+
+    Example:
+        >>> gw.logspace(0, 2, 3)
+        tensor([  1.,  10., 100.])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -7129,6 +8677,25 @@ def logsumexp(
     *,
     out: Any = None,
 ) -> Any:
+    """Logarithm of the sum of exponentials along some dims: `log(sum exp(x))`.
+
+    The maximum is taken out first, so that nothing overflows.
+
+    Args:
+        input: a tensor of any shape; integers and bool are converted to the default dtype.
+        dim: the dim or dims to sum along, at least one.
+        keepdim: keep each of these dims with size 1.
+
+    Returns: a tensor of the shape of `input` without `dim`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `dim` is empty, or names a dim twice.
+
+    Example:
+        >>> gw.logsumexp(gw.zeros(2, 2), 1)
+        tensor([0.6931, 0.6931])
+    """
     if surplus is not ...:
         refuse_surplus("logsumexp")
     if axis is not ...:
@@ -7250,14 +8817,48 @@ def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | Number) -> Any:
 
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Any:
+    """Copy in which the n-th element where a mask is true is the n-th element of `source`.
+
+    Args:
+        input: a tensor of any shape.
+        mask: a bool tensor that broadcasts with it.
+        source: a tensor of the same dtype, with at least as many elements as are true.
+
+    Returns: a new tensor of the broadcast shape of `input` and `mask`.
+
+    Raises:
+        RuntimeError: `mask` is not bool or does not broadcast, or `source` has another dtype
+            or too few elements.
+
+    Example:
+        >>> mask = gw.tensor([True, False, True])
+        >>> gw.masked_scatter(gw.zeros(3), mask, gw.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+    """
     return _dispatch(_masked_scatter, (input, mask, source))
 
 
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Any:
+    """In place: writes what `masked_scatter` gives into the tensor, and returns it."""
     return _dispatch(_masked_scatter_, (input, mask, source))
 
 
 def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Any:
+    """Vector of the elements where a mask is true, in row-major order.
+
+    Args:
+        input: a tensor of any shape.
+        mask: a bool tensor that broadcasts with it.
+
+    Returns: a new vector of the dtype of `input`; its length depends on values.
+
+    Raises:
+        RuntimeError: `mask` is not bool, or does not broadcast.
+
+    Example:
+        >>> gw.masked_select(gw.tensor([1, 2, 3]), gw.tensor([True, False, True]))
+        tensor([1, 3])
+    """
     _bound = (input, mask)
     if out is not None:
         return with_out(_masked_select, _bound, out)
@@ -7296,6 +8897,31 @@ def max(
     *,
     out: Any = None,
 ) -> Any:
+    """Greatest element of all, along one dim with its position, or elementwise of two tensors.
+
+    NaN counts as the greatest. Of all elements the gradient is shared evenly among those that
+    are the maximum; along a dim the element at the position gets it.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to compare along; None compares all elements; a tensor is the other
+            operand of `maximum`.
+        keepdim: keep that dim with size 1.
+
+    Returns: a tensor without dims where `dim` is None; the named tuple `(values, indices)`
+        where it is an int, with int64 indices; the elementwise maximum where it is a tensor.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        IndexError: `input` has no such dim, or that dim is empty.
+        RuntimeError: `input` has no elements and `dim` is None.
+
+    Example:
+        >>> gw.max(gw.tensor([[1, 5], [7, 2]]), 1)
+        graphwright.return_types.max(
+        values=tensor([5, 7]),
+        indices=tensor([1, 0]))
+    """
     if axis is not ...:
         dim = same_as("max", "dim", dim, ..., "axis", axis)
     if other is not ...:
@@ -7501,6 +9127,25 @@ def mean(
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    """Arithmetic mean of the elements, of all or along some dims.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims to average over; all if None.
+        keepdim: keep each of these dims with size 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input` without `dim`; NaN where there are no elements.
+
+    Raises:
+        RuntimeError: `input` has integers or bools and no `dtype` is given, or a dim is named
+            twice.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.mean(gw.tensor([[1.0, 2.0], [3.0, 6.0]]), 1)
+        tensor([1.5000, 4.5000])
+    """
     if surplus is not ...:
         refuse_surplus("mean")
     if axis is not ...:
@@ -7526,6 +9171,26 @@ def median(
     *,
     out: Any = None,
 ) -> Any:
+    """Median of all elements, or along one dim with its position; NaN if one is NaN.
+
+    Of an even number of elements it is the lower one of the two in the middle.
+
+    Args:
+        input: a real tensor of any shape.
+        dim: the dim to search; all elements if None.
+        keepdim: keep that dim with size 1.
+
+    Returns: a tensor without dims where `dim` is None, NaN of no elements (of integers, the
+        least int64 converted); else the named tuple `(values, indices)` with int64 indices.
+
+    Raises:
+        IndexError: `input` has no such dim, or that dim is empty.
+        NotImplementedError: `input` is bool or complex.
+
+    Example:
+        >>> gw.median(gw.tensor([4.0, 1.0, 3.0, 2.0]))
+        tensor(2.)
+    """
     if surplus is not ...:
         refuse_surplus("median")
     if axis is not ...:
@@ -7565,6 +9230,26 @@ def median_value(input: Tensor, skip_nan: bool) -> Any:
 
 
 def meshgrid(tensors: Sequence[Tensor], *, indexing: str | None = None) -> Any:
+    """The coordinates of a grid: for each vector its values at all points.
+
+    Args:
+        tensors: vectors of one dtype, or tensors without dims, one argument each or in a
+            sequence.
+        indexing: "ij": dim i of the grid belongs to vector i; "xy": the first two dims are
+            swapped. "ij" if None.
+
+    Returns: a tuple with an expanded view of each vector, all of the shape of the grid.
+
+    Raises:
+        RuntimeError: there are no tensors, one has more dims, dtypes differ, or `indexing` is
+            unknown.
+
+    Example:
+        >>> gw.meshgrid(gw.tensor([1, 2]), gw.tensor([3, 4]), indexing="ij")
+        (tensor([[1, 1],
+                [2, 2]]), tensor([[3, 4],
+                [3, 4]]))
+    """
     return _dispatch(_meshgrid, (as_tensors(tensors, "meshgrid"), indexing))
 
 
@@ -7578,6 +9263,31 @@ def min(
     *,
     out: Any = None,
 ) -> Any:
+    """Least element of all, along one dim with its position, or elementwise of two tensors.
+
+    NaN counts as the least. Of all elements the gradient is shared evenly among those that are
+    the minimum; along a dim the element at the position gets it.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to compare along; None compares all elements; a tensor is the other
+            operand of `minimum`.
+        keepdim: keep that dim with size 1.
+
+    Returns: a tensor without dims where `dim` is None; the named tuple `(values, indices)`
+        where it is an int, with int64 indices; the elementwise minimum where it is a tensor.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+        IndexError: `input` has no such dim, or that dim is empty.
+        RuntimeError: `input` has no elements and `dim` is None.
+
+    Example:
+        >>> gw.min(gw.tensor([[1, 5], [7, 2]]), 1)
+        graphwright.return_types.min(
+        values=tensor([1, 2]),
+        indices=tensor([0, 1]))
+    """
     if axis is not ...:
         dim = same_as("min", "dim", dim, ..., "axis", axis)
     if other is not ...:
@@ -7652,6 +9362,26 @@ def mode(
     *,
     out: Any = None,
 ) -> Any:
+    """The most frequent element along one dim, and its last position; of several the least.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to search.
+        keepdim: keep that dim with size 1.
+
+    Returns: the named tuple `(values, indices)` of the shape of `input` without `dim`; the
+        indices are int64.
+
+    Raises:
+        IndexError: `input` has no such dim, or that dim is empty.
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.mode(gw.tensor([1, 3, 3, 2, 2]))
+        graphwright.return_types.mode(
+        values=tensor(2),
+        indices=tensor(4))
+    """
     if surplus is not ...:
         refuse_surplus("mode")
     if axis is not ...:
@@ -7678,6 +9408,24 @@ def mode_position(input: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
 
 
 def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+    """View with dims moved to other places; the rest keep their order.
+
+    Args:
+        input: a tensor of any shape.
+        source: the dim or dims that move.
+        destination: where each goes; as many.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: the numbers of dims differ, or one is named twice.
+        TypeError: one is an int and the other a sequence.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.movedim(gw.ones(2, 3, 4), 0, -1).shape
+        graphwright.Size([3, 4, 2])
+    """
     return _dispatch(_movedim, (input, source, destination))
 
 
@@ -7686,6 +9434,21 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Any:
 
 
 def msort(input: Tensor, *, out: Any = None) -> Any:
+    """The elements sorted along the first dim in ascending order: `sort(input, 0).values`.
+
+    Args:
+        input: a real or bool tensor of any shape.
+
+    Returns: a tensor of the shape and dtype of `input`.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.msort(gw.tensor([[3, 1], [2, 4]]))
+        tensor([[2, 1],
+                [3, 4]])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_msort, _bound, out)
@@ -7898,6 +9661,24 @@ def nanmean(
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    """Mean of the elements that are not NaN, of all or along some dims.
+
+    Args:
+        input: a floating point tensor of any shape.
+        dim: the dim or dims to average over; all if None.
+        keepdim: keep each of these dims with size 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input` without `dim`; NaN where all elements are.
+
+    Raises:
+        RuntimeError: `input` is complex, or has integers or bools.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.nanmean(gw.tensor([1.0, float("nan"), 3.0]))
+        tensor(2.)
+    """
     if surplus is not ...:
         refuse_surplus("nanmean")
     if axis is not ...:
@@ -7923,6 +9704,27 @@ def nanmedian(
     *,
     out: Any = None,
 ) -> Any:
+    """Median of all elements that are not NaN, or along one dim with its position.
+
+    Of an even number of elements it is the lower one of the two in the middle; where all are
+    NaN, so is the result.
+
+    Args:
+        input: a real tensor of any shape.
+        dim: the dim to search; all elements if None.
+        keepdim: keep that dim with size 1.
+
+    Returns: a tensor without dims where `dim` is None; else the named tuple `(values,
+        indices)` with int64 indices.
+
+    Raises:
+        IndexError: `input` has no such dim, or that dim is empty.
+        NotImplementedError: `input` is bool or complex.
+
+    Example:
+        >>> gw.nanmedian(gw.tensor([3.0, 1.0, float("nan")]))
+        tensor(1.)
+    """
     if surplus is not ...:
         refuse_surplus("nanmedian")
     if axis is not ...:
@@ -7954,6 +9756,29 @@ def nanquantile(
     interpolation: str = "linear",
     out: Any = None,
 ) -> Any:
+    """The `q`-th quantiles of the elements that are not NaN, of all or along one dim.
+
+    Otherwise as `quantile`; where all elements are NaN, so is the result.
+
+    Args:
+        input: a float32 or float64 tensor with elements.
+        q: a probability in [0, 1], or a vector of several, of the dtype of `input`.
+        dim: the dim to sort along; all elements if None.
+        keepdim: keep that dim with size 1.
+        interpolation: "linear", "lower", "higher", "nearest" or "midpoint".
+
+    Returns: a tensor of the shape of `input` without `dim`, with the dim of a vector `q`
+        first.
+
+    Raises:
+        RuntimeError: `q` lies outside of [0, 1] or has another dtype, `input` has no elements
+            or another dtype, or the interpolation is unknown.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.nanquantile(gw.tensor([1.0, float("nan"), 3.0]), 0.5)
+        tensor(2.)
+    """
     if surplus is not ...:
         refuse_surplus("nanquantile")
     if axis is not ...:
@@ -7977,6 +9802,24 @@ def nansum(
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    """Sum of the elements that are not NaN, of all or along some dims.
+
+    Args:
+        input: a real or bool tensor of any shape; integers and bool are summed as int64.
+        dim: the dim or dims to sum along; all if None.
+        keepdim: keep each of these dims with size 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input` without `dim`.
+
+    Raises:
+        RuntimeError: `input` is complex.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.nansum(gw.tensor([1.0, float("nan"), 3.0]))
+        tensor(4.)
+    """
     if surplus is not ...:
         refuse_surplus("nansum")
     if axis is not ...:
@@ -7999,6 +9842,25 @@ def narrow(
     length: Any = REQUIRED,
     axis: Any = ...,
 ) -> Any:
+    """View of `length` positions of one dim from `start` on.
+
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim.
+        start: the first position, an int or an integer tensor without dims; negative ones
+            count from the end.
+        length: how many positions, at least 0.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: the positions exceed the dim, or `length` is negative.
+        IndexError: `start` is out of range, or `input` has no such dim.
+
+    Example:
+        >>> gw.narrow(gw.arange(5), 0, 1, 3)
+        tensor([1, 2, 3])
+    """
     if axis is not ...:
         dim = same_as("narrow", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -8017,6 +9879,26 @@ def narrow_copy(
     *,
     out: Any = None,
 ) -> Any:
+    """Copy of `narrow`: `length` positions of one dim from `start` on.
+
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim.
+        start: the first position, an int or an integer tensor without dims; negative ones
+            count from the end.
+        length: how many positions, at least 0.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: the positions exceed the dim, `length` is negative, or `input` has no
+            such dim.
+        IndexError: `start` is out of range.
+
+    Example:
+        >>> gw.narrow_copy(gw.arange(5), 0, 1, 3)
+        tensor([1, 2, 3])
+    """
     if axis is not ...:
         dim = same_as("narrow_copy", "dim", dim, REQUIRED, "axis", axis)
     _bound = (input, dim, start, length)
@@ -8169,6 +10051,19 @@ def nll_loss_backward(
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
+    """Positions of the elements that are not zero, in row-major order.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        as_tuple: return a vector for each dim, by which `input` can be indexed.
+
+    Returns: an int64 tensor with a row for each such element and a column for each dim of
+        `input`, or its columns as a tuple; one without dims counts as a vector then.
+
+    Example:
+        >>> gw.nonzero(gw.tensor([[0, 1], [2, 0]]), as_tuple=True)
+        (tensor([0, 1]), tensor([1, 0]))
+    """
     _bound = (input, as_tuple)
     if out is not None:
         return with_out(_nonzero, _bound, out)
@@ -8176,6 +10071,26 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
 
 
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
+    """Positions of the first `size` elements that are not zero, in row-major order.
+
+    Unlike that of `nonzero`, the shape of the result does not depend on values.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        size: the number of rows of the result, at least 0.
+        fill_value: what is in the rows that are left over.
+
+    Returns: an int64 tensor of shape `(size, input.ndim)`.
+
+    Raises:
+        RuntimeError: `size` is negative.
+
+    Example:
+        >>> gw.nonzero_static(gw.tensor([0, 1, 1]), size=3)
+        tensor([[ 1],
+                [ 2],
+                [-1]])
+    """
     _bound = (input, size, fill_value)
     if out is not None:
         return with_out(_nonzero_static, _bound, out)
@@ -8194,6 +10109,28 @@ def norm(
     *,
     out: Any = None,
 ) -> Any:
+    """Norm of the elements, of all or along some dims: `(sum |x|^p)^(1/p)`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        p: the order: a number, of which inf and -inf are the greatest and least size and 0
+            counts what is not zero; "fro", None: as 2; "nuc": the sum of a matrix's singular
+            values.
+        dim: the dim or dims; all if None. "nuc" takes two.
+        keepdim: keep each of these dims with size 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a real tensor of the shape of `input` without `dim`.
+
+    Raises:
+        RuntimeError: `input` has integers or bools, `p` is another word, or "nuc" is not given
+            two dims.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.norm(gw.tensor([[3.0, 4.0], [0.0, -2.0]]), dim=1)
+        tensor([5., 2.])
+    """
     if surplus is not ...:
         refuse_surplus("norm")
     if axis is not ...:
@@ -8298,6 +10235,23 @@ def ones(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor filled with 1.
+
+    Args:
+        size: the shape: a sequence, or one argument per size.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a contiguous tensor.
+
+    Raises:
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.ones(2, 3)
+        tensor([[1., 1., 1.],
+                [1., 1., 1.]])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -8318,6 +10272,19 @@ def ones_like(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor of the shape of another one, filled with 1.
+
+    Args:
+        input: the tensor whose shape, order of strides and dtype are taken.
+        dtype: that of the result; that of `input` if None.
+        device: where the result is made; that of `input` if None.
+
+    Returns: a new dense tensor.
+
+    Example:
+        >>> gw.ones_like(gw.tensor([3, 4]))
+        tensor([1, 1])
+    """
     if layout is not None or pin_memory:
         check_placement("ones_like", layout, pin_memory)
     if memory_format is not None:
@@ -8417,6 +10384,22 @@ def pdist(input: Tensor, p: float = 2.0) -> Any:
 
 
 def permute(input: Tensor, dims: Sequence[int]) -> Any:
+    """View with the dims in another order.
+
+    Args:
+        input: a tensor of any shape.
+        dims: the dims of `input` in their new order, each once.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: a dim is missing or named twice.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.permute(gw.ones(2, 3, 4), (2, 0, 1)).shape
+        graphwright.Size([4, 2, 3])
+    """
     try:
         _bound = (input, wrap_permutation(dims, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -8425,6 +10408,22 @@ def permute(input: Tensor, dims: Sequence[int]) -> Any:
 
 
 def permute_copy(input: Tensor, dims: Sequence[int], *, out: Any = None) -> Any:
+    """Copy of `permute`: the dims in another order.
+
+    Args:
+        input: a tensor of any shape.
+        dims: the dims of `input` in their new order, each once.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        RuntimeError: a dim is missing or named twice.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.permute_copy(gw.ones(2, 3, 4), (2, 0, 1)).stride()
+        (6, 3, 1)
+    """
     try:
         _bound = (input, wrap_permutation(dims, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -8566,7 +10565,7 @@ def pow(
 
     Raises:
         NotImplementedError: the promoted dtype is bool.
-        RuntimeError: the shapes do not broadcast, or integers to a negative number as exponent.
+        RuntimeError: the shapes do not broadcast; integers to a negative power.
         TypeError: both operands are numbers.
 
     Example:
@@ -8627,6 +10626,24 @@ def prod(
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    """Product of the elements, of all or along one dim.
+
+    Args:
+        input: a tensor of any shape; integers and bool are multiplied as int64.
+        dim: the dim to multiply along; all if None.
+        keepdim: keep that dim with size 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input` without `dim`; 1 where there are no elements.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        TypeError: `dim` is a sequence.
+
+    Example:
+        >>> gw.prod(gw.tensor([[1, 2], [3, 4]]), 0)
+        tensor([3, 8])
+    """
     if surplus is not ...:
         refuse_surplus("prod")
     if axis is not ...:
@@ -8647,10 +10664,32 @@ def prod(
 
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
+    """Copy in which the elements at positions of the flattened tensor are other values.
+
+    Args:
+        input: a tensor of any shape.
+        index: an int64 tensor of positions in row-major order; negative ones count from the
+            end.
+        source: as many values, of the dtype of `input`.
+        accumulate: add the values, where positions repeat each of them; else the last one
+            counts.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or the numbers of elements differ.
+        RuntimeError: a dtype is another one.
+
+    Example:
+        >>> gw.put(gw.zeros(2, 2), gw.tensor([1, -1]), gw.tensor([5.0, 6.0]))
+        tensor([[0., 5.],
+                [0., 6.]])
+    """
     return _dispatch(_put, (input, index, source, accumulate))
 
 
 def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
+    """In place: writes what `put` gives into the tensor, and returns it."""
     return _dispatch(_put_, (input, index, source, accumulate))
 
 
@@ -8681,6 +10720,31 @@ def quantile(
     interpolation: str = "linear",
     out: Any = None,
 ) -> Any:
+    """The `q`-th quantiles of the elements, of all or along one dim; NaN if one is NaN.
+
+    Of n sorted elements, the quantile lies at place `q (n - 1)`; between two elements
+    `interpolation` decides.
+
+    Args:
+        input: a float32 or float64 tensor with elements.
+        q: a probability in [0, 1], or a vector of several, of the dtype of `input`.
+        dim: the dim to sort along; all elements if None.
+        keepdim: keep that dim with size 1.
+        interpolation: "linear"; "lower" or "higher": that of the two elements; "nearest": the
+            nearer one; "midpoint": their mean.
+
+    Returns: a tensor of the shape of `input` without `dim`, with the dim of a vector `q`
+        first.
+
+    Raises:
+        RuntimeError: `q` lies outside of [0, 1] or has another dtype, `input` has no elements
+            or another dtype, or the interpolation is unknown.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.quantile(gw.tensor([1.0, 2.0, 3.0, 4.0]), gw.tensor([0.25, 0.5]))
+        tensor([1.7500, 2.5000])
+    """
     if surplus is not ...:
         refuse_surplus("quantile")
     if axis is not ...:
@@ -9084,6 +11148,25 @@ def range(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Vector of the numbers from `start` to `end`, both included; deprecated, use `arange`.
+
+    Args:
+        start: the first number.
+        end: the last one, if a step meets it.
+        step: the distance of numbers, not 0.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector of `floor((end - start) / step) + 1` numbers, with a UserWarning.
+
+    Raises:
+        RuntimeError: `step` is 0 or leads away from `end`, or a number is not finite.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"): print(gw.range(0, 3))
+        tensor([0., 1., 2., 3.])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -9095,6 +11178,17 @@ def range(
 
 
 def ravel(input: Tensor) -> Any:
+    """Vector of all elements in row-major order.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a view of a contiguous `input`, else a copy.
+
+    Example:
+        >>> gw.ravel(gw.tensor([[1, 2], [3, 4]]))
+        tensor([1, 2, 3, 4])
+    """
     return _dispatch(_ravel, (input,))
 
 
@@ -9242,6 +11336,26 @@ def renorm(
     *,
     out: Any = None,
 ) -> Any:
+    """Copy in which each slice along a dim whose norm exceeds `maxnorm` is scaled down to it.
+
+    Args:
+        input: a floating point or complex tensor of at least two dims.
+        p: the order of the norm, above 0.
+        dim: the dim whose slices `input.select(dim, i)` are measured.
+        maxnorm: the greatest norm that is allowed, at least 0.
+
+    Returns: a contiguous tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `input` has integers, bools or fewer than two dims, `p` is not positive,
+            or `maxnorm` is negative.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.renorm(gw.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
+        tensor([[0.6000, 0.8000],
+                [0.3000, 0.4000]])
+    """
     if axis is not ...:
         dim = same_as("renorm", "dim", dim, REQUIRED, "axis", axis)
     _bound = (input, p, dim, maxnorm)
@@ -9257,12 +11371,30 @@ def renorm_(
     maxnorm: Any = REQUIRED,
     axis: Any = ...,
 ) -> Any:
+    """In place: writes what `renorm` gives into the tensor, and returns it."""
     if axis is not ...:
         dim = same_as("renorm_", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_renorm_, (input, p, dim, maxnorm))
 
 
 def repeat(input: Tensor, repeats: Sequence[int]) -> Any:
+    """Copy with the whole tensor repeated along each dim.
+
+    Args:
+        input: a tensor of any shape.
+        repeats: how often along each dim; dims of size 1 are put in front where there are
+            more.
+
+    Returns: a new tensor; its sizes are those of `input` times `repeats`.
+
+    Raises:
+        RuntimeError: there are fewer numbers than dims, or one is negative.
+
+    Example:
+        >>> gw.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """
     try:
         _bound = (input, as_size(repeats))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -9279,6 +11411,28 @@ def repeat_interleave(
     *,
     output_size: int | None = None,
 ) -> Any:
+    """Copy in which each position along one dim follows itself some times.
+
+    Of one argument, the numbers 0, 1, 2, ..., each as often as the vector says.
+
+    Args:
+        input: a tensor of any shape; the vector of `repeats` where that is not given.
+        repeats: how often, an int for all or an int32 or int64 vector with one for each
+            position.
+        dim: the dim; if None, all elements are one row.
+        output_size: the size of the result along the dim, if known: it is not counted then.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: `repeats` is negative, or has another dtype or length, or `output_size`
+            is not its sum.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.repeat_interleave(gw.tensor([1, 2]), gw.tensor([2, 1]))
+        tensor([1, 1, 2])
+    """
     if surplus is not ...:
         refuse_surplus("repeat_interleave")
     if axis is not ...:
@@ -9339,6 +11493,22 @@ def resample_table(
 
 
 def reshape(input: Tensor, shape: Sequence[int]) -> Any:
+    """Tensor of another shape with the same elements in row-major order: a view if possible.
+
+    Args:
+        input: a tensor of any shape.
+        shape: the new sizes; one may be -1, which the others decide.
+
+    Returns: a view of `input` where its strides allow one, else a copy.
+
+    Raises:
+        RuntimeError: the sizes do not have as many elements, or more than one is -1.
+
+    Example:
+        >>> gw.reshape(gw.arange(6), (2, -1))
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+    """
     try:
         _bound = (input, as_size(shape))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -9347,6 +11517,22 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Any:
 
 
 def reshape_as(input: Tensor, other: Tensor) -> Any:
+    """Tensor with the shape of another one: `input.reshape(other.shape)`.
+
+    Args:
+        input: a tensor.
+        other: the tensor whose shape is taken.
+
+    Returns: a view of `input` where its strides allow one, else a copy.
+
+    Raises:
+        RuntimeError: the numbers of elements differ.
+
+    Example:
+        >>> gw.arange(4).reshape_as(gw.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """
     return _dispatch(_reshape_as, (input, other))
 
 
@@ -9446,10 +11632,46 @@ def roll(
     shifts: int | Sequence[int],
     dims: int | Sequence[int] | None = None,
 ) -> Any:
+    """Copy with the elements moved along some dims; what leaves at the end enters in front.
+
+    Args:
+        input: a tensor of any shape.
+        shifts: by how many positions, an int or one for each dim; negative ones move back.
+        dims: the dim or dims; if None, all elements are one row, and there is one shift.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: there are more shifts than dims, or fewer.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.roll(gw.tensor([[1, 2, 3], [4, 5, 6]]), 1, 1)
+        tensor([[3, 1, 2],
+                [6, 4, 5]])
+    """
     return _dispatch(_roll, (input, shifts, dims))
 
 
 def rot90(input: Tensor, k: int = 1, dims: int | Sequence[int] = (0, 1)) -> Any:
+    """Copy turned by quarters in the plane of two dims, from the first one towards the second.
+
+    Args:
+        input: a tensor of at least two dims.
+        k: how many quarter turns; negative ones turn back.
+        dims: the two dims.
+
+    Returns: a tensor with the two sizes swapped where `k` is odd.
+
+    Raises:
+        RuntimeError: `input` has fewer dims or no such dim, or the dims are not two different
+            ones.
+
+    Example:
+        >>> gw.rot90(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[2, 4],
+                [1, 3]])
+    """
     return _dispatch(_rot90, (input, k, dims))
 
 
@@ -9620,6 +11842,22 @@ def scalar_tensor(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor without dims that holds a number.
+
+    Args:
+        s: the number.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: the dtype does not hold the number.
+
+    Example:
+        >>> gw.scalar_tensor(3)
+        tensor(3.)
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -9664,6 +11902,31 @@ def scatter(
     reduce: str | None = None,
     out: Any = None,
 ) -> Any:
+    """Copy in which elements are replaced by others: along `dim`, `out[index[i]] = src[i]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, none negative. It has as many dims as
+            `input`, and no greater sizes but along `dim`. Of several values for one position
+            the last counts.
+        src: the values: a tensor of the dtype of `input`, no smaller than `index`, or a
+            number.
+        value: a number, in place of `src`.
+        reduce: "add" or "multiply": combine with the elements, not replace them; such a result
+            has no gradient.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes or dtypes do not match, or `reduce` is another word.
+        TypeError: both `src` and `value` are given, or neither.
+
+    Example:
+        >>> gw.scatter(gw.zeros(3), 0, gw.tensor([0, 2]), gw.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+    """
     if axis is not ...:
         dim = same_as("scatter", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -9685,6 +11948,28 @@ def scatter_(
     *,
     reduce: str | None = None,
 ) -> Any:
+    """Replace elements by others, in place: along `dim`, `input[index[i]] = src[i]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, as of `scatter`.
+        src: the values: a tensor of the dtype of `input`, no smaller than `index`, or a
+            number.
+        value: a number, in place of `src`.
+        reduce: "add" or "multiply": combine with the elements, not replace them.
+
+    Returns: `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes or dtypes do not match, or `reduce` is another word.
+        TypeError: both `src` and `value` are given, or neither.
+
+    Example:
+        >>> gw.zeros(3).scatter_(0, gw.tensor([0, 2]), 5)
+        tensor([5., 0., 5.])
+    """
     if axis is not ...:
         dim = same_as("scatter_", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -9703,6 +11988,25 @@ def scatter_add(
     *,
     out: Any = None,
 ) -> Any:
+    """Copy to whose elements others are added: along `dim`, `out[index[i]] += src[i]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, which may repeat; none negative. It has
+            as many dims as `input`, and no greater sizes but along `dim`.
+        src: the values: a tensor of the dtype of `input`, no smaller than `index`.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes or dtypes do not match.
+
+    Example:
+        >>> gw.scatter_add(gw.zeros(3), 0, gw.tensor([0, 2, 0]), gw.ones(3))
+        tensor([2., 0., 1.])
+    """
     if axis is not ...:
         dim = same_as("scatter_add", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -9721,6 +12025,7 @@ def scatter_add_(
     src: Any = REQUIRED,
     axis: Any = ...,
 ) -> Any:
+    """In place: writes what `scatter_add` gives into the tensor, and returns it."""
     if axis is not ...:
         dim = same_as("scatter_add_", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -9795,6 +12100,27 @@ def scatter_reduce(
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
+    """Copy with elements reduced with others: along `dim`, `out[index[i]]` with `src[i]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, which may repeat; none negative. It has
+            as many dims as `input`, and no greater sizes but along `dim`.
+        src: the values: a tensor of the dtype of `input`, no smaller than `index`.
+        reduce: "sum", "prod", "mean", "amax" or "amin"; the mean of integers is rounded down.
+        include_self: the elements of `input` take part.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes or dtypes do not match, or `reduce` is another word.
+
+    Example:
+        >>> gw.scatter_reduce(gw.ones(2), 0, gw.tensor([0, 0]), gw.tensor([2.0, 3.0]), "sum")
+        tensor([6., 1.])
+    """
     if axis is not ...:
         dim = same_as("scatter_reduce", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -9827,6 +12153,7 @@ def scatter_reduce_(
     *,
     include_self: bool = True,
 ) -> Any:
+    """In place: writes what `scatter_reduce` gives into the tensor, and returns it."""
     if axis is not ...:
         dim = same_as("scatter_reduce_", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -9931,6 +12258,32 @@ def searchsorted(
     sorter: Tensor | None = None,
     out: Any = None,
 ) -> Any:
+    """Where each value would go into a sorted sequence, so that it stays sorted.
+
+    At the place `i` found, `sequence[i - 1] < value <= sequence[i]`; with `right`,
+    `sequence[i - 1] <= value < sequence[i]`.
+
+    Args:
+        sorted_sequence: a vector in ascending order, or a tensor of such rows: its last dim.
+        input: a number or tensor of values; any shape for a vector, else the shape of
+            `sorted_sequence` but for the last dim.
+        out_int32: return int32, not int64.
+        right: find the place behind equal elements, not the one before.
+        side: "left" or "right", the same as a word; `right` decides if None.
+        sorter: an int64 tensor of the shape of `sorted_sequence` that sorts it, if it is not
+            sorted.
+
+    Returns: an int64 or int32 tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: the shapes do not match, `side` contradicts `right` or is unknown, or
+            `sorter` has another dtype or positions out of range.
+        NotImplementedError: both are bool, or one is complex.
+
+    Example:
+        >>> gw.searchsorted(gw.tensor([1, 3, 5]), gw.tensor([3, 6]))
+        tensor([1, 3])
+    """
     _bound = (sorted_sequence, input, out_int32, right, side, sorter)
     if out is not None:
         return with_out(_searchsorted, _bound, out)
@@ -9952,6 +12305,33 @@ def segment_reduce(
     unsafe: bool = False,
     initial: Number | None = None,
 ) -> Any:
+    """Reduction of consecutive segments of different lengths along one dim.
+
+    Args:
+        data: a floating point tensor of any shape.
+        reduce: "sum", "mean", "prod", "max" or "min".
+        lengths: an int32 or int64 tensor of the lengths of segments along its last dim, with
+            the dims of `data` before `axis` in front.
+        indices: not supported; None.
+        offsets: where segments begin, and where the last one ends: one more than there are
+            segments; used in place of `lengths`.
+        axis: the dim that is segmented: the last of `lengths` or `offsets`.
+        unsafe: do not check that the lengths sum to the size of the dim.
+        initial: what each reduction starts from; if None, an empty segment gives 0 ("sum"), 1
+            ("prod"), NaN ("mean"), -inf ("max") or inf ("min").
+
+    Returns: a tensor of the dtype of `data` with one element per segment along `axis`.
+
+    Raises:
+        NotImplementedError: `data` is not floating point.
+        RuntimeError: neither `lengths` nor `offsets` is given, their shape or dtype does not
+            suit, segments lie outside of the dim, or lengths do not sum to its size.
+
+    Example:
+        >>> data = gw.tensor([1.0, 2.0, 3.0, 4.0])
+        >>> gw.segment_reduce(data, "sum", lengths=gw.tensor([1, 3]))
+        tensor([1., 9.])
+    """
     try:
         _bound = (
             data,
@@ -9982,6 +12362,22 @@ def segment_reduce(
 
 
 def select(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
+    """View of the slice at one position of a dim: `input[..., index, ...]`.
+
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim, which the result lacks.
+        index: the position; negative ones count from the end.
+
+    Returns: a view of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim, or the dim no such position.
+
+    Example:
+        >>> gw.select(gw.tensor([[1, 2], [3, 4]]), 1, -1)
+        tensor([2, 4])
+    """
     if axis is not ...:
         dim = same_as("select", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -10018,6 +12414,22 @@ def select_backward(
 
 
 def select_copy(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
+    """Copy of `select`: the slice at one position of a dim.
+
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim, which the result lacks.
+        index: the position; negative ones count from the end.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        IndexError: `input` has no such dim, or the dim no such position.
+
+    Example:
+        >>> gw.select_copy(gw.tensor([[1, 2], [3, 4]]), 1, -1)
+        tensor([2, 4])
+    """
     if axis is not ...:
         dim = same_as("select_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -10034,6 +12446,25 @@ def select_scatter(
     index: Any = REQUIRED,
     axis: Any = ...,
 ) -> Any:
+    """Copy in which the slice at one position of a dim holds other values.
+
+    Args:
+        input: a tensor of at least one dim.
+        src: the values, of the shape of `input` without `dim`; converted to its dtype.
+        dim: the dim.
+        index: the position; negative ones count from the end.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `src` has another shape than the slice.
+        IndexError: `input` has no such dim, or the dim no such position.
+
+    Example:
+        >>> gw.select_scatter(gw.zeros(2, 2), gw.ones(2), 0, 1)
+        tensor([[0., 0.],
+                [1., 1.]])
+    """
     if axis is not ...:
         dim = same_as("select_scatter", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -10323,6 +12754,25 @@ def slice_copy(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """Copy of every `step`-th position of one dim from `start` to `end`, which is excluded.
+
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim that is sliced.
+        start: the first position; 0 if None. Negative ones count from the end.
+        end: the position behind the last one; the size of the dim if None.
+        step: the distance of positions, above 0; 1 if None.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        ValueError: `step` is not positive.
+
+    Example:
+        >>> gw.slice_copy(gw.arange(6), 0, 1, 6, 2)
+        tensor([1, 3, 5])
+    """
     if surplus is not ...:
         refuse_surplus("slice_copy")
     if axis is not ...:
@@ -10346,6 +12796,28 @@ def slice_scatter(
     *,
     out: Any = None,
 ) -> Any:
+    """Copy in which every `step`-th position of one dim holds other values.
+
+    Args:
+        input: a tensor of at least one dim.
+        src: the values, of the shape of `input[start:end:step]` along `dim`; converted to the
+            dtype of `input`.
+        dim: the dim.
+        start: the first position; 0 if None. Negative ones count from the end.
+        end: the position behind the last one; the size of the dim if None.
+        step: the distance of positions, above 0; 1 if None.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `src` has another shape than the slice.
+        IndexError: `input` has no such dim.
+        ValueError: `step` is not positive.
+
+    Example:
+        >>> gw.slice_scatter(gw.zeros(4), gw.ones(2), 0, 1, 3)
+        tensor([0., 1., 1., 0.])
+    """
     if surplus is not ...:
         refuse_surplus("slice_scatter")
     if axis is not ...:
@@ -10473,6 +12945,27 @@ def sort(
     *,
     out: Any = None,
 ) -> Any:
+    """The elements sorted along one dim, and where each came from; NaN counts as the greatest.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to sort along.
+        descending: from the greatest to the least.
+        stable: keep the order of equal elements, which is kept in any case.
+
+    Returns: the named tuple `(values, indices)` of tensors of the shape of `input`; the
+        indices are int64.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.sort(gw.tensor([3.0, 1.0, 2.0]))
+        graphwright.return_types.sort(
+        values=tensor([1., 2., 3.]),
+        indices=tensor([1, 2, 0]))
+    """
     if surplus is not ...:
         refuse_surplus("sort")
     if axis is not ...:
@@ -11338,6 +13831,24 @@ def split(
     split_size_or_sections: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """Views of consecutive parts of one dim, of a given size or of given sizes.
+
+    Args:
+        input: a tensor of at least one dim.
+        split_size: the size of each part, of which the last may be less; or the sizes of all.
+        dim: the dim that is split.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, a size is negative, 0 for a dim with elements, or
+            sizes do not sum to that of the dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.split(gw.arange(5), 2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """
     if surplus is not ...:
         refuse_surplus("split")
     if tensor is not ...:
@@ -11363,6 +13874,23 @@ def split_copy(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """Copies of the parts that `split` makes: `split_size` positions of one dim each.
+
+    Args:
+        input: a tensor of at least one dim.
+        split_size: the size of each part.
+        dim: the dim that is split.
+
+    Returns: a tuple of new tensors.
+
+    Raises:
+        RuntimeError: as `split`.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.split_copy(gw.arange(5), 3)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     if surplus is not ...:
         refuse_surplus("split_copy")
     if axis is not ...:
@@ -11381,6 +13909,24 @@ def split_with_sizes(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """Views of consecutive parts of one dim, of given sizes.
+
+    Args:
+        input: a tensor of at least one dim.
+        split_sizes: the size of each part.
+        dim: the dim that is split.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, a size is negative, or they do not sum to that of
+            the dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.split_with_sizes(gw.arange(5), (2, 3))
+        (tensor([0, 1]), tensor([2, 3, 4]))
+    """
     if surplus is not ...:
         refuse_surplus("split_with_sizes")
     if axis is not ...:
@@ -11401,6 +13947,23 @@ def split_with_sizes_copy(
     *,
     out: Any = None,
 ) -> Any:
+    """Copies of the parts that `split_with_sizes` makes, one for each size.
+
+    Args:
+        input: a tensor of at least one dim.
+        split_sizes: the size of each part, which sum to that of the dim.
+        dim: the dim that is split.
+
+    Returns: a tuple of new tensors.
+
+    Raises:
+        RuntimeError: a size is negative, or they sum to another number.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.split_with_sizes_copy(gw.arange(5), (2, 3))
+        (tensor([0, 1]), tensor([2, 3, 4]))
+    """
     if surplus is not ...:
         refuse_surplus("split_with_sizes_copy")
     if axis is not ...:
@@ -11457,6 +14020,22 @@ def square_(input: Tensor) -> Any:
 
 
 def squeeze(input: Tensor, dim: Any = ..., axis: Any = ...) -> Any:
+    """View without dims of size 1.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim or dims that go where they have size 1; all if None, none if empty.
+
+    Returns: a view of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: a dim is named twice.
+
+    Example:
+        >>> gw.squeeze(gw.ones(1, 2, 1), 0).shape
+        graphwright.Size([2, 1])
+    """
     if axis is not ...:
         dim = same_as("squeeze", "dim", dim, ..., "axis", axis)
     if dim is ...:
@@ -11467,6 +14046,21 @@ def squeeze(input: Tensor, dim: Any = ..., axis: Any = ...) -> Any:
 
 
 def squeeze_copy(input: Tensor, dim: Any = ..., axis: Any = ..., *, out: Any = None) -> Any:
+    """Copy of `squeeze`: without dims of size 1.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim or dims that go where they have size 1; all if None.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.squeeze_copy(gw.ones(1, 2, 1)).shape
+        graphwright.Size([2])
+    """
     if axis is not ...:
         dim = same_as("squeeze_copy", "dim", dim, ..., "axis", axis)
     if dim is ...:
@@ -11487,6 +14081,23 @@ def stack(
     *,
     out: Any = None,
 ) -> Any:
+    """Tensors of one shape joined along a new dim.
+
+    Args:
+        tensors: tensors of equal shape, at least one.
+        dim: the place of the new dim in the result.
+
+    Returns: a new tensor with one more dim, of their number.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes differ.
+        IndexError: the place is out of range.
+
+    Example:
+        >>> gw.stack((gw.tensor([1, 2]), gw.tensor([3, 4])), 1)
+        tensor([[1, 3],
+                [2, 4]])
+    """
     if surplus is not ...:
         refuse_surplus("stack")
     if axis is not ...:
@@ -11517,6 +14128,26 @@ def std(
     correction: Number | None = None,
     out: Any = None,
 ) -> Any:
+    """Standard deviation of the elements, of all or along some dims: the square root of `var`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims; all if None. A bool here is `unbiased`.
+        unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+        keepdim: keep each of these dims with size 1.
+        correction: what is subtracted from the number of elements, as in `var`; 1 if None.
+
+    Returns: a real tensor of the shape of `input` without `dim`.
+
+    Raises:
+        RuntimeError: `input` has integers or bools.
+        TypeError: both `unbiased` and `correction` are given.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.std(gw.tensor([1.0, 2.0, 3.0, 4.0]), correction=0)
+        tensor(1.1180)
+    """
     if surplus is not ...:
         refuse_surplus("std")
     if axis is not ...:
@@ -11544,6 +14175,26 @@ def std_mean(
     *,
     correction: Number | None = None,
 ) -> Any:
+    """Standard deviation and mean of all elements or along some dims: `std` and `mean`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims; all if None. A bool here is `unbiased`.
+        unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+        keepdim: keep each of these dims with size 1.
+        correction: what is subtracted from the number of elements, as in `var`; 1 if None.
+
+    Returns: a tuple of the standard deviation and the mean.
+
+    Raises:
+        RuntimeError: `input` has integers or bools.
+        TypeError: both `unbiased` and `correction` are given.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.std_mean(gw.tensor([[1.0, 3.0], [2.0, 2.0]]), 1)
+        (tensor([1.4142, 0.0000]), tensor([2., 2.]))
+    """
     if surplus is not ...:
         refuse_surplus("std_mean")
     if axis is not ...:
@@ -11671,6 +14322,24 @@ def sum(
 
 
 def sum_to_size(input: Tensor, size: Sequence[int]) -> Any:
+    """Sum over the dims that broadcasting `size` to the shape of `input` would expand.
+
+    It is the gradient of that broadcast. Shapes are compared from their last dim on.
+
+    Args:
+        input: a tensor of any shape.
+        size: the shape of the result: each size is that of `input` or 1; fewer dims are
+            allowed.
+
+    Returns: a tensor of shape `size`; `input` itself where nothing is summed.
+
+    Raises:
+        RuntimeError: `size` does not broadcast to the shape of `input`.
+
+    Example:
+        >>> gw.sum_to_size(gw.ones(2, 3), (1, 3))
+        tensor([[2., 2., 2.]])
+    """
     try:
         _bound = (input, as_size(size))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -11690,10 +14359,40 @@ def symmetric_eigen(A: Tensor, UPLO: str) -> Any:
 
 
 def t(input: Tensor) -> Any:
+    """View of a matrix transposed; of a vector or a tensor without dims, a view as it is.
+
+    Args:
+        input: a tensor of at most two dims.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: `input` has more dims.
+
+    Example:
+        >>> gw.t(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[1, 3],
+                [2, 4]])
+    """
     return _dispatch(_t, (input,))
 
 
 def t_copy(input: Tensor, *, out: Any = None) -> Any:
+    """Copy of `t`: a matrix transposed; a vector as it is.
+
+    Args:
+        input: a tensor of at most two dims.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        RuntimeError: `input` has more dims.
+
+    Example:
+        >>> gw.t_copy(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[1, 3],
+                [2, 4]])
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_t_copy, _bound, out)
@@ -11701,6 +14400,23 @@ def t_copy(input: Tensor, *, out: Any = None) -> Any:
 
 
 def take(input: Tensor, index: Tensor, *, out: Any = None) -> Any:
+    """Tensor of the elements at positions of the flattened tensor.
+
+    Args:
+        input: a tensor of any shape.
+        index: an int64 tensor of positions in row-major order; negative ones count from the
+            end.
+
+    Returns: a new tensor of the shape of `index` and the dtype of `input`.
+
+    Raises:
+        IndexError: a position is out of range.
+        RuntimeError: `index` has another dtype.
+
+    Example:
+        >>> gw.take(gw.tensor([[1, 2], [3, 4]]), gw.tensor([0, -1]))
+        tensor([1, 4])
+    """
     _bound = (input, index)
     if out is not None:
         return with_out(_take, _bound, out)
@@ -11716,6 +14432,28 @@ def take_along_dim(
     *,
     out: Any = None,
 ) -> Any:
+    """Tensor of the elements at given positions along one dim, as `gather`, but broadcast.
+
+    It takes what `argsort`, `argmax` with `keepdim` and their like return.
+
+    Args:
+        input: a tensor of any shape.
+        indices: an int32 or int64 tensor of positions, which broadcasts with `input` but along
+            `dim`; negative ones count from the end.
+        dim: the dim; if None, all elements are one row.
+
+    Returns: a new tensor of the broadcast shape, with the size of `indices` along `dim`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the numbers of dims differ, the shapes do not broadcast, or `indices` has
+            another dtype.
+
+    Example:
+        >>> gw.take_along_dim(gw.tensor([[3, 1], [2, 4]]), gw.tensor([[1], [0]]), 1)
+        tensor([[1],
+                [2]])
+    """
     if surplus is not ...:
         refuse_surplus("take_along_dim")
     if axis is not ...:
@@ -11782,6 +14520,28 @@ def tensor_split(
     sections: int | Sequence[int] | None = None,
     indices: int | Sequence[int] | Tensor | None = None,
 ) -> Any:
+    """Views of consecutive parts of one dim, split at positions or into sections.
+
+    The sizes of sections differ by at most 1; the first ones are longer.
+
+    Args:
+        input: a tensor of at least one dim.
+        indices_or_sections: an int, the number of sections; or a sequence of the positions
+            where new parts begin; or an int64 tensor with either.
+        dim: the dim that is split.
+        sections, indices: the same by name; exactly one of the three is given.
+
+    Returns: a tuple of views of `input`; parts may be empty.
+
+    Raises:
+        TypeError: none or several of the three are given.
+        RuntimeError: `input` has no dims, or the number of sections is not positive.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.tensor_split(gw.arange(5), (1, 3))
+        (tensor([0]), tensor([1, 2]), tensor([3, 4]))
+    """
     if surplus is not ...:
         refuse_surplus("tensor_split")
     if axis is not ...:
@@ -11839,6 +14599,22 @@ def threshold_backward(grad: Tensor, input: Tensor, threshold: Number) -> Any:
 
 
 def tile(input: Tensor, dims: Sequence[int]) -> Any:
+    """Copy with the whole tensor repeated along each dim; as `repeat`, but for fewer numbers.
+
+    Args:
+        input: a tensor of any shape.
+        dims: how often along each dim, from the last one on; the others once.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: a number is negative.
+
+    Example:
+        >>> gw.tile(gw.tensor([[1, 2], [3, 4]]), (2,))
+        tensor([[1, 2, 1, 2],
+                [3, 4, 3, 4]])
+    """
     try:
         _bound = (input, as_size(dims))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -11861,6 +14637,29 @@ def topk(
     *,
     out: Any = None,
 ) -> Any:
+    """The `k` greatest or least elements along one dim, in order, and where they are.
+
+    Args:
+        input: a real tensor of any shape; NaN counts as the greatest.
+        k: how many, at most the size of the dim.
+        dim: the dim to search.
+        largest: the greatest in descending order; else the least in ascending order.
+        sorted: return them in order, which is done in any case.
+
+    Returns: the named tuple `(values, indices)`, of size `k` along `dim`; the indices are
+        int64.
+
+    Raises:
+        RuntimeError: `k` is negative or exceeds the size of the dim.
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is bool or complex.
+
+    Example:
+        >>> gw.topk(gw.tensor([3.0, 1.0, 2.0]), 2)
+        graphwright.return_types.topk(
+        values=tensor([3., 2.]),
+        indices=tensor([0, 2]))
+    """
     if surplus is not ...:
         refuse_surplus("topk")
     if axis is not ...:
@@ -11891,10 +14690,41 @@ def topk_positions(
 
 
 def trace(input: Tensor) -> Any:
+    """Sum of the elements on the diagonal of a matrix.
+
+    Args:
+        input: a tensor of two dims, square or not; integers are summed as int64.
+
+    Returns: a tensor without dims.
+
+    Raises:
+        RuntimeError: `input` does not have two dims.
+        NotImplementedError: `input` is bool.
+
+    Example:
+        >>> gw.trace(gw.tensor([[1, 2], [3, 4]]))
+        tensor(5)
+    """
     return _dispatch(_trace, (input,))
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Any:
+    """View with two dims swapped.
+
+    Args:
+        input: a tensor of any shape.
+        dim0, dim1: the two dims.
+
+    Returns: a view of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.transpose(gw.tensor([[1, 2], [3, 4]]), 0, 1)
+        tensor([[1, 3],
+                [2, 4]])
+    """
     try:
         _bound = (input, wrap_dim(dim0, input.ndim), wrap_dim(dim1, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -11903,6 +14733,22 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Any:
 
 
 def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Any = None) -> Any:
+    """Copy of `transpose`: two dims swapped.
+
+    Args:
+        input: a tensor of any shape.
+        dim0, dim1: the two dims.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.transpose_copy(gw.tensor([[1, 2], [3, 4]]), 0, 1)
+        tensor([[1, 3],
+                [2, 4]])
+    """
     try:
         _bound = (input, wrap_dim(dim0, input.ndim), wrap_dim(dim1, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -11920,6 +14766,27 @@ def trapezoid(
     dim: int = -1,
     axis: Any = ...,
 ) -> Any:
+    """Integral along one dim, by the trapezoidal rule: `sum (y_i + y_i+1) (x_i+1 - x_i) / 2`.
+
+    Args:
+        y: a tensor of values.
+        x: the places of the values: a vector, or a tensor that broadcasts with `y`; evenly
+            spaced if None.
+        dx: the spacing of places where `x` is None; 1 if None.
+        dim: the dim to integrate along.
+
+    Returns: a tensor of the shape of `y` without `dim`.
+
+    Raises:
+        RuntimeError: `y` or `x` is bool, or `x` has another number of places than `y` along
+            `dim`.
+        TypeError: both `x` and `dx` are given.
+        IndexError: `y` has no such dim.
+
+    Example:
+        >>> gw.trapezoid(gw.tensor([1.0, 5.0, 10.0]), dx=2)
+        tensor(21.)
+    """
     if axis is not ...:
         dim = same_as("trapezoid", "dim", dim, -1, "axis", axis)
     if x is ...:
@@ -11945,6 +14812,23 @@ def triangular_solve(
 
 
 def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
+    """Lower triangle of matrices: what lies above a diagonal is 0.
+
+    Args:
+        input: a tensor of shape (..., rows, columns).
+        diagonal: the last diagonal that is kept: 0 is the main one, positive ones lie above
+            it.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer than two dims.
+
+    Example:
+        >>> gw.tril(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[1, 0],
+                [3, 4]])
+    """
     _bound = (input, diagonal)
     if out is not None:
         return with_out(_tril, _bound, out)
@@ -11952,6 +14836,7 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
 
 
 def tril_(input: Tensor, diagonal: int = 0) -> Any:
+    """In place: writes what `tril` gives into the tensor, and returns it."""
     return _dispatch(_tril_, (input, diagonal))
 
 
@@ -11966,6 +14851,25 @@ def tril_indices(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Rows and columns of the elements of a lower triangle, in row-major order.
+
+    Args:
+        row, col: the sizes of the matrix.
+        offset: the last diagonal of the triangle: 0 is the main one, positive ones lie above
+            it.
+        dtype: int32 or int64; int64 if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a matrix of two rows, by which a matrix can be indexed.
+
+    Raises:
+        RuntimeError: a size is negative, or `dtype` is another one.
+
+    Example:
+        >>> gw.tril_indices(2, 2)
+        tensor([[0, 1, 1],
+                [0, 0, 1]])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -11989,6 +14893,23 @@ def triplet_margin_loss(
 
 
 def triu(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
+    """Upper triangle of matrices: what lies below a diagonal is 0.
+
+    Args:
+        input: a tensor of shape (..., rows, columns).
+        diagonal: the first diagonal that is kept: 0 is the main one, positive ones lie above
+            it.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer than two dims.
+
+    Example:
+        >>> gw.triu(gw.tensor([[1, 2], [3, 4]]), 1)
+        tensor([[0, 2],
+                [0, 0]])
+    """
     _bound = (input, diagonal)
     if out is not None:
         return with_out(_triu, _bound, out)
@@ -11996,6 +14917,7 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
 
 
 def triu_(input: Tensor, diagonal: int = 0) -> Any:
+    """In place: writes what `triu` gives into the tensor, and returns it."""
     return _dispatch(_triu_, (input, diagonal))
 
 
@@ -12010,6 +14932,25 @@ def triu_indices(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Rows and columns of the elements of an upper triangle, in row-major order.
+
+    Args:
+        row, col: the sizes of the matrix.
+        offset: the first diagonal of the triangle: 0 is the main one, positive ones lie above
+            it.
+        dtype: int32 or int64; int64 if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a matrix of two rows, by which a matrix can be indexed.
+
+    Raises:
+        RuntimeError: a size is negative, or `dtype` is another one.
+
+    Example:
+        >>> gw.triu_indices(2, 2)
+        tensor([[0, 0, 1],
+                [0, 1, 1]])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -12044,6 +14985,21 @@ def trunc_(input: Tensor) -> Any:
 
 
 def unbind(input: Tensor, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
+    """Views of the slices at each position of one dim.
+
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim, which the results lack.
+
+    Returns: a tuple of views of `input`, as many as the dim has positions.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.unbind(gw.tensor([[1, 2], [3, 4]]))
+        (tensor([1, 2]), tensor([3, 4]))
+    """
     if surplus is not ...:
         refuse_surplus("unbind")
     if axis is not ...:
@@ -12063,6 +15019,21 @@ def unbind_copy(
     *,
     out: Any = None,
 ) -> Any:
+    """Copies of the slices at each position of one dim.
+
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim, which the results lack.
+
+    Returns: a tuple of new tensors.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.unbind_copy(gw.tensor([[1, 2], [3, 4]]))
+        (tensor([1, 2]), tensor([3, 4]))
+    """
     if surplus is not ...:
         refuse_surplus("unbind_copy")
     if axis is not ...:
@@ -12077,6 +15048,23 @@ def unbind_copy(
 
 
 def unflatten(input: Tensor, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: Any = ...) -> Any:
+    """View with one dim split into several.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that is split.
+        sizes: the sizes of the new dims; one may be -1, which the others decide.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: `sizes` is empty, or its product is not the size of the dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.unflatten(gw.ones(2, 6), 1, (2, -1)).shape
+        graphwright.Size([2, 2, 3])
+    """
     if axis is not ...:
         dim = same_as("unflatten", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -12087,6 +15075,26 @@ def unflatten(input: Tensor, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: A
 
 
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Any:
+    """View of the windows of a given size along one dim, in a new last dim.
+
+    Args:
+        input: a tensor of any shape.
+        dimension: the dim that windows slide along; it then counts them.
+        size: the size of windows, at most that of the dim.
+        step: the distance of windows, above 0.
+
+    Returns: a view of `input` with one dim more, where windows may overlap.
+
+    Raises:
+        RuntimeError: `size` exceeds the dim or is negative, or `step` is not positive.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.arange(5).unfold(0, 3, 1)
+        tensor([[0, 1, 2],
+                [1, 2, 3],
+                [2, 3, 4]])
+    """
     try:
         _bound = (input, wrap_dim(dimension, input.ndim), size, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -12095,6 +15103,25 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Any:
 
 
 def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any = None) -> Any:
+    """Copy of `Tensor.unfold`: the windows of a given size along one dim, in a new last dim.
+
+    Args:
+        input: a tensor of any shape.
+        dimension: the dim that windows slide along; it then counts them.
+        size: the size of windows, at most that of the dim.
+        step: the distance of windows, above 0.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        RuntimeError: `size` exceeds the dim or is negative, or `step` is not positive.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.unfold_copy(gw.arange(4), 0, 3, 1)
+        tensor([[0, 1, 2],
+                [1, 2, 3]])
+    """
     try:
         _bound = (input, wrap_dim(dimension, input.ndim), size, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -12144,6 +15171,31 @@ def unique(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """The distinct elements in ascending order, or the distinct slices along one dim.
+
+    Each NaN is distinct from all others.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        sorted: sort them, which is done in any case.
+        return_inverse: also return where each element, or slice, went.
+        return_counts: also return how often each one occurs.
+        dim: the dim whose slices are compared, in lexicographic order; elements if None.
+
+    Returns: a vector, or a tensor of another size along `dim`; with the flags a tuple of it
+        and
+        int64 tensors: positions of the shape of `input` (a vector for `dim`), a vector of
+        counts. Its shape depends on values.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: another dim than `dim` is empty.
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.unique(gw.tensor([3, 1, 3]), return_counts=True)
+        (tensor([1, 3]), tensor([1, 2]))
+    """
     if surplus is not ...:
         refuse_surplus("unique")
     if axis is not ...:
@@ -12169,6 +15221,28 @@ def unique_consecutive(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """The elements, or the slices along one dim, without those equal to their predecessor.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        return_inverse: also return where each element, or slice, went.
+        return_counts: also return the length of each run of equal ones.
+        dim: the dim whose slices are compared; elements in row-major order if None.
+
+    Returns: a vector, or a tensor of another size along `dim`; with the flags a tuple of it
+        and
+        int64 tensors: positions of the shape of `input` (a vector for `dim`), a vector of
+            counts.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: another dim than `dim` is empty.
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.unique_consecutive(gw.tensor([3, 3, 1, 3]))
+        tensor([3, 1, 3])
+    """
     if surplus is not ...:
         refuse_surplus("unique_consecutive")
     if axis is not ...:
@@ -12196,6 +15270,24 @@ def unsafe_split(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """As `split` with one size: views of parts of `split_size` positions of one dim.
+
+    Args:
+        input: a tensor of at least one dim.
+        split_size: the size of each part, of which the last may be less.
+        dim: the dim that is split.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, or the size is negative, or 0 for a dim with
+            elements.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.unsafe_split(gw.arange(5), 3)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     if surplus is not ...:
         refuse_surplus("unsafe_split")
     if axis is not ...:
@@ -12208,6 +15300,22 @@ def unsafe_split(
 
 
 def unsqueeze(input: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+    """View with a new dim of size 1.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the place of the new dim in the result, from `-input.ndim - 1` to `input.ndim`.
+
+    Returns: a view of `input`.
+
+    Raises:
+        IndexError: the place is out of range.
+
+    Example:
+        >>> gw.unsqueeze(gw.tensor([1, 2]), 1)
+        tensor([[1],
+                [2]])
+    """
     if axis is not ...:
         dim = same_as("unsqueeze", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -12218,6 +15326,22 @@ def unsqueeze(input: Tensor, dim: Any = REQUIRED, axis: Any = ...) -> Any:
 
 
 def unsqueeze_copy(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: Any = None) -> Any:
+    """Copy with a new dim of size 1.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the place of the new dim in the result.
+
+    Returns: a new contiguous tensor.
+
+    Raises:
+        IndexError: the place is out of range.
+
+    Example:
+        >>> gw.unsqueeze_copy(gw.tensor([1, 2]), 1)
+        tensor([[1],
+                [2]])
+    """
     if axis is not ...:
         dim = same_as("unsqueeze_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -12230,6 +15354,24 @@ def unsqueeze_copy(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: 
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Any:
+    """Vandermonde matrix of a vector: its columns are powers of the elements.
+
+    Args:
+        x: a vector; integers and bool give int64.
+        N: the number of columns; the length of `x` if None.
+        increasing: the powers 0, 1, ..., N - 1; else in reverse order.
+
+    Returns: a matrix of shape `(len(x), N)`.
+
+    Raises:
+        RuntimeError: `x` is no vector, or `N` is negative.
+
+    Example:
+        >>> gw.vander(gw.tensor([1, 2, 3]))
+        tensor([[1, 1, 1],
+                [4, 2, 1],
+                [9, 3, 1]])
+    """
     return _dispatch(_vander, (x, N, increasing))
 
 
@@ -12245,6 +15387,27 @@ def var(
     correction: Number | None = None,
     out: Any = None,
 ) -> Any:
+    """Variance of all elements or along some dims: `sum |x - mean|^2 / (n - correction)`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims; all if None. A bool here is `unbiased`.
+        unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+        keepdim: keep each of these dims with size 1.
+        correction: what is subtracted from the number n of elements; 1 if None.
+
+    Returns: a real tensor of the shape of `input` without `dim`. With a warning, NaN or inf
+        where `n - correction` is not positive.
+
+    Raises:
+        RuntimeError: `input` has integers or bools.
+        TypeError: both `unbiased` and `correction` are given.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.var(gw.tensor([[1.0, 3.0], [2.0, 2.0]]), 1)
+        tensor([2., 0.])
+    """
     if surplus is not ...:
         refuse_surplus("var")
     if axis is not ...:
@@ -12272,6 +15435,26 @@ def var_mean(
     *,
     correction: Number | None = None,
 ) -> Any:
+    """Variance and mean of the elements, of all or along some dims: `var` and `mean`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims; all if None. A bool here is `unbiased`.
+        unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+        keepdim: keep each of these dims with size 1.
+        correction: what is subtracted from the number of elements, as in `var`; 1 if None.
+
+    Returns: a tuple of the variance and the mean.
+
+    Raises:
+        RuntimeError: `input` has integers or bools.
+        TypeError: both `unbiased` and `correction` are given.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.var_mean(gw.tensor([[1.0, 3.0], [2.0, 2.0]]), 1)
+        (tensor([2., 0.]), tensor([2., 2.]))
+    """
     if surplus is not ...:
         refuse_surplus("var_mean")
     if axis is not ...:
@@ -12315,6 +15498,25 @@ def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 
 def view(input: Tensor, size: Sequence[int]) -> Any:
+    """View of a tensor with another shape, over the same elements in row-major order.
+
+    As a method it also takes a dtype, whose elements the same bytes are read as.
+
+    Args:
+        input: a tensor of any shape.
+        size: the new sizes; one may be -1, which the others decide.
+
+    Returns: a view of `input` that shares its memory.
+
+    Raises:
+        RuntimeError: the sizes do not have as many elements, or the strides of `input` allow
+            no such view: `reshape` copies then.
+
+    Example:
+        >>> gw.arange(6).view(2, 3)
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+    """
     try:
         _bound = (input, as_size(size))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -12323,6 +15525,22 @@ def view(input: Tensor, size: Sequence[int]) -> Any:
 
 
 def view_as(input: Tensor, other: Tensor) -> Any:
+    """View of a tensor with the shape of another one: `input.view(other.shape)`.
+
+    Args:
+        input: a tensor.
+        other: the tensor whose shape is taken.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: as `view`.
+
+    Example:
+        >>> gw.arange(4).view_as(gw.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """
     return _dispatch(_view_as, (input, other))
 
 
@@ -12346,6 +15564,20 @@ def view_as_complex(input: Tensor) -> Any:
 
 
 def view_as_complex_copy(input: Tensor) -> Any:
+    """Copy of `view_as_complex`: pairs of real numbers in the last dim as complex numbers.
+
+    Args:
+        input: a floating point tensor whose last dim has size 2.
+
+    Returns: a new complex tensor without the last dim.
+
+    Raises:
+        RuntimeError: the dtype or the last dim does not suit.
+
+    Example:
+        >>> gw.view_as_complex_copy(gw.tensor([[1.0, 2.0]]))
+        tensor([1.+2.j])
+    """
     return _dispatch(_view_as_complex_copy, (input,))
 
 
@@ -12368,10 +15600,40 @@ def view_as_real(input: Tensor) -> Any:
 
 
 def view_as_real_copy(input: Tensor) -> Any:
+    """Copy of `view_as_real`: real and imaginary parts of complex numbers in a new last dim.
+
+    Args:
+        input: a complex tensor of any shape.
+
+    Returns: a new real tensor with one more dim, of size 2.
+
+    Raises:
+        RuntimeError: `input` is not complex.
+
+    Example:
+        >>> gw.view_as_real_copy(gw.tensor([1 + 2j]))
+        tensor([[1., 2.]])
+    """
     return _dispatch(_view_as_real_copy, (input,))
 
 
 def view_copy(input: Tensor, size: Any, *, out: Any = None) -> Any:
+    """Copy of `view`: the elements of `input` in another shape, or read as another dtype.
+
+    Args:
+        input: a tensor of any shape.
+        size: the new sizes, of which one may be -1, or a dtype.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: as `view`.
+
+    Example:
+        >>> gw.view_copy(gw.arange(4), (2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """
     _bound = (input, size)
     if out is not None:
         return with_out(_view_copy, _bound, out)
@@ -12393,10 +15655,44 @@ def vsplit(
     sections: int | Sequence[int] | None = None,
     indices: int | Sequence[int] | None = None,
 ) -> Any:
+    """Views of parts of the first dim: as `tensor_split`, of equal sections.
+
+    Args:
+        input: a tensor of at least two dims.
+        indices_or_sections: an int, the number of sections; or the positions where new parts
+            begin.
+        sections, indices: the same by name; exactly one of the three is given.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer dims, or the number of sections does not divide the
+            dim.
+        TypeError: none or several of the three are given.
+
+    Example:
+        >>> gw.vsplit(gw.tensor([[1, 2], [3, 4]]), 2)
+        (tensor([[1, 2]]), tensor([[3, 4]]))
+    """
     return _dispatch(_vsplit, (input, indices_or_sections, sections, indices))
 
 
 def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    """Tensors joined along the first dim; vectors as rows of a matrix.
+
+    Args:
+        tensors: tensors whose other sizes are equal, at least one.
+
+    Returns: a new tensor of at least two dims.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes do not match.
+
+    Example:
+        >>> gw.vstack((gw.tensor([1, 2]), gw.tensor([3, 4])))
+        tensor([[1, 2],
+                [3, 4]])
+    """
     _bound = (as_tensors(tensors, "vstack"),)
     if out is not None:
         return with_out(_vstack, _bound, out)
@@ -12482,6 +15778,23 @@ def zeros(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor filled with 0.
+
+    Args:
+        size: the shape: a sequence, or one argument per size.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a contiguous tensor.
+
+    Raises:
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.zeros(2, 3)
+        tensor([[0., 0., 0.],
+                [0., 0., 0.]])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -12502,6 +15815,19 @@ def zeros_like(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Tensor of the shape of another one, filled with 0.
+
+    Args:
+        input: the tensor whose shape, order of strides and dtype are taken.
+        dtype: that of the result; that of `input` if None.
+        device: where the result is made; that of `input` if None.
+
+    Returns: a new dense tensor.
+
+    Example:
+        >>> gw.zeros_like(gw.tensor([1, 2]))
+        tensor([0, 0])
+    """
     if layout is not None or pin_memory:
         check_placement("zeros_like", layout, pin_memory)
     if memory_format is not None:
@@ -12592,6 +15918,22 @@ def subtract_(input: Tensor, other: Tensor | Number, *older: Any, alpha: Number 
 
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Any:
+    """View with two dims swapped.
+
+    Args:
+        input: a tensor of any shape.
+        dim0, dim1: the two dims.
+
+    Returns: a view of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.transpose(gw.tensor([[1, 2], [3, 4]]), 0, 1)
+        tensor([[1, 3],
+                [2, 4]])
+    """
     try:
         _bound = (input, wrap_dim(axis0, input.ndim), wrap_dim(axis1, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwright.runtime._core import TensorBase, place
+from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import not_bound
 from graphwright.runtime.ops.argument_forms import (
@@ -673,6 +673,21 @@ class TensorMethods(TensorBase):
         return _dispatch(_addr_, (self, vec1, vec2, beta, alpha))
 
     def adjoint(self) -> Any:
+        """Conjugate transpose of matrices: the last two dims swapped, elements conjugated.
+
+        Args:
+            input: a tensor of no or at least two dims.
+
+        Returns: a view of a real `input`, else a new tensor.
+
+        Raises:
+            RuntimeError: `input` has one dim.
+
+        Example:
+            >>> gw.adjoint(gw.tensor([[1 + 2j, 3 + 1j]]))
+            tensor([[1.-2.j],
+                    [3.-1.j]])
+        """
         return _dispatch(_adjoint, (self,))
 
     def all(
@@ -683,6 +698,23 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Whether all elements are not zero, of all or along some dims. NaN is not zero.
+
+        Args:
+            input: a tensor of any shape and dtype.
+            dim: the dim or dims to look along; all if None, none if empty.
+            keepdim: keep each of these dims with size 1.
+
+        Returns: a bool tensor (uint8 for uint8) of the shape of `input` without `dim`; True where
+            there are no elements.
+
+        Raises:
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.all(gw.tensor([[1, 1], [0, 3]]), 1)
+            tensor([ True, False])
+        """
         if surplus is not ...:
             refuse_surplus("all")
         if axis is not ...:
@@ -729,6 +761,26 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Greatest of the elements, of all or along some dims; NaN if one is NaN.
+
+        Elements that share the maximum share its gradient evenly.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim or dims to compare along; all if None or empty.
+            keepdim: keep each of these dims with size 1.
+
+        Returns: a tensor of the dtype of `input`, of its shape without `dim`.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            IndexError: `input` has no such dim, or a dim is empty.
+            RuntimeError: `input` has no elements and no dim is given.
+
+        Example:
+            >>> gw.amax(gw.tensor([[1, 5], [7, 2]]), 1)
+            tensor([5, 7])
+        """
         if surplus is not ...:
             refuse_surplus("amax")
         if axis is not ...:
@@ -749,6 +801,26 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Least of the elements, of all or along some dims; NaN if one is NaN.
+
+        Elements that share the minimum share its gradient evenly.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim or dims to compare along; all if None or empty.
+            keepdim: keep each of these dims with size 1.
+
+        Returns: a tensor of the dtype of `input`, of its shape without `dim`.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            IndexError: `input` has no such dim, or a dim is empty.
+            RuntimeError: `input` has no elements and no dim is given.
+
+        Example:
+            >>> gw.amin(gw.tensor([[1, 5], [7, 2]]), 1)
+            tensor([1, 2])
+        """
         if surplus is not ...:
             refuse_surplus("amin")
         if axis is not ...:
@@ -769,6 +841,26 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Least and greatest of the elements, of all or along one dim; NaN if one is NaN.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim to compare along; all if None.
+            keepdim: keep that dim with size 1.
+
+        Returns: the named tuple `(min, max)` of tensors of the dtype of `input`.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            IndexError: `input` has no such dim, or that dim is empty.
+            RuntimeError: `input` has no elements and no dim is given.
+
+        Example:
+            >>> gw.aminmax(gw.tensor([[1, 5], [7, 2]]), dim=1)
+            graphwright.return_types.aminmax(
+            min=tensor([1, 2]),
+            max=tensor([5, 7]))
+        """
         if axis is not ...:
             dim = same_as("aminmax", "dim", dim, None, "axis", axis)
         if keepdims is not ...:
@@ -803,6 +895,23 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Whether any element is not zero, of all or along some dims. NaN is not zero.
+
+        Args:
+            input: a tensor of any shape and dtype.
+            dim: the dim or dims to look along; all if None, none if empty.
+            keepdim: keep each of these dims with size 1.
+
+        Returns: a bool tensor (uint8 for uint8) of the shape of `input` without `dim`; False where
+            there are no elements.
+
+        Raises:
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.any(gw.tensor([[0, 0], [0, 3]]), 1)
+            tensor([False,  True])
+        """
         if surplus is not ...:
             refuse_surplus("any")
         if axis is not ...:
@@ -823,6 +932,25 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Position of the greatest element, of all or along one dim: the first of several.
+
+        NaN counts as the greatest.
+
+        Args:
+            input: a real tensor of any shape.
+            dim: the dim to search; None searches all elements in row-major order.
+            keepdim: keep that dim with size 1.
+
+        Returns: an int64 tensor of the shape of `input` without `dim`.
+
+        Raises:
+            RuntimeError: `input` is bool or complex.
+            IndexError: `input` has no such dim, or there are no elements to search.
+
+        Example:
+            >>> gw.argmax(gw.tensor([[1, 5], [7, 2]]), 1)
+            tensor([1, 0])
+        """
         if surplus is not ...:
             refuse_surplus("argmax")
         if axis is not ...:
@@ -843,6 +971,25 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Position of the least element, of all or along one dim: the first of several.
+
+        NaN counts as the least.
+
+        Args:
+            input: a real tensor of any shape.
+            dim: the dim to search; None searches all elements in row-major order.
+            keepdim: keep that dim with size 1.
+
+        Returns: an int64 tensor of the shape of `input` without `dim`.
+
+        Raises:
+            RuntimeError: `input` is bool or complex.
+            IndexError: `input` has no such dim, or there are no elements to search.
+
+        Example:
+            >>> gw.argmin(gw.tensor([[1, 5], [7, 2]]), 1)
+            tensor([0, 1])
+        """
         if surplus is not ...:
             refuse_surplus("argmin")
         if axis is not ...:
@@ -863,6 +1010,24 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """Positions that sort the elements along one dim; NaN counts as the greatest.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim to sort along.
+            descending: from the greatest to the least.
+            stable: keep the order of equal elements, which is kept in any case.
+
+        Returns: an int64 tensor of the shape of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            NotImplementedError: `input` is complex.
+
+        Example:
+            >>> gw.argsort(gw.tensor([3.0, 1.0, 2.0]))
+            tensor([1, 2, 0])
+        """
         if surplus is not ...:
             refuse_surplus("argsort")
         if axis is not ...:
@@ -874,6 +1039,19 @@ class TensorMethods(TensorBase):
         return _dispatch(_argsort, _bound)
 
     def argwhere(self) -> Any:
+        """Positions of the elements that are not zero, in row-major order.
+
+        Args:
+            input: a tensor of any shape and dtype.
+
+        Returns: an int64 tensor with a row for each such element and a column for each dim of
+            `input`: its shape depends on values.
+
+        Example:
+            >>> gw.argwhere(gw.tensor([[0, 1], [2, 0]]))
+            tensor([[0, 1],
+                    [1, 0]])
+        """
         return _dispatch(_argwhere, (self,))
 
     def as_strided(
@@ -882,6 +1060,28 @@ class TensorMethods(TensorBase):
         stride: Sequence[int],
         storage_offset: int | None = None,
     ) -> Any:
+        """View of a tensor's storage with given sizes, strides and offset.
+
+        Elements may overlap; a gradient of the view is added up where they do.
+
+        Args:
+            input: the tensor whose storage is viewed.
+            size: the sizes of the view.
+            stride: its strides, counted in elements.
+            storage_offset: the position of its first element in the storage; that of `input` if
+                None.
+
+        Returns: a view of the storage of `input`.
+
+        Raises:
+            RuntimeError: `size` and `stride` differ in length, the offset is negative, or the view
+                reaches out of the storage.
+
+        Example:
+            >>> gw.as_strided(gw.arange(6), (2, 3), (1, 2))
+            tensor([[0, 2, 4],
+                    [1, 3, 5]])
+        """
         try:
             _bound = (self, as_size(size), as_size(stride), storage_offset)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -895,6 +1095,25 @@ class TensorMethods(TensorBase):
         stride: Sequence[int],
         storage_offset: int | None = None,
     ) -> Any:
+        """Copy in which the view `as_strided` holds other values.
+
+        Args:
+            input: a tensor of any shape.
+            src: the values, of shape `size`.
+            size: the sizes of the view.
+            stride: its strides, counted in elements.
+            storage_offset: the position of its first element in the storage; that of `input` if
+                None.
+
+        Returns: a new tensor of the shape and dtype of `input`.
+
+        Raises:
+            RuntimeError: the shape of `src` is not `size`, or the view reaches out of the storage.
+
+        Example:
+            >>> gw.as_strided_scatter(gw.zeros(4), gw.ones(2), (2,), (2,))
+            tensor([1., 0., 1., 0.])
+        """
         try:
             _bound = (self, src, as_size(size), as_size(stride), storage_offset)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1062,6 +1281,24 @@ class TensorMethods(TensorBase):
         return _dispatch(_bernoulli_, (self, p, generator))
 
     def bincount(self, weights: Tensor | None = None, minlength: int = 0) -> Any:
+        """How often each of the numbers 0, 1, 2, ... occurs in a vector.
+
+        Args:
+            input: a vector of integers, none negative.
+            weights: a vector of the same length: how much each element counts; 1 if None.
+            minlength: the least length of the result.
+
+        Returns: a vector whose length is the greatest element plus 1, or `minlength`: int64
+            without weights, float32 for float32 weights, else float64.
+
+        Raises:
+            RuntimeError: `input` is no vector of such integers, the length of `weights` differs,
+                or `minlength` is negative.
+
+        Example:
+            >>> gw.bincount(gw.tensor([0, 1, 1, 3]))
+            tensor([1, 2, 0, 1])
+        """
         return _dispatch(_bincount, (self, weights, minlength))
 
     def bitwise_and(self, other: Tensor | Number) -> Any:
@@ -1206,6 +1443,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_bmm, (self, mat2))
 
     def broadcast_to(self, *size_: Any, size: Any = None) -> Any:
+        """View broadcast to a shape: dims of size 1 are repeated, new ones put in front.
+
+        Args:
+            input: a tensor of any shape.
+            size: the sizes of the result, from the last dim on; -1 keeps a size.
+
+        Returns: a view of `input`.
+
+        Raises:
+            RuntimeError: `input` does not broadcast to that shape.
+
+        Example:
+            >>> gw.broadcast_to(gw.tensor([1, 2]), (2, 2))
+            tensor([[1, 2],
+                    [1, 2]])
+        """
         return _dispatch(_broadcast_to, (self, as_size(varargs(size_, size))))
 
     def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
@@ -1260,6 +1513,26 @@ class TensorMethods(TensorBase):
         return _dispatch(_cholesky_solve, (self, L, upper))
 
     def chunk(self, chunks: int, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
+        """Views of consecutive parts of one dim, of equal size but for the last.
+
+        There may be fewer parts than asked for: each has the size of the dim by `chunks`, rounded
+        up.
+
+        Args:
+            input: a tensor of at least one dim.
+            chunks: how many parts at most.
+            dim: the dim that is split.
+
+        Returns: a tuple of views of `input`.
+
+        Raises:
+            RuntimeError: `input` has no dims, or `chunks` is not positive.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.chunk(gw.arange(5), 2)
+            (tensor([0, 1, 2]), tensor([3, 4]))
+        """
         if surplus is not ...:
             refuse_surplus("chunk")
         if axis is not ...:
@@ -1273,7 +1546,7 @@ class TensorMethods(TensorBase):
     def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Any:
         """Each element, but at least `min` and at most `max`: `y = min(max(x, min), max)`.
 
-        Where the bounds cross, the result is `max`. Gradients go to `input` where it is between the
+        Where the bounds cross, the result is `max`. The gradient goes to `input` between the
         bounds, else to a bound that is a tensor.
 
         Args:
@@ -1429,6 +1702,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_copysign_, (self, other))
 
     def corrcoef(self) -> Any:
+        """Pearson's correlation coefficients of variables, one per row: `C_ij / sqrt(C_ii C_jj)`.
+
+        Args:
+            input: a tensor of at most two dims, as of `cov`: each column is an observation.
+
+        Returns: a matrix with one row and one column per variable, in [-1, 1]; no dims for one
+            variable.
+
+        Raises:
+            RuntimeError: `input` has more than two dims or is bool.
+
+        Example:
+            >>> gw.corrcoef(gw.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+            tensor([[ 1., -1.],
+                    [-1.,  1.]])
+        """
         return _dispatch(_corrcoef, (self,))
 
     def cos(self) -> Any:
@@ -1469,6 +1758,21 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """How many elements are not zero, of all or along some dims. NaN is not zero.
+
+        Args:
+            input: a tensor of any shape and dtype.
+            dim: the dim or dims to count along; all if None.
+
+        Returns: an int64 tensor of the shape of `input` without `dim`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.count_nonzero(gw.tensor([[0, 1], [2, 3]]), 0)
+            tensor([1, 2])
+        """
         if surplus is not ...:
             refuse_surplus("count_nonzero")
         if axis is not ...:
@@ -1486,6 +1790,29 @@ class TensorMethods(TensorBase):
         fweights: Tensor | None = None,
         aweights: Tensor | None = None,
     ) -> Any:
+        """Covariance matrix of variables, one per row, of which each column is an observation.
+
+        `C_ij = sum_k w_k (x_ik - m_i) conj(x_jk - m_j) / (sum_k w_k - correction)` with the
+        weighted means m; with `aweights` a, the correction is multiplied by `sum w a / sum w`.
+
+        Args:
+            input: a tensor of at most two dims, converted to the default dtype if of integers; a
+                vector is one variable.
+            correction: what is subtracted from the number of observations.
+            fweights: how often each observation counts: integers, one per column; 1 if None.
+            aweights: floating point weights, one per column; 1 if None.
+
+        Returns: a matrix with one row and one column per variable; no dims for one variable.
+
+        Raises:
+            RuntimeError: `input` has more dims or is bool, or weights have a wrong length or dtype
+                or are negative.
+
+        Example:
+            >>> gw.cov(gw.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+            tensor([[ 1., -1.],
+                    [-1.,  1.]])
+        """
         return _dispatch(_cov, (self, correction, fweights, aweights))
 
     def cross(
@@ -1502,6 +1829,27 @@ class TensorMethods(TensorBase):
         return _dispatch(_cross, (self, other, dim))
 
     def cummax(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+        """Running maximum along one dim, and where it was found: the last place of several.
+
+        Once an element is NaN, so are all maxima from it on.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim to compare along.
+
+        Returns: the named tuple `(values, indices)` of tensors of the shape of `input`; the
+            indices are int64.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            NotImplementedError: `input` is complex.
+
+        Example:
+            >>> gw.cummax(gw.tensor([1, 3, 2, 3]), 0)
+            graphwright.return_types.cummax(
+            values=tensor([1, 3, 3, 3]),
+            indices=tensor([0, 1, 1, 3]))
+        """
         if axis is not ...:
             dim = same_as("cummax", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -1511,6 +1859,27 @@ class TensorMethods(TensorBase):
         return _dispatch(_cummax, _bound)
 
     def cummin(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+        """Running minimum along one dim, and where it was found: the last place of several.
+
+        Once an element is NaN, so are all minima from it on.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim to compare along.
+
+        Returns: the named tuple `(values, indices)` of tensors of the shape of `input`; the
+            indices are int64.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            NotImplementedError: `input` is complex.
+
+        Example:
+            >>> gw.cummin(gw.tensor([3, 1, 2, 1]), 0)
+            graphwright.return_types.cummin(
+            values=tensor([3, 1, 1, 1]),
+            indices=tensor([0, 1, 1, 3]))
+        """
         if axis is not ...:
             dim = same_as("cummin", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -1520,6 +1889,23 @@ class TensorMethods(TensorBase):
         return _dispatch(_cummin, _bound)
 
     def cumprod(self, dim: Any = REQUIRED, axis: Any = ..., *, dtype: DType | None = None) -> Any:
+        """Running product along one dim: `y_i = x_0 ... x_i`.
+
+        Args:
+            input: a tensor of any shape; integers and bool are multiplied as int64.
+            dim: the dim to multiply along.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a tensor of the shape of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            NotImplementedError: `dtype` is bool.
+
+        Example:
+            >>> gw.cumprod(gw.tensor([1, 2, 3, 4]), 0)
+            tensor([ 1,  2,  6, 24])
+        """
         if axis is not ...:
             dim = same_as("cumprod", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -1529,6 +1915,7 @@ class TensorMethods(TensorBase):
         return _dispatch(_cumprod, _bound)
 
     def cumprod_(self, dim: Any = REQUIRED, axis: Any = ..., *, dtype: DType | None = None) -> Any:
+        """In place: writes what `cumprod` gives into the tensor, and returns it."""
         if axis is not ...:
             dim = same_as("cumprod_", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -1538,6 +1925,23 @@ class TensorMethods(TensorBase):
         return _dispatch(_cumprod_, _bound)
 
     def cumsum(self, dim: Any = REQUIRED, axis: Any = ..., *, dtype: DType | None = None) -> Any:
+        """Running sum along one dim: `y_i = x_0 + ... + x_i`.
+
+        Args:
+            input: a tensor of any shape; integers and bool are summed as int64.
+            dim: the dim to sum along.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a tensor of the shape of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            NotImplementedError: `dtype` is bool.
+
+        Example:
+            >>> gw.cumsum(gw.tensor([1, 2, 3]), 0)
+            tensor([1, 3, 6])
+        """
         if axis is not ...:
             dim = same_as("cumsum", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -1547,6 +1951,7 @@ class TensorMethods(TensorBase):
         return _dispatch(_cumsum, _bound)
 
     def cumsum_(self, dim: Any = REQUIRED, axis: Any = ..., *, dtype: DType | None = None) -> Any:
+        """In place: writes what `cumsum` gives into the tensor, and returns it."""
         if axis is not ...:
             dim = same_as("cumsum_", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -1578,15 +1983,80 @@ class TensorMethods(TensorBase):
         return _dispatch(_det, (self,))
 
     def diag(self, diagonal: int = 0) -> Any:
+        """Matrix with a vector on a diagonal; of a matrix, a copy of a diagonal.
+
+        Args:
+            input: a tensor of one or two dims.
+            diagonal: which diagonal: 0 is the main one, positive ones lie above it.
+
+        Returns: a new matrix with 0 elsewhere, or a new vector.
+
+        Raises:
+            RuntimeError: `input` has another number of dims.
+
+        Example:
+            >>> gw.diag(gw.tensor([1, 2]))
+            tensor([[1, 0],
+                    [0, 2]])
+        """
         return _dispatch(_diag, (self, diagonal))
 
     def diag_embed(self, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+        """Matrices with the rows of the last dim on a diagonal and 0 elsewhere.
+
+        Args:
+            input: a tensor of shape (..., n).
+            offset: which diagonal: 0 is the main one, positive ones lie above it.
+            dim1, dim2: the places of the rows and columns of the matrices in the result.
+
+        Returns: a new tensor with one more dim; the matrices have the size `n + |offset|`.
+
+        Raises:
+            RuntimeError: `dim1` and `dim2` are one dim.
+            IndexError: a place is out of range.
+
+        Example:
+            >>> gw.diag_embed(gw.tensor([1, 2]), 1)
+            tensor([[0, 1, 0],
+                    [0, 0, 2],
+                    [0, 0, 0]])
+        """
         return _dispatch(_diag_embed, (self, offset, dim1, dim2))
 
     def diagflat(self, offset: int = 0) -> Any:
+        """Matrix with all elements, in row-major order, on a diagonal and 0 elsewhere.
+
+        Args:
+            input: a tensor of any shape.
+            offset: which diagonal: 0 is the main one, positive ones lie above it.
+
+        Returns: a new matrix of the size `input.numel() + |offset|`.
+
+        Example:
+            >>> gw.diagflat(gw.tensor([[1, 2]]))
+            tensor([[1, 0],
+                    [0, 2]])
+        """
         return _dispatch(_diagflat, (self, offset))
 
     def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+        """View of a diagonal of the matrices that two dims span, in a new last dim.
+
+        Args:
+            input: a tensor of at least two dims.
+            offset: which diagonal: 0 is the main one, positive ones lie above it.
+            dim1, dim2: the dims of the rows and of the columns.
+
+        Returns: a view of `input` without the two dims, and with one for the diagonal.
+
+        Raises:
+            RuntimeError: `dim1` and `dim2` are one dim.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.diagonal(gw.tensor([[1, 2], [3, 4]]))
+            tensor([1, 4])
+        """
         try:
             _bound = (self, offset, wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1594,6 +2064,26 @@ class TensorMethods(TensorBase):
         return _dispatch(_diagonal, _bound)
 
     def diagonal_scatter(self, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+        """Copy in which a diagonal of the matrices that two dims span holds other values.
+
+        Args:
+            input: a tensor of at least two dims.
+            src: the values, of the shape of `diagonal`; converted to the dtype of `input`.
+            offset: which diagonal: 0 is the main one, positive ones lie above it.
+            dim1, dim2: the dims of the rows and of the columns.
+
+        Returns: a new tensor of the shape and dtype of `input`.
+
+        Raises:
+            RuntimeError: `src` has another shape than the diagonal, or `dim1` and `dim2` are one
+                dim.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.diagonal_scatter(gw.zeros(2, 2), gw.ones(2))
+            tensor([[1., 0.],
+                    [0., 1.]])
+        """
         try:
             _bound = (self, src, offset, wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1609,6 +2099,26 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """Differences of neighbours along one dim, `x_{i+1} - x_i`, taken `n` times.
+
+        Args:
+            input: a tensor of at least one dim; of bools, the differences are exclusive ors.
+            n: how many times, at least 0.
+            dim: the dim along which elements are neighbours.
+            prepend: a tensor put before `input` along `dim`, equal in its other sizes; none if
+                None.
+            append: the same, put behind it.
+
+        Returns: a tensor of the dtype of `input`, shorter by `n` along `dim`; 0 is the least size.
+
+        Raises:
+            RuntimeError: `input` has no dims, `n` is negative, or the shapes do not match.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.diff(gw.tensor([1, 4, 9, 16]), n=2)
+            tensor([2, 2])
+        """
         if surplus is not ...:
             refuse_surplus("diff")
         if axis is not ...:
@@ -1641,6 +2151,23 @@ class TensorMethods(TensorBase):
         return _dispatch(_digamma_, (self,))
 
     def dist(self, other: Tensor, p: Number = 2) -> Any:
+        """Norm of the difference of two tensors: `(sum |input - other|^p)^(1/p)`.
+
+        Args:
+            input: a floating point or complex tensor.
+            other: a tensor that broadcasts with it.
+            p: the order of the norm, as of `norm`.
+
+        Returns: a real tensor without dims.
+
+        Raises:
+            RuntimeError: the difference has integers, or one is bool.
+            TypeError: `p` is a word.
+
+        Example:
+            >>> gw.dist(gw.tensor([1.0, 2.0]), gw.tensor([4.0, 6.0]))
+            tensor(5.)
+        """
         return _dispatch(_dist, (self, other, p))
 
     def div(self, other: Tensor | Number, *, rounding_mode: str | None = None) -> Any:
@@ -1648,7 +2175,7 @@ class TensorMethods(TensorBase):
 
         Args:
             input, other: tensors or numbers that broadcast to one shape.
-            rounding_mode: "floor" rounds the quotient down, "trunc" towards 0; not rounded if None.
+            rounding_mode: "floor" rounds down, "trunc" towards 0; not rounded if None.
 
         Returns: a tensor of the broadcast shape, in the promoted dtype; without rounding, integers
         and bool give the default dtype.
@@ -1680,6 +2207,27 @@ class TensorMethods(TensorBase):
         sections: int | Sequence[int] | None = None,
         indices: int | Sequence[int] | None = None,
     ) -> Any:
+        """Views of parts of the third dim: as `tensor_split`, of equal sections.
+
+        Args:
+            input: a tensor of at least three dims.
+            indices_or_sections: an int, the number of sections; or the positions where new parts
+                begin.
+            sections, indices: the same by name; exactly one of the three is given.
+
+        Returns: a tuple of views of `input`.
+
+        Raises:
+            RuntimeError: `input` has fewer dims, or the number of sections does not divide the
+                dim.
+            TypeError: none or several of the three are given.
+
+        Example:
+            >>> gw.dsplit(gw.tensor([[[1, 2], [3, 4]]]), 2)
+            (tensor([[[1],
+                     [3]]]), tensor([[[2],
+                     [4]]]))
+        """
         if indices_or_sections_:
             indices_or_sections = spread("dsplit", indices_or_sections_, indices_or_sections, None)
         return _dispatch(_dsplit, (self, indices_or_sections, sections, indices))
@@ -1811,9 +2359,41 @@ class TensorMethods(TensorBase):
         return _dispatch(_exp_, (self,))
 
     def expand(self, *size_: Any, size: Any = None) -> Any:
+        """View in which dims of size 1 are repeated without a copy, and new dims put in front.
+
+        Args:
+            input: a tensor of any shape.
+            size: the sizes of the result, from the last dim on; -1 keeps a size.
+
+        Returns: a view of `input` with stride 0 along the dims that are repeated.
+
+        Raises:
+            RuntimeError: there are fewer sizes than dims, or a size differs from that of a dim
+                that is not 1.
+
+        Example:
+            >>> gw.tensor([[1], [2]]).expand(-1, 3).stride()
+            (1, 0)
+        """
         return _dispatch(_expand, (self, as_size(varargs(size_, size))))
 
     def expand_as(self, other: Tensor) -> Any:
+        """View of a tensor expanded to the shape of another one: `input.expand(other.shape)`.
+
+        Args:
+            input: a tensor.
+            other: the tensor whose shape is taken.
+
+        Returns: a view of `input`.
+
+        Raises:
+            RuntimeError: as `expand`.
+
+        Example:
+            >>> gw.tensor([1, 2]).expand_as(gw.ones(2, 2))
+            tensor([[1, 2],
+                    [1, 2]])
+        """
         return _dispatch(_expand_as, (self, other))
 
     def expm1(self) -> Any:
@@ -1856,9 +2436,44 @@ class TensorMethods(TensorBase):
         return _dispatch(_fill_, (self, value))
 
     def fill_diagonal_(self, fill_value: Number, wrap: bool = False) -> Any:
+        """Write a number to the main diagonal, in place.
+
+        Args:
+            input: a tensor of at least two dims; of more than two, all of one size.
+            fill_value: the number.
+            wrap: of a matrix with more rows than columns, go on with a diagonal below, one row
+                left out.
+
+        Returns: `input`.
+
+        Raises:
+            RuntimeError: `input` has fewer than two dims, or more of different sizes.
+
+        Example:
+            >>> gw.zeros(2, 3).fill_diagonal_(5)
+            tensor([[5., 0., 0.],
+                    [0., 5., 0.]])
+        """
         return _dispatch(_fill_diagonal_, (self, fill_value, wrap))
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Any:
+        """Tensor with the dims from `start_dim` to `end_dim` merged into one.
+
+        Args:
+            input: a tensor of any shape; one without dims becomes a vector.
+            start_dim: the first dim that is merged.
+            end_dim: the last one.
+
+        Returns: `input` where nothing is to do, a view where its strides allow one, else a copy.
+
+        Raises:
+            RuntimeError: `start_dim` comes after `end_dim`.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.flatten(gw.ones(2, 3, 4), 1).shape
+            graphwright.Size([2, 12])
+        """
         try:
             _bound = (self, wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1866,12 +2481,59 @@ class TensorMethods(TensorBase):
         return _dispatch(_flatten, _bound)
 
     def flip(self, *dims_: Any, dims: Any = None) -> Any:
+        """Copy with the elements in reverse order along some dims.
+
+        Args:
+            input: a tensor of any shape.
+            dims: the dims that are reversed.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            RuntimeError: a dim is named twice.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.flip(gw.tensor([[1, 2], [3, 4]]), (0, 1))
+            tensor([[4, 3],
+                    [2, 1]])
+        """
         return _dispatch(_flip, (self, as_size(varargs(dims_, dims))))
 
     def fliplr(self) -> Any:
+        """Copy with the elements in reverse order along the second dim.
+
+        Args:
+            input: a tensor of at least two dims.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            RuntimeError: `input` has fewer dims.
+
+        Example:
+            >>> gw.fliplr(gw.tensor([[1, 2], [3, 4]]))
+            tensor([[2, 1],
+                    [4, 3]])
+        """
         return _dispatch(_fliplr, (self,))
 
     def flipud(self) -> Any:
+        """Copy with the elements in reverse order along the first dim.
+
+        Args:
+            input: a tensor of at least one dim.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            RuntimeError: `input` has no dims.
+
+        Example:
+            >>> gw.flipud(gw.tensor([[1, 2], [3, 4]]))
+            tensor([[3, 4],
+                    [1, 2]])
+        """
         return _dispatch(_flipud, (self,))
 
     def float_power(self, exponent: Tensor | Number) -> Any:
@@ -2069,6 +2731,26 @@ class TensorMethods(TensorBase):
         *,
         sparse_grad: bool = False,
     ) -> Any:
+        """Tensor of the elements at given positions: along `dim`, `out[i] = input[index[i]]`.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim that positions are along; in other dims, each element stays in its place.
+            index: an int32 or int64 tensor of positions, none negative. It has as many dims as
+                `input`, and no greater sizes but along `dim`.
+            sparse_grad: without effect: gradients are dense.
+
+        Returns: a new tensor of the shape of `index` and the dtype of `input`.
+
+        Raises:
+            IndexError: a position is out of range, or `input` has no such dim.
+            RuntimeError: the shapes do not match, or `index` has another dtype.
+
+        Example:
+            >>> gw.gather(gw.tensor([[1, 2], [3, 4]]), 1, gw.tensor([[0], [1]]))
+            tensor([[1],
+                    [4]])
+        """
         if axis is not ...:
             dim = same_as("gather", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2209,6 +2891,24 @@ class TensorMethods(TensorBase):
         return _dispatch(_heaviside_, (self, values))
 
     def histc(self, bins: int = 100, min: Number = 0, max: Number = 0) -> Any:
+        """How many elements fall into each of equally wide bins.
+
+        Args:
+            input: a floating point tensor of any shape.
+            bins: the number of bins, above 0.
+            min, max: the range of the bins, which elements outside of do not count; if equal, the
+                range of the elements.
+
+        Returns: a tensor of the dtype of `input` of shape `(bins,)`; the last bin includes `max`.
+
+        Raises:
+            NotImplementedError: `input` is not floating point.
+            RuntimeError: `bins` is not positive, `max` is below `min`, or the range is not finite.
+
+        Example:
+            >>> gw.histc(gw.tensor([1.0, 2.0, 1.0]), 4, 0, 3)
+            tensor([0., 2., 1., 0.])
+        """
         return _dispatch(_histc, (self, bins, min, max))
 
     def histogram(
@@ -2219,6 +2919,31 @@ class TensorMethods(TensorBase):
         weight: Tensor | None = None,
         density: bool = False,
     ) -> Any:
+        """How many elements fall into each bin, and the edges of the bins.
+
+        Each bin includes its left edge; the last one includes both.
+
+        Args:
+            input: a float32 or float64 tensor of any shape.
+            bins: the number of equally wide bins, or a vector of increasing edges of the dtype of
+                `input`.
+            range: the two outer edges of equally wide bins; those of the elements if None.
+            weight: a tensor of the shape and dtype of `input`: how much each element counts; 1 if
+                None.
+            density: divide by the sum and the widths of the bins, so that the integral is 1.
+
+        Returns: the named tuple `(hist, bin_edges)` of vectors of the dtype of `input`.
+
+        Raises:
+            NotImplementedError: `input` has another dtype.
+            RuntimeError: shapes or dtypes do not match, `bins` is not positive, or the range is
+                decreasing or not finite.
+            TypeError: `range` is given together with edges.
+
+        Example:
+            >>> gw.histogram(gw.tensor([1.0, 2.0, 1.0]), 3, range=(0.0, 3.0)).hist
+            tensor([0., 2., 1.])
+        """
         return _dispatch(_histogram, (self, bins, range, weight, density))
 
     def hsplit(
@@ -2228,6 +2953,26 @@ class TensorMethods(TensorBase):
         sections: int | Sequence[int] | None = None,
         indices: int | Sequence[int] | None = None,
     ) -> Any:
+        """Views of parts of the second or the only dim: as `tensor_split`, of equal sections.
+
+        Args:
+            input: a tensor of at least one dim.
+            indices_or_sections: an int, the number of sections; or the positions where new parts
+                begin.
+            sections, indices: the same by name; exactly one of the three is given.
+
+        Returns: a tuple of views of `input`.
+
+        Raises:
+            RuntimeError: `input` has no dims, or the number of sections does not divide the dim.
+            TypeError: none or several of the three are given.
+
+        Example:
+            >>> gw.hsplit(gw.tensor([[1, 2], [3, 4]]), 2)
+            (tensor([[1],
+                    [3]]), tensor([[2],
+                    [4]]))
+        """
         if indices_or_sections_:
             indices_or_sections = spread("hsplit", indices_or_sections_, indices_or_sections, None)
         return _dispatch(_hsplit, (self, indices_or_sections, sections, indices))
@@ -2335,6 +3080,26 @@ class TensorMethods(TensorBase):
         *,
         alpha: Number = 1,
     ) -> Any:
+        """Copy to whose slices at given positions of one dim others are added, times `alpha`.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim.
+            index: an int32 or int64 vector of positions, which may repeat; none negative.
+            source: the slices, one along `dim` for each position, of the dtype of `input`.
+            alpha: the factor.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            IndexError: a position is out of range, or `index` is no vector.
+            RuntimeError: the shape or dtype of `source` does not match, or `index` has another
+                dtype.
+
+        Example:
+            >>> gw.index_add(gw.zeros(3), 0, gw.tensor([0, 2, 0]), gw.ones(3), alpha=2)
+            tensor([4., 0., 2.])
+        """
         if axis is not ...:
             dim = same_as("index_add", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2352,6 +3117,7 @@ class TensorMethods(TensorBase):
         *,
         alpha: Number = 1,
     ) -> Any:
+        """In place: writes what `index_add` gives into the tensor, and returns it."""
         if axis is not ...:
             dim = same_as("index_add_", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2367,6 +3133,25 @@ class TensorMethods(TensorBase):
         source: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """Copy whose slices at given positions of one dim are other slices.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim.
+            index: an int64 vector of positions, none negative; of several slices for one position
+                the last counts.
+            source: the slices, one along `dim` for each position, of the dtype of `input`.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            IndexError: a position is out of range, or `source` has another number of slices.
+            RuntimeError: the other sizes or a dtype do not match.
+
+        Example:
+            >>> gw.index_copy(gw.zeros(3), 0, gw.tensor([0, 2]), gw.tensor([1.0, 2.0]))
+            tensor([1., 0., 2.])
+        """
         if axis is not ...:
             dim = same_as("index_copy", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2382,6 +3167,7 @@ class TensorMethods(TensorBase):
         source: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """In place: writes what `index_copy` gives into the tensor, and returns it."""
         if axis is not ...:
             dim = same_as("index_copy_", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2397,6 +3183,24 @@ class TensorMethods(TensorBase):
         value: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """Copy whose slices at given positions of one dim are filled with a number.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim.
+            index: an int64 vector of positions; negative ones count from the end.
+            value: a number, or a tensor without dims.
+
+        Returns: a new tensor of the shape and dtype of `input`.
+
+        Raises:
+            IndexError: a position is out of range, or `index` has another dtype or more dims.
+            RuntimeError: `value` has dims, or the dtype of `input` does not hold it.
+
+        Example:
+            >>> gw.index_fill(gw.zeros(3), 0, gw.tensor([0, 2]), 5)
+            tensor([5., 0., 5.])
+        """
         if axis is not ...:
             dim = same_as("index_fill", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2412,6 +3216,7 @@ class TensorMethods(TensorBase):
         value: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """In place: writes what `index_fill` gives into the tensor, and returns it."""
         if axis is not ...:
             dim = same_as("index_fill_", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2426,6 +3231,28 @@ class TensorMethods(TensorBase):
         values: Tensor,
         accumulate: bool = False,
     ) -> Any:
+        """Copy in which the elements at given positions are other values: `out[indices] = values`.
+
+        Args:
+            input: a tensor of any shape.
+            indices: an integer or bool tensor, or None for all positions, for each dim from the
+                first one on; they broadcast with one another. Negative positions count from the
+                end.
+            values: a tensor of the dtype of `input` that broadcasts to `input[indices]`.
+            accumulate: add the values, where positions repeat each of them; else the last one
+                counts.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            IndexError: a position is out of range, there are more indices than dims, or one has
+                another dtype.
+            RuntimeError: `values` has another dtype or does not broadcast.
+
+        Example:
+            >>> gw.index_put(gw.zeros(3), (gw.tensor([0, 2]),), gw.tensor([1.0, 2.0]))
+            tensor([1., 0., 2.])
+        """
         return _dispatch(_index_put, (self, as_tensors(indices, "index_put"), values, accumulate))
 
     def index_put_(
@@ -2434,6 +3261,7 @@ class TensorMethods(TensorBase):
         values: Tensor,
         accumulate: bool = False,
     ) -> Any:
+        """In place: writes what `index_put` gives into the tensor, and returns it."""
         return _dispatch(
             _index_put_, (self, as_tensors(indices, "index_put_"), values, accumulate)
         )
@@ -2448,6 +3276,27 @@ class TensorMethods(TensorBase):
         *,
         include_self: bool = True,
     ) -> Any:
+        """Copy whose slices at given positions of one dim are reduced with other slices.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim.
+            index: an int32 or int64 vector of positions, which may repeat; none negative.
+            source: the slices, one along `dim` for each position, of the dtype of `input`.
+            reduce: "prod", "mean", "amax" or "amin".
+            include_self: the slices of `input` take part.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            IndexError: a position is out of range, or `index` is no vector.
+            RuntimeError: the shape or dtype of `source` does not match, or `reduce` is another
+                word.
+
+        Example:
+            >>> gw.index_reduce(gw.ones(2), 0, gw.tensor([0, 0]), gw.tensor([2.0, 3.0]), "prod")
+            tensor([6., 1.])
+        """
         if axis is not ...:
             dim = same_as("index_reduce", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2477,6 +3326,7 @@ class TensorMethods(TensorBase):
         *,
         include_self: bool = True,
     ) -> Any:
+        """In place: writes what `index_reduce` gives into the tensor, and returns it."""
         if axis is not ...:
             dim = same_as("index_reduce_", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2497,6 +3347,25 @@ class TensorMethods(TensorBase):
         return _dispatch(_index_reduce_, _bound)
 
     def index_select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
+        """Copy of the slices at given positions of one dim.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim.
+            index: an int32 or int64 vector of positions, none negative.
+
+        Returns: a new tensor with one slice along `dim` for each position.
+
+        Raises:
+            IndexError: a position is out of range, `index` is no vector, or `input` has no such
+                dim.
+            RuntimeError: `index` has another dtype.
+
+        Example:
+            >>> gw.index_select(gw.tensor([[1, 2], [3, 4]]), 1, gw.tensor([1, 0]))
+            tensor([[2, 1],
+                    [4, 3]])
+        """
         if axis is not ...:
             dim = same_as("index_select", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -2667,6 +3536,28 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """The `k`-th least element along one dim, counted from 1, and where it is.
+
+        Args:
+            input: a real tensor of any shape; NaN counts as the greatest.
+            k: which one in ascending order: from 1 to the size of the dim.
+            dim: the dim to search.
+            keepdim: keep that dim with size 1.
+
+        Returns: the named tuple `(values, indices)` of the shape of `input` without `dim`; the
+            indices are int64.
+
+        Raises:
+            RuntimeError: `k` is out of range.
+            IndexError: `input` has no such dim, or that dim is empty.
+            NotImplementedError: `input` is bool or complex.
+
+        Example:
+            >>> gw.kthvalue(gw.tensor([3.0, 1.0, 2.0]), 2)
+            graphwright.return_types.kthvalue(
+            values=tensor(2.),
+            indices=tensor(2))
+        """
         if surplus is not ...:
             refuse_surplus("kthvalue")
         if axis is not ...:
@@ -2930,6 +3821,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_logaddexp2, (self, other))
 
     def logcumsumexp(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+        """Logarithm of the running sum of exponentials: `y_i = log(exp(x_0) + ... + exp(x_i))`.
+
+        Args:
+            input: a floating point or complex tensor of any shape.
+            dim: the dim to sum along.
+
+        Returns: a tensor of the shape and dtype of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            NotImplementedError: `input` has integers or bools.
+
+        Example:
+            >>> gw.logcumsumexp(gw.zeros(3), 0)
+            tensor([0.0000, 0.6931, 1.0986])
+        """
         if axis is not ...:
             dim = same_as("logcumsumexp", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -3056,6 +3963,25 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Logarithm of the sum of exponentials along some dims: `log(sum exp(x))`.
+
+        The maximum is taken out first, so that nothing overflows.
+
+        Args:
+            input: a tensor of any shape; integers and bool are converted to the default dtype.
+            dim: the dim or dims to sum along, at least one.
+            keepdim: keep each of these dims with size 1.
+
+        Returns: a tensor of the shape of `input` without `dim`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            RuntimeError: `dim` is empty, or names a dim twice.
+
+        Example:
+            >>> gw.logsumexp(gw.zeros(2, 2), 1)
+            tensor([0.6931, 0.6931])
+        """
         if surplus is not ...:
             refuse_surplus("logsumexp")
         if axis is not ...:
@@ -3123,12 +4049,46 @@ class TensorMethods(TensorBase):
         return _dispatch(_masked_fill_, (self, mask, value))
 
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Any:
+        """Copy in which the n-th element where a mask is true is the n-th element of `source`.
+
+        Args:
+            input: a tensor of any shape.
+            mask: a bool tensor that broadcasts with it.
+            source: a tensor of the same dtype, with at least as many elements as are true.
+
+        Returns: a new tensor of the broadcast shape of `input` and `mask`.
+
+        Raises:
+            RuntimeError: `mask` is not bool or does not broadcast, or `source` has another dtype
+                or too few elements.
+
+        Example:
+            >>> mask = gw.tensor([True, False, True])
+            >>> gw.masked_scatter(gw.zeros(3), mask, gw.tensor([1.0, 2.0]))
+            tensor([1., 0., 2.])
+        """
         return _dispatch(_masked_scatter, (self, mask, source))
 
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Any:
+        """In place: writes what `masked_scatter` gives into the tensor, and returns it."""
         return _dispatch(_masked_scatter_, (self, mask, source))
 
     def masked_select(self, mask: Tensor) -> Any:
+        """Vector of the elements where a mask is true, in row-major order.
+
+        Args:
+            input: a tensor of any shape.
+            mask: a bool tensor that broadcasts with it.
+
+        Returns: a new vector of the dtype of `input`; its length depends on values.
+
+        Raises:
+            RuntimeError: `mask` is not bool, or does not broadcast.
+
+        Example:
+            >>> gw.masked_select(gw.tensor([1, 2, 3]), gw.tensor([True, False, True]))
+            tensor([1, 3])
+        """
         return _dispatch(_masked_select, (self, mask))
 
     def matmul(self, other: Tensor) -> Any:
@@ -3148,6 +4108,31 @@ class TensorMethods(TensorBase):
         other: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Greatest element of all, along one dim with its position, or elementwise of two tensors.
+
+        NaN counts as the greatest. Of all elements the gradient is shared evenly among those that
+        are the maximum; along a dim the element at the position gets it.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim to compare along; None compares all elements; a tensor is the other
+                operand of `maximum`.
+            keepdim: keep that dim with size 1.
+
+        Returns: a tensor without dims where `dim` is None; the named tuple `(values, indices)`
+            where it is an int, with int64 indices; the elementwise maximum where it is a tensor.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            IndexError: `input` has no such dim, or that dim is empty.
+            RuntimeError: `input` has no elements and `dim` is None.
+
+        Example:
+            >>> gw.max(gw.tensor([[1, 5], [7, 2]]), 1)
+            graphwright.return_types.max(
+            values=tensor([5, 7]),
+            indices=tensor([1, 0]))
+        """
         if axis is not ...:
             dim = same_as("max", "dim", dim, ..., "axis", axis)
         if other is not ...:
@@ -3195,6 +4180,25 @@ class TensorMethods(TensorBase):
         *,
         dtype: DType | None = None,
     ) -> Any:
+        """Arithmetic mean of the elements, of all or along some dims.
+
+        Args:
+            input: a floating point or complex tensor of any shape.
+            dim: the dim or dims to average over; all if None.
+            keepdim: keep each of these dims with size 1.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a tensor of the shape of `input` without `dim`; NaN where there are no elements.
+
+        Raises:
+            RuntimeError: `input` has integers or bools and no `dtype` is given, or a dim is named
+                twice.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.mean(gw.tensor([[1.0, 2.0], [3.0, 6.0]]), 1)
+            tensor([1.5000, 4.5000])
+        """
         if surplus is not ...:
             refuse_surplus("mean")
         if axis is not ...:
@@ -3215,6 +4219,26 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Median of all elements, or along one dim with its position; NaN if one is NaN.
+
+        Of an even number of elements it is the lower one of the two in the middle.
+
+        Args:
+            input: a real tensor of any shape.
+            dim: the dim to search; all elements if None.
+            keepdim: keep that dim with size 1.
+
+        Returns: a tensor without dims where `dim` is None, NaN of no elements (of integers, the
+            least int64 converted); else the named tuple `(values, indices)` with int64 indices.
+
+        Raises:
+            IndexError: `input` has no such dim, or that dim is empty.
+            NotImplementedError: `input` is bool or complex.
+
+        Example:
+            >>> gw.median(gw.tensor([4.0, 1.0, 3.0, 2.0]))
+            tensor(2.)
+        """
         if surplus is not ...:
             refuse_surplus("median")
         if axis is not ...:
@@ -3239,6 +4263,31 @@ class TensorMethods(TensorBase):
         other: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Least element of all, along one dim with its position, or elementwise of two tensors.
+
+        NaN counts as the least. Of all elements the gradient is shared evenly among those that are
+        the minimum; along a dim the element at the position gets it.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim to compare along; None compares all elements; a tensor is the other
+                operand of `minimum`.
+            keepdim: keep that dim with size 1.
+
+        Returns: a tensor without dims where `dim` is None; the named tuple `(values, indices)`
+            where it is an int, with int64 indices; the elementwise minimum where it is a tensor.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+            IndexError: `input` has no such dim, or that dim is empty.
+            RuntimeError: `input` has no elements and `dim` is None.
+
+        Example:
+            >>> gw.min(gw.tensor([[1, 5], [7, 2]]), 1)
+            graphwright.return_types.min(
+            values=tensor([1, 2]),
+            indices=tensor([0, 1]))
+        """
         if axis is not ...:
             dim = same_as("min", "dim", dim, ..., "axis", axis)
         if other is not ...:
@@ -3287,6 +4336,26 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """The most frequent element along one dim, and its last position; of several the least.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim to search.
+            keepdim: keep that dim with size 1.
+
+        Returns: the named tuple `(values, indices)` of the shape of `input` without `dim`; the
+            indices are int64.
+
+        Raises:
+            IndexError: `input` has no such dim, or that dim is empty.
+            NotImplementedError: `input` is complex.
+
+        Example:
+            >>> gw.mode(gw.tensor([1, 3, 3, 2, 2]))
+            graphwright.return_types.mode(
+            values=tensor(2),
+            indices=tensor(4))
+        """
         if surplus is not ...:
             refuse_surplus("mode")
         if axis is not ...:
@@ -3300,9 +4369,42 @@ class TensorMethods(TensorBase):
         return _dispatch(_mode, _bound)
 
     def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+        """View with dims moved to other places; the rest keep their order.
+
+        Args:
+            input: a tensor of any shape.
+            source: the dim or dims that move.
+            destination: where each goes; as many.
+
+        Returns: a view of `input`.
+
+        Raises:
+            RuntimeError: the numbers of dims differ, or one is named twice.
+            TypeError: one is an int and the other a sequence.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.movedim(gw.ones(2, 3, 4), 0, -1).shape
+            graphwright.Size([3, 4, 2])
+        """
         return _dispatch(_movedim, (self, source, destination))
 
     def msort(self) -> Any:
+        """The elements sorted along the first dim in ascending order: `sort(input, 0).values`.
+
+        Args:
+            input: a real or bool tensor of any shape.
+
+        Returns: a tensor of the shape and dtype of `input`.
+
+        Raises:
+            NotImplementedError: `input` is complex.
+
+        Example:
+            >>> gw.msort(gw.tensor([[3, 1], [2, 4]]))
+            tensor([[2, 1],
+                    [3, 4]])
+        """
         return _dispatch(_msort, (self,))
 
     def mul(self, other: Tensor | Number) -> Any:
@@ -3423,6 +4525,24 @@ class TensorMethods(TensorBase):
         *,
         dtype: DType | None = None,
     ) -> Any:
+        """Mean of the elements that are not NaN, of all or along some dims.
+
+        Args:
+            input: a floating point tensor of any shape.
+            dim: the dim or dims to average over; all if None.
+            keepdim: keep each of these dims with size 1.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a tensor of the shape of `input` without `dim`; NaN where all elements are.
+
+        Raises:
+            RuntimeError: `input` is complex, or has integers or bools.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.nanmean(gw.tensor([1.0, float("nan"), 3.0]))
+            tensor(2.)
+        """
         if surplus is not ...:
             refuse_surplus("nanmean")
         if axis is not ...:
@@ -3443,6 +4563,27 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Median of all elements that are not NaN, or along one dim with its position.
+
+        Of an even number of elements it is the lower one of the two in the middle; where all are
+        NaN, so is the result.
+
+        Args:
+            input: a real tensor of any shape.
+            dim: the dim to search; all elements if None.
+            keepdim: keep that dim with size 1.
+
+        Returns: a tensor without dims where `dim` is None; else the named tuple `(values,
+            indices)` with int64 indices.
+
+        Raises:
+            IndexError: `input` has no such dim, or that dim is empty.
+            NotImplementedError: `input` is bool or complex.
+
+        Example:
+            >>> gw.nanmedian(gw.tensor([3.0, 1.0, float("nan")]))
+            tensor(1.)
+        """
         if surplus is not ...:
             refuse_surplus("nanmedian")
         if axis is not ...:
@@ -3470,6 +4611,29 @@ class TensorMethods(TensorBase):
         *,
         interpolation: str = "linear",
     ) -> Any:
+        """The `q`-th quantiles of the elements that are not NaN, of all or along one dim.
+
+        Otherwise as `quantile`; where all elements are NaN, so is the result.
+
+        Args:
+            input: a float32 or float64 tensor with elements.
+            q: a probability in [0, 1], or a vector of several, of the dtype of `input`.
+            dim: the dim to sort along; all elements if None.
+            keepdim: keep that dim with size 1.
+            interpolation: "linear", "lower", "higher", "nearest" or "midpoint".
+
+        Returns: a tensor of the shape of `input` without `dim`, with the dim of a vector `q`
+            first.
+
+        Raises:
+            RuntimeError: `q` lies outside of [0, 1] or has another dtype, `input` has no elements
+                or another dtype, or the interpolation is unknown.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.nanquantile(gw.tensor([1.0, float("nan"), 3.0]), 0.5)
+            tensor(2.)
+        """
         if surplus is not ...:
             refuse_surplus("nanquantile")
         if axis is not ...:
@@ -3488,6 +4652,24 @@ class TensorMethods(TensorBase):
         *,
         dtype: DType | None = None,
     ) -> Any:
+        """Sum of the elements that are not NaN, of all or along some dims.
+
+        Args:
+            input: a real or bool tensor of any shape; integers and bool are summed as int64.
+            dim: the dim or dims to sum along; all if None.
+            keepdim: keep each of these dims with size 1.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a tensor of the shape of `input` without `dim`.
+
+        Raises:
+            RuntimeError: `input` is complex.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.nansum(gw.tensor([1.0, float("nan"), 3.0]))
+            tensor(4.)
+        """
         if surplus is not ...:
             refuse_surplus("nansum")
         if axis is not ...:
@@ -3507,6 +4689,25 @@ class TensorMethods(TensorBase):
         length: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """View of `length` positions of one dim from `start` on.
+
+        Args:
+            input: a tensor of at least one dim.
+            dim: the dim.
+            start: the first position, an int or an integer tensor without dims; negative ones
+                count from the end.
+            length: how many positions, at least 0.
+
+        Returns: a view of `input`.
+
+        Raises:
+            RuntimeError: the positions exceed the dim, or `length` is negative.
+            IndexError: `start` is out of range, or `input` has no such dim.
+
+        Example:
+            >>> gw.narrow(gw.arange(5), 0, 1, 3)
+            tensor([1, 2, 3])
+        """
         if axis is not ...:
             dim = same_as("narrow", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -3522,6 +4723,26 @@ class TensorMethods(TensorBase):
         length: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """Copy of `narrow`: `length` positions of one dim from `start` on.
+
+        Args:
+            input: a tensor of at least one dim.
+            dim: the dim.
+            start: the first position, an int or an integer tensor without dims; negative ones
+                count from the end.
+            length: how many positions, at least 0.
+
+        Returns: a new tensor.
+
+        Raises:
+            RuntimeError: the positions exceed the dim, `length` is negative, or `input` has no
+                such dim.
+            IndexError: `start` is out of range.
+
+        Example:
+            >>> gw.narrow_copy(gw.arange(5), 0, 1, 3)
+            tensor([1, 2, 3])
+        """
         if axis is not ...:
             dim = same_as("narrow_copy", "dim", dim, REQUIRED, "axis", axis)
         return _dispatch(_narrow_copy, (self, dim, start, length))
@@ -3591,9 +4812,42 @@ class TensorMethods(TensorBase):
         return _dispatch(_nextafter_, (self, other))
 
     def nonzero(self, *, as_tuple: bool = False) -> Any:
+        """Positions of the elements that are not zero, in row-major order.
+
+        Args:
+            input: a tensor of any shape and dtype.
+            as_tuple: return a vector for each dim, by which `input` can be indexed.
+
+        Returns: an int64 tensor with a row for each such element and a column for each dim of
+            `input`, or its columns as a tuple; one without dims counts as a vector then.
+
+        Example:
+            >>> gw.nonzero(gw.tensor([[0, 1], [2, 0]]), as_tuple=True)
+            (tensor([0, 1]), tensor([1, 0]))
+        """
         return _dispatch(_nonzero, (self, as_tuple))
 
     def nonzero_static(self, *, size: int, fill_value: int = -1) -> Any:
+        """Positions of the first `size` elements that are not zero, in row-major order.
+
+        Unlike that of `nonzero`, the shape of the result does not depend on values.
+
+        Args:
+            input: a tensor of any shape and dtype.
+            size: the number of rows of the result, at least 0.
+            fill_value: what is in the rows that are left over.
+
+        Returns: an int64 tensor of shape `(size, input.ndim)`.
+
+        Raises:
+            RuntimeError: `size` is negative.
+
+        Example:
+            >>> gw.nonzero_static(gw.tensor([0, 1, 1]), size=3)
+            tensor([[ 1],
+                    [ 2],
+                    [-1]])
+        """
         return _dispatch(_nonzero_static, (self, size, fill_value))
 
     def norm(
@@ -3606,6 +4860,28 @@ class TensorMethods(TensorBase):
         axis: Any = ...,
         keepdims: Any = ...,
     ) -> Any:
+        """Norm of the elements, of all or along some dims: `(sum |x|^p)^(1/p)`.
+
+        Args:
+            input: a floating point or complex tensor of any shape.
+            p: the order: a number, of which inf and -inf are the greatest and least size and 0
+                counts what is not zero; "fro", None: as 2; "nuc": the sum of a matrix's singular
+                values.
+            dim: the dim or dims; all if None. "nuc" takes two.
+            keepdim: keep each of these dims with size 1.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a real tensor of the shape of `input` without `dim`.
+
+        Raises:
+            RuntimeError: `input` has integers or bools, `p` is another word, or "nuc" is not given
+                two dims.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.norm(gw.tensor([[3.0, 4.0], [0.0, -2.0]]), dim=1)
+            tensor([5., 2.])
+        """
         if surplus is not ...:
             refuse_surplus("norm")
         if axis is not ...:
@@ -3651,6 +4927,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_outer, (self, vec2))
 
     def permute(self, *dims_: Any, dims: Any = None) -> Any:
+        """View with the dims in another order.
+
+        Args:
+            input: a tensor of any shape.
+            dims: the dims of `input` in their new order, each once.
+
+        Returns: a view of `input`.
+
+        Raises:
+            RuntimeError: a dim is missing or named twice.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.permute(gw.ones(2, 3, 4), (2, 0, 1)).shape
+            graphwright.Size([4, 2, 3])
+        """
         try:
             _bound = (self, wrap_permutation(varargs(dims_, dims), self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3686,7 +4978,7 @@ class TensorMethods(TensorBase):
 
         Raises:
             NotImplementedError: the promoted dtype is bool.
-            RuntimeError: the shapes do not broadcast, or integers to a negative number as exponent.
+            RuntimeError: the shapes do not broadcast; integers to a negative power.
             TypeError: both operands are numbers.
 
         Example:
@@ -3730,6 +5022,24 @@ class TensorMethods(TensorBase):
         *,
         dtype: DType | None = None,
     ) -> Any:
+        """Product of the elements, of all or along one dim.
+
+        Args:
+            input: a tensor of any shape; integers and bool are multiplied as int64.
+            dim: the dim to multiply along; all if None.
+            keepdim: keep that dim with size 1.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a tensor of the shape of `input` without `dim`; 1 where there are no elements.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            TypeError: `dim` is a sequence.
+
+        Example:
+            >>> gw.prod(gw.tensor([[1, 2], [3, 4]]), 0)
+            tensor([3, 8])
+        """
         if surplus is not ...:
             refuse_surplus("prod")
         if axis is not ...:
@@ -3747,9 +5057,31 @@ class TensorMethods(TensorBase):
         return _dispatch(_prod, _bound)
 
     def put(self, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
+        """Copy in which the elements at positions of the flattened tensor are other values.
+
+        Args:
+            input: a tensor of any shape.
+            index: an int64 tensor of positions in row-major order; negative ones count from the
+                end.
+            source: as many values, of the dtype of `input`.
+            accumulate: add the values, where positions repeat each of them; else the last one
+                counts.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            IndexError: a position is out of range, or the numbers of elements differ.
+            RuntimeError: a dtype is another one.
+
+        Example:
+            >>> gw.put(gw.zeros(2, 2), gw.tensor([1, -1]), gw.tensor([5.0, 6.0]))
+            tensor([[0., 5.],
+                    [0., 6.]])
+        """
         return _dispatch(_put, (self, index, source, accumulate))
 
     def put_(self, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
+        """In place: writes what `put` gives into the tensor, and returns it."""
         return _dispatch(_put_, (self, index, source, accumulate))
 
     def qr(self, some: bool = True) -> Any:
@@ -3766,6 +5098,31 @@ class TensorMethods(TensorBase):
         *,
         interpolation: str = "linear",
     ) -> Any:
+        """The `q`-th quantiles of the elements, of all or along one dim; NaN if one is NaN.
+
+        Of n sorted elements, the quantile lies at place `q (n - 1)`; between two elements
+        `interpolation` decides.
+
+        Args:
+            input: a float32 or float64 tensor with elements.
+            q: a probability in [0, 1], or a vector of several, of the dtype of `input`.
+            dim: the dim to sort along; all elements if None.
+            keepdim: keep that dim with size 1.
+            interpolation: "linear"; "lower" or "higher": that of the two elements; "nearest": the
+                nearer one; "midpoint": their mean.
+
+        Returns: a tensor of the shape of `input` without `dim`, with the dim of a vector `q`
+            first.
+
+        Raises:
+            RuntimeError: `q` lies outside of [0, 1] or has another dtype, `input` has no elements
+                or another dtype, or the interpolation is unknown.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.quantile(gw.tensor([1.0, 2.0, 3.0, 4.0]), gw.tensor([0.25, 0.5]))
+            tensor([1.7500, 2.5000])
+        """
         if surplus is not ...:
             refuse_surplus("quantile")
         if axis is not ...:
@@ -3827,6 +5184,17 @@ class TensorMethods(TensorBase):
         return _dispatch(_random_, (self, from_, to, generator))
 
     def ravel(self) -> Any:
+        """Vector of all elements in row-major order.
+
+        Args:
+            input: a tensor of any shape.
+
+        Returns: a view of a contiguous `input`, else a copy.
+
+        Example:
+            >>> gw.ravel(gw.tensor([[1, 2], [3, 4]]))
+            tensor([1, 2, 3, 4])
+        """
         return _dispatch(_ravel, (self,))
 
     def reciprocal(self) -> Any:
@@ -3898,6 +5266,26 @@ class TensorMethods(TensorBase):
         maxnorm: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """Copy in which each slice along a dim whose norm exceeds `maxnorm` is scaled down to it.
+
+        Args:
+            input: a floating point or complex tensor of at least two dims.
+            p: the order of the norm, above 0.
+            dim: the dim whose slices `input.select(dim, i)` are measured.
+            maxnorm: the greatest norm that is allowed, at least 0.
+
+        Returns: a contiguous tensor of the shape and dtype of `input`.
+
+        Raises:
+            RuntimeError: `input` has integers, bools or fewer than two dims, `p` is not positive,
+                or `maxnorm` is negative.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.renorm(gw.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
+            tensor([[0.6000, 0.8000],
+                    [0.3000, 0.4000]])
+        """
         if axis is not ...:
             dim = same_as("renorm", "dim", dim, REQUIRED, "axis", axis)
         return _dispatch(_renorm, (self, p, dim, maxnorm))
@@ -3909,11 +5297,29 @@ class TensorMethods(TensorBase):
         maxnorm: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """In place: writes what `renorm` gives into the tensor, and returns it."""
         if axis is not ...:
             dim = same_as("renorm_", "dim", dim, REQUIRED, "axis", axis)
         return _dispatch(_renorm_, (self, p, dim, maxnorm))
 
     def repeat(self, *repeats_: Any, repeats: Any = None) -> Any:
+        """Copy with the whole tensor repeated along each dim.
+
+        Args:
+            input: a tensor of any shape.
+            repeats: how often along each dim; dims of size 1 are put in front where there are
+                more.
+
+        Returns: a new tensor; its sizes are those of `input` times `repeats`.
+
+        Raises:
+            RuntimeError: there are fewer numbers than dims, or one is negative.
+
+        Example:
+            >>> gw.tensor([1, 2]).repeat(2, 2)
+            tensor([[1, 2, 1, 2],
+                    [1, 2, 1, 2]])
+        """
         return _dispatch(_repeat, (self, as_size(varargs(repeats_, repeats))))
 
     def repeat_interleave(
@@ -3925,6 +5331,28 @@ class TensorMethods(TensorBase):
         *,
         output_size: int | None = None,
     ) -> Any:
+        """Copy in which each position along one dim follows itself some times.
+
+        Of one argument, the numbers 0, 1, 2, ..., each as often as the vector says.
+
+        Args:
+            input: a tensor of any shape; the vector of `repeats` where that is not given.
+            repeats: how often, an int for all or an int32 or int64 vector with one for each
+                position.
+            dim: the dim; if None, all elements are one row.
+            output_size: the size of the result along the dim, if known: it is not counted then.
+
+        Returns: a new tensor.
+
+        Raises:
+            RuntimeError: `repeats` is negative, or has another dtype or length, or `output_size`
+                is not its sum.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.repeat_interleave(gw.tensor([1, 2]), gw.tensor([2, 1]))
+            tensor([1, 1, 2])
+        """
         if surplus is not ...:
             refuse_surplus("repeat_interleave")
         if axis is not ...:
@@ -3934,9 +5362,41 @@ class TensorMethods(TensorBase):
         return _dispatch(_repeat_interleave, (self, repeats, dim, output_size))
 
     def reshape(self, *shape_: Any, shape: Any = None) -> Any:
+        """Tensor of another shape with the same elements in row-major order: a view if possible.
+
+        Args:
+            input: a tensor of any shape.
+            shape: the new sizes; one may be -1, which the others decide.
+
+        Returns: a view of `input` where its strides allow one, else a copy.
+
+        Raises:
+            RuntimeError: the sizes do not have as many elements, or more than one is -1.
+
+        Example:
+            >>> gw.reshape(gw.arange(6), (2, -1))
+            tensor([[0, 1, 2],
+                    [3, 4, 5]])
+        """
         return _dispatch(_reshape, (self, as_size(varargs(shape_, shape))))
 
     def reshape_as(self, other: Tensor) -> Any:
+        """Tensor with the shape of another one: `input.reshape(other.shape)`.
+
+        Args:
+            input: a tensor.
+            other: the tensor whose shape is taken.
+
+        Returns: a view of `input` where its strides allow one, else a copy.
+
+        Raises:
+            RuntimeError: the numbers of elements differ.
+
+        Example:
+            >>> gw.arange(4).reshape_as(gw.ones(2, 2))
+            tensor([[0, 1],
+                    [2, 3]])
+        """
         return _dispatch(_reshape_as, (self, other))
 
     def resolve_conj(self) -> Any:
@@ -3970,9 +5430,45 @@ class TensorMethods(TensorBase):
         return _dispatch(_resolve_neg, (self,))
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Any:
+        """Copy with the elements moved along some dims; what leaves at the end enters in front.
+
+        Args:
+            input: a tensor of any shape.
+            shifts: by how many positions, an int or one for each dim; negative ones move back.
+            dims: the dim or dims; if None, all elements are one row, and there is one shift.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            RuntimeError: there are more shifts than dims, or fewer.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.roll(gw.tensor([[1, 2, 3], [4, 5, 6]]), 1, 1)
+            tensor([[3, 1, 2],
+                    [6, 4, 5]])
+        """
         return _dispatch(_roll, (self, shifts, dims))
 
     def rot90(self, k: int = 1, dims: int | Sequence[int] = (0, 1)) -> Any:
+        """Copy turned by quarters in the plane of two dims, from the first one towards the second.
+
+        Args:
+            input: a tensor of at least two dims.
+            k: how many quarter turns; negative ones turn back.
+            dims: the two dims.
+
+        Returns: a tensor with the two sizes swapped where `k` is odd.
+
+        Raises:
+            RuntimeError: `input` has fewer dims or no such dim, or the dims are not two different
+                ones.
+
+        Example:
+            >>> gw.rot90(gw.tensor([[1, 2], [3, 4]]))
+            tensor([[2, 4],
+                    [1, 3]])
+        """
         return _dispatch(_rot90, (self, k, dims))
 
     def round(self, *, decimals: int = 0) -> Any:
@@ -4025,6 +5521,31 @@ class TensorMethods(TensorBase):
         *,
         reduce: str | None = None,
     ) -> Any:
+        """Copy in which elements are replaced by others: along `dim`, `out[index[i]] = src[i]`.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim that positions are along; in other dims, each element stays in its place.
+            index: an int32 or int64 tensor of positions, none negative. It has as many dims as
+                `input`, and no greater sizes but along `dim`. Of several values for one position
+                the last counts.
+            src: the values: a tensor of the dtype of `input`, no smaller than `index`, or a
+                number.
+            value: a number, in place of `src`.
+            reduce: "add" or "multiply": combine with the elements, not replace them; such a result
+                has no gradient.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            IndexError: a position is out of range, or `input` has no such dim.
+            RuntimeError: the shapes or dtypes do not match, or `reduce` is another word.
+            TypeError: both `src` and `value` are given, or neither.
+
+        Example:
+            >>> gw.scatter(gw.zeros(3), 0, gw.tensor([0, 2]), gw.tensor([1.0, 2.0]))
+            tensor([1., 0., 2.])
+        """
         if axis is not ...:
             dim = same_as("scatter", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4043,6 +5564,28 @@ class TensorMethods(TensorBase):
         *,
         reduce: str | None = None,
     ) -> Any:
+        """Replace elements by others, in place: along `dim`, `input[index[i]] = src[i]`.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim that positions are along; in other dims, each element stays in its place.
+            index: an int32 or int64 tensor of positions, as of `scatter`.
+            src: the values: a tensor of the dtype of `input`, no smaller than `index`, or a
+                number.
+            value: a number, in place of `src`.
+            reduce: "add" or "multiply": combine with the elements, not replace them.
+
+        Returns: `input`.
+
+        Raises:
+            IndexError: a position is out of range, or `input` has no such dim.
+            RuntimeError: the shapes or dtypes do not match, or `reduce` is another word.
+            TypeError: both `src` and `value` are given, or neither.
+
+        Example:
+            >>> gw.zeros(3).scatter_(0, gw.tensor([0, 2]), 5)
+            tensor([5., 0., 5.])
+        """
         if axis is not ...:
             dim = same_as("scatter_", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4058,6 +5601,25 @@ class TensorMethods(TensorBase):
         src: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """Copy to whose elements others are added: along `dim`, `out[index[i]] += src[i]`.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim that positions are along; in other dims, each element stays in its place.
+            index: an int32 or int64 tensor of positions, which may repeat; none negative. It has
+                as many dims as `input`, and no greater sizes but along `dim`.
+            src: the values: a tensor of the dtype of `input`, no smaller than `index`.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            IndexError: a position is out of range, or `input` has no such dim.
+            RuntimeError: the shapes or dtypes do not match.
+
+        Example:
+            >>> gw.scatter_add(gw.zeros(3), 0, gw.tensor([0, 2, 0]), gw.ones(3))
+            tensor([2., 0., 1.])
+        """
         if axis is not ...:
             dim = same_as("scatter_add", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4073,6 +5635,7 @@ class TensorMethods(TensorBase):
         src: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """In place: writes what `scatter_add` gives into the tensor, and returns it."""
         if axis is not ...:
             dim = same_as("scatter_add_", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4091,6 +5654,27 @@ class TensorMethods(TensorBase):
         *,
         include_self: bool = True,
     ) -> Any:
+        """Copy with elements reduced with others: along `dim`, `out[index[i]]` with `src[i]`.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim that positions are along; in other dims, each element stays in its place.
+            index: an int32 or int64 tensor of positions, which may repeat; none negative. It has
+                as many dims as `input`, and no greater sizes but along `dim`.
+            src: the values: a tensor of the dtype of `input`, no smaller than `index`.
+            reduce: "sum", "prod", "mean", "amax" or "amin"; the mean of integers is rounded down.
+            include_self: the elements of `input` take part.
+
+        Returns: a new tensor of the shape of `input`.
+
+        Raises:
+            IndexError: a position is out of range, or `input` has no such dim.
+            RuntimeError: the shapes or dtypes do not match, or `reduce` is another word.
+
+        Example:
+            >>> gw.scatter_reduce(gw.ones(2), 0, gw.tensor([0, 0]), gw.tensor([2.0, 3.0]), "sum")
+            tensor([6., 1.])
+        """
         if axis is not ...:
             dim = same_as("scatter_reduce", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4120,6 +5704,7 @@ class TensorMethods(TensorBase):
         *,
         include_self: bool = True,
     ) -> Any:
+        """In place: writes what `scatter_reduce` gives into the tensor, and returns it."""
         if axis is not ...:
             dim = same_as("scatter_reduce_", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4140,6 +5725,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_scatter_reduce_, _bound)
 
     def select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = ...) -> Any:
+        """View of the slice at one position of a dim: `input[..., index, ...]`.
+
+        Args:
+            input: a tensor of at least one dim.
+            dim: the dim, which the result lacks.
+            index: the position; negative ones count from the end.
+
+        Returns: a view of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim, or the dim no such position.
+
+        Example:
+            >>> gw.select(gw.tensor([[1, 2], [3, 4]]), 1, -1)
+            tensor([2, 4])
+        """
         if axis is not ...:
             dim = same_as("select", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4155,6 +5756,25 @@ class TensorMethods(TensorBase):
         index: Any = REQUIRED,
         axis: Any = ...,
     ) -> Any:
+        """Copy in which the slice at one position of a dim holds other values.
+
+        Args:
+            input: a tensor of at least one dim.
+            src: the values, of the shape of `input` without `dim`; converted to its dtype.
+            dim: the dim.
+            index: the position; negative ones count from the end.
+
+        Returns: a new tensor of the shape and dtype of `input`.
+
+        Raises:
+            RuntimeError: `src` has another shape than the slice.
+            IndexError: `input` has no such dim, or the dim no such position.
+
+        Example:
+            >>> gw.select_scatter(gw.zeros(2, 2), gw.ones(2), 0, 1)
+            tensor([[0., 0.],
+                    [1., 1.]])
+        """
         if axis is not ...:
             dim = same_as("select_scatter", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4291,6 +5911,28 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """Copy in which every `step`-th position of one dim holds other values.
+
+        Args:
+            input: a tensor of at least one dim.
+            src: the values, of the shape of `input[start:end:step]` along `dim`; converted to the
+                dtype of `input`.
+            dim: the dim.
+            start: the first position; 0 if None. Negative ones count from the end.
+            end: the position behind the last one; the size of the dim if None.
+            step: the distance of positions, above 0; 1 if None.
+
+        Returns: a new tensor of the shape and dtype of `input`.
+
+        Raises:
+            RuntimeError: `src` has another shape than the slice.
+            IndexError: `input` has no such dim.
+            ValueError: `step` is not positive.
+
+        Example:
+            >>> gw.slice_scatter(gw.zeros(4), gw.ones(2), 0, 1, 3)
+            tensor([0., 1., 1., 0.])
+        """
         if surplus is not ...:
             refuse_surplus("slice_scatter")
         if axis is not ...:
@@ -4321,6 +5963,27 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """The elements sorted along one dim, and where each came from; NaN counts as the greatest.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            dim: the dim to sort along.
+            descending: from the greatest to the least.
+            stable: keep the order of equal elements, which is kept in any case.
+
+        Returns: the named tuple `(values, indices)` of tensors of the shape of `input`; the
+            indices are int64.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            NotImplementedError: `input` is complex.
+
+        Example:
+            >>> gw.sort(gw.tensor([3.0, 1.0, 2.0]))
+            graphwright.return_types.sort(
+            values=tensor([1., 2., 3.]),
+            indices=tensor([1, 2, 0]))
+        """
         if surplus is not ...:
             refuse_surplus("sort")
         if axis is not ...:
@@ -4338,6 +6001,24 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """Views of consecutive parts of one dim, of a given size or of given sizes.
+
+        Args:
+            input: a tensor of at least one dim.
+            split_size: the size of each part, of which the last may be less; or the sizes of all.
+            dim: the dim that is split.
+
+        Returns: a tuple of views of `input`.
+
+        Raises:
+            RuntimeError: `input` has no dims, a size is negative, 0 for a dim with elements, or
+                sizes do not sum to that of the dim.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.split(gw.arange(5), 2)
+            (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        """
         if surplus is not ...:
             refuse_surplus("split")
         if axis is not ...:
@@ -4355,6 +6036,24 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """Views of consecutive parts of one dim, of given sizes.
+
+        Args:
+            input: a tensor of at least one dim.
+            split_sizes: the size of each part.
+            dim: the dim that is split.
+
+        Returns: a tuple of views of `input`.
+
+        Raises:
+            RuntimeError: `input` has no dims, a size is negative, or they do not sum to that of
+                the dim.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.split_with_sizes(gw.arange(5), (2, 3))
+            (tensor([0, 1]), tensor([2, 3, 4]))
+        """
         if surplus is not ...:
             refuse_surplus("split_with_sizes")
         if axis is not ...:
@@ -4398,6 +6097,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_square_, (self,))
 
     def squeeze(self, *dim_: Any, dim: Any = ..., axis: Any = ...) -> Any:
+        """View without dims of size 1.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim or dims that go where they have size 1; all if None, none if empty.
+
+        Returns: a view of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            RuntimeError: a dim is named twice.
+
+        Example:
+            >>> gw.squeeze(gw.ones(1, 2, 1), 0).shape
+            graphwright.Size([2, 1])
+        """
         if dim_:
             dim = spread("squeeze", dim_, dim, ...)
         if axis is not ...:
@@ -4419,6 +6134,26 @@ class TensorMethods(TensorBase):
         *,
         correction: Number | None = None,
     ) -> Any:
+        """Standard deviation of the elements, of all or along some dims: the square root of `var`.
+
+        Args:
+            input: a floating point or complex tensor of any shape.
+            dim: the dim or dims; all if None. A bool here is `unbiased`.
+            unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+            keepdim: keep each of these dims with size 1.
+            correction: what is subtracted from the number of elements, as in `var`; 1 if None.
+
+        Returns: a real tensor of the shape of `input` without `dim`.
+
+        Raises:
+            RuntimeError: `input` has integers or bools.
+            TypeError: both `unbiased` and `correction` are given.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.std(gw.tensor([1.0, 2.0, 3.0, 4.0]), correction=0)
+            tensor(1.1180)
+        """
         if surplus is not ...:
             refuse_surplus("std")
         if axis is not ...:
@@ -4529,15 +6264,65 @@ class TensorMethods(TensorBase):
         return _dispatch(_sum, _bound)
 
     def sum_to_size(self, *size_: Any, size: Any = None) -> Any:
+        """Sum over the dims that broadcasting `size` to the shape of `input` would expand.
+
+        It is the gradient of that broadcast. Shapes are compared from their last dim on.
+
+        Args:
+            input: a tensor of any shape.
+            size: the shape of the result: each size is that of `input` or 1; fewer dims are
+                allowed.
+
+        Returns: a tensor of shape `size`; `input` itself where nothing is summed.
+
+        Raises:
+            RuntimeError: `size` does not broadcast to the shape of `input`.
+
+        Example:
+            >>> gw.sum_to_size(gw.ones(2, 3), (1, 3))
+            tensor([[2., 2., 2.]])
+        """
         return _dispatch(_sum_to_size, (self, as_size(varargs(size_, size))))
 
     def svd(self, some: bool = True, compute_uv: bool = True) -> Any:
         return _dispatch(_svd, (self, some, compute_uv))
 
     def t(self) -> Any:
+        """View of a matrix transposed; of a vector or a tensor without dims, a view as it is.
+
+        Args:
+            input: a tensor of at most two dims.
+
+        Returns: a view of `input`.
+
+        Raises:
+            RuntimeError: `input` has more dims.
+
+        Example:
+            >>> gw.t(gw.tensor([[1, 2], [3, 4]]))
+            tensor([[1, 3],
+                    [2, 4]])
+        """
         return _dispatch(_t, (self,))
 
     def take(self, index: Tensor) -> Any:
+        """Tensor of the elements at positions of the flattened tensor.
+
+        Args:
+            input: a tensor of any shape.
+            index: an int64 tensor of positions in row-major order; negative ones count from the
+                end.
+
+        Returns: a new tensor of the shape of `index` and the dtype of `input`.
+
+        Raises:
+            IndexError: a position is out of range.
+            RuntimeError: `index` has another dtype.
+
+        Example:
+            >>> gw.take(gw.tensor([[1, 2], [3, 4]]), gw.tensor([0, -1]))
+            tensor([1, 4])
+        """
         return _dispatch(_take, (self, index))
 
     def take_along_dim(
@@ -4547,6 +6332,28 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """Tensor of the elements at given positions along one dim, as `gather`, but broadcast.
+
+        It takes what `argsort`, `argmax` with `keepdim` and their like return.
+
+        Args:
+            input: a tensor of any shape.
+            indices: an int32 or int64 tensor of positions, which broadcasts with `input` but along
+                `dim`; negative ones count from the end.
+            dim: the dim; if None, all elements are one row.
+
+        Returns: a new tensor of the broadcast shape, with the size of `indices` along `dim`.
+
+        Raises:
+            IndexError: a position is out of range, or `input` has no such dim.
+            RuntimeError: the numbers of dims differ, the shapes do not broadcast, or `indices` has
+                another dtype.
+
+        Example:
+            >>> gw.take_along_dim(gw.tensor([[3, 1], [2, 4]]), gw.tensor([[1], [0]]), 1)
+            tensor([[1],
+                    [2]])
+        """
         if surplus is not ...:
             refuse_surplus("take_along_dim")
         if axis is not ...:
@@ -4595,6 +6402,28 @@ class TensorMethods(TensorBase):
         sections: int | Sequence[int] | None = None,
         indices: int | Sequence[int] | Tensor | None = None,
     ) -> Any:
+        """Views of consecutive parts of one dim, split at positions or into sections.
+
+        The sizes of sections differ by at most 1; the first ones are longer.
+
+        Args:
+            input: a tensor of at least one dim.
+            indices_or_sections: an int, the number of sections; or a sequence of the positions
+                where new parts begin; or an int64 tensor with either.
+            dim: the dim that is split.
+            sections, indices: the same by name; exactly one of the three is given.
+
+        Returns: a tuple of views of `input`; parts may be empty.
+
+        Raises:
+            TypeError: none or several of the three are given.
+            RuntimeError: `input` has no dims, or the number of sections is not positive.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.tensor_split(gw.arange(5), (1, 3))
+            (tensor([0]), tensor([1, 2]), tensor([3, 4]))
+        """
         if surplus is not ...:
             refuse_surplus("tensor_split")
         if axis is not ...:
@@ -4616,6 +6445,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_tensor_split, _bound)
 
     def tile(self, *dims_: Any, dims: Any = None) -> Any:
+        """Copy with the whole tensor repeated along each dim; as `repeat`, but for fewer numbers.
+
+        Args:
+            input: a tensor of any shape.
+            dims: how often along each dim, from the last one on; the others once.
+
+        Returns: a new tensor.
+
+        Raises:
+            RuntimeError: a number is negative.
+
+        Example:
+            >>> gw.tile(gw.tensor([[1, 2], [3, 4]]), (2,))
+            tensor([[1, 2, 1, 2],
+                    [3, 4, 3, 4]])
+        """
         return _dispatch(_tile, (self, as_size(varargs(dims_, dims))))
 
     def topk(
@@ -4627,6 +6472,29 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """The `k` greatest or least elements along one dim, in order, and where they are.
+
+        Args:
+            input: a real tensor of any shape; NaN counts as the greatest.
+            k: how many, at most the size of the dim.
+            dim: the dim to search.
+            largest: the greatest in descending order; else the least in ascending order.
+            sorted: return them in order, which is done in any case.
+
+        Returns: the named tuple `(values, indices)`, of size `k` along `dim`; the indices are
+            int64.
+
+        Raises:
+            RuntimeError: `k` is negative or exceeds the size of the dim.
+            IndexError: `input` has no such dim.
+            NotImplementedError: `input` is bool or complex.
+
+        Example:
+            >>> gw.topk(gw.tensor([3.0, 1.0, 2.0]), 2)
+            graphwright.return_types.topk(
+            values=tensor([3., 2.]),
+            indices=tensor([0, 2]))
+        """
         if surplus is not ...:
             refuse_surplus("topk")
         if axis is not ...:
@@ -4638,9 +6506,40 @@ class TensorMethods(TensorBase):
         return _dispatch(_topk, _bound)
 
     def trace(self) -> Any:
+        """Sum of the elements on the diagonal of a matrix.
+
+        Args:
+            input: a tensor of two dims, square or not; integers are summed as int64.
+
+        Returns: a tensor without dims.
+
+        Raises:
+            RuntimeError: `input` does not have two dims.
+            NotImplementedError: `input` is bool.
+
+        Example:
+            >>> gw.trace(gw.tensor([[1, 2], [3, 4]]))
+            tensor(5)
+        """
         return _dispatch(_trace, (self,))
 
     def transpose(self, dim0: int, dim1: int) -> Any:
+        """View with two dims swapped.
+
+        Args:
+            input: a tensor of any shape.
+            dim0, dim1: the two dims.
+
+        Returns: a view of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.transpose(gw.tensor([[1, 2], [3, 4]]), 0, 1)
+            tensor([[1, 3],
+                    [2, 4]])
+        """
         try:
             _bound = (self, wrap_dim(dim0, self.ndim), wrap_dim(dim1, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4657,15 +6556,51 @@ class TensorMethods(TensorBase):
         return _dispatch(_triangular_solve, (self, A, upper, transpose, unitriangular))
 
     def tril(self, diagonal: int = 0) -> Any:
+        """Lower triangle of matrices: what lies above a diagonal is 0.
+
+        Args:
+            input: a tensor of shape (..., rows, columns).
+            diagonal: the last diagonal that is kept: 0 is the main one, positive ones lie above
+                it.
+
+        Returns: a new tensor of the shape and dtype of `input`.
+
+        Raises:
+            RuntimeError: `input` has fewer than two dims.
+
+        Example:
+            >>> gw.tril(gw.tensor([[1, 2], [3, 4]]))
+            tensor([[1, 0],
+                    [3, 4]])
+        """
         return _dispatch(_tril, (self, diagonal))
 
     def tril_(self, diagonal: int = 0) -> Any:
+        """In place: writes what `tril` gives into the tensor, and returns it."""
         return _dispatch(_tril_, (self, diagonal))
 
     def triu(self, diagonal: int = 0) -> Any:
+        """Upper triangle of matrices: what lies below a diagonal is 0.
+
+        Args:
+            input: a tensor of shape (..., rows, columns).
+            diagonal: the first diagonal that is kept: 0 is the main one, positive ones lie above
+                it.
+
+        Returns: a new tensor of the shape and dtype of `input`.
+
+        Raises:
+            RuntimeError: `input` has fewer than two dims.
+
+        Example:
+            >>> gw.triu(gw.tensor([[1, 2], [3, 4]]), 1)
+            tensor([[0, 2],
+                    [0, 0]])
+        """
         return _dispatch(_triu, (self, diagonal))
 
     def triu_(self, diagonal: int = 0) -> Any:
+        """In place: writes what `triu` gives into the tensor, and returns it."""
         return _dispatch(_triu_, (self, diagonal))
 
     def trunc(self) -> Any:
@@ -4690,6 +6625,21 @@ class TensorMethods(TensorBase):
         return _dispatch(_trunc_, (self,))
 
     def unbind(self, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
+        """Views of the slices at each position of one dim.
+
+        Args:
+            input: a tensor of at least one dim.
+            dim: the dim, which the results lack.
+
+        Returns: a tuple of views of `input`, as many as the dim has positions.
+
+        Raises:
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.unbind(gw.tensor([[1, 2], [3, 4]]))
+            (tensor([1, 2]), tensor([3, 4]))
+        """
         if surplus is not ...:
             refuse_surplus("unbind")
         if axis is not ...:
@@ -4701,6 +6651,23 @@ class TensorMethods(TensorBase):
         return _dispatch(_unbind, _bound)
 
     def unflatten(self, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: Any = ...) -> Any:
+        """View with one dim split into several.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the dim that is split.
+            sizes: the sizes of the new dims; one may be -1, which the others decide.
+
+        Returns: a view of `input`.
+
+        Raises:
+            RuntimeError: `sizes` is empty, or its product is not the size of the dim.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.unflatten(gw.ones(2, 6), 1, (2, -1)).shape
+            graphwright.Size([2, 2, 3])
+        """
         if axis is not ...:
             dim = same_as("unflatten", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4710,6 +6677,26 @@ class TensorMethods(TensorBase):
         return _dispatch(_unflatten, _bound)
 
     def unfold(self, dimension: int, size: int, step: int) -> Any:
+        """View of the windows of a given size along one dim, in a new last dim.
+
+        Args:
+            input: a tensor of any shape.
+            dimension: the dim that windows slide along; it then counts them.
+            size: the size of windows, at most that of the dim.
+            step: the distance of windows, above 0.
+
+        Returns: a view of `input` with one dim more, where windows may overlap.
+
+        Raises:
+            RuntimeError: `size` exceeds the dim or is negative, or `step` is not positive.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.arange(5).unfold(0, 3, 1)
+            tensor([[0, 1, 2],
+                    [1, 2, 3],
+                    [2, 3, 4]])
+        """
         try:
             _bound = (self, wrap_dim(dimension, self.ndim), size, step)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4755,6 +6742,31 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """The distinct elements in ascending order, or the distinct slices along one dim.
+
+        Each NaN is distinct from all others.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            sorted: sort them, which is done in any case.
+            return_inverse: also return where each element, or slice, went.
+            return_counts: also return how often each one occurs.
+            dim: the dim whose slices are compared, in lexicographic order; elements if None.
+
+        Returns: a vector, or a tensor of another size along `dim`; with the flags a tuple of it
+            and
+            int64 tensors: positions of the shape of `input` (a vector for `dim`), a vector of
+            counts. Its shape depends on values.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            RuntimeError: another dim than `dim` is empty.
+            NotImplementedError: `input` is complex.
+
+        Example:
+            >>> gw.unique(gw.tensor([3, 1, 3]), return_counts=True)
+            (tensor([1, 3]), tensor([1, 2]))
+        """
         if surplus is not ...:
             refuse_surplus("unique")
         if axis is not ...:
@@ -4779,6 +6791,28 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """The elements, or the slices along one dim, without those equal to their predecessor.
+
+        Args:
+            input: a real or bool tensor of any shape.
+            return_inverse: also return where each element, or slice, went.
+            return_counts: also return the length of each run of equal ones.
+            dim: the dim whose slices are compared; elements in row-major order if None.
+
+        Returns: a vector, or a tensor of another size along `dim`; with the flags a tuple of it
+            and
+            int64 tensors: positions of the shape of `input` (a vector for `dim`), a vector of
+                counts.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            RuntimeError: another dim than `dim` is empty.
+            NotImplementedError: `input` is complex.
+
+        Example:
+            >>> gw.unique_consecutive(gw.tensor([3, 3, 1, 3]))
+            tensor([3, 1, 3])
+        """
         if surplus is not ...:
             refuse_surplus("unique_consecutive")
         if axis is not ...:
@@ -4805,6 +6839,24 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """As `split` with one size: views of parts of `split_size` positions of one dim.
+
+        Args:
+            input: a tensor of at least one dim.
+            split_size: the size of each part, of which the last may be less.
+            dim: the dim that is split.
+
+        Returns: a tuple of views of `input`.
+
+        Raises:
+            RuntimeError: `input` has no dims, or the size is negative, or 0 for a dim with
+                elements.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.unsafe_split(gw.arange(5), 3)
+            (tensor([0, 1, 2]), tensor([3, 4]))
+        """
         if surplus is not ...:
             refuse_surplus("unsafe_split")
         if axis is not ...:
@@ -4816,6 +6868,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_unsafe_split, _bound)
 
     def unsqueeze(self, dim: Any = REQUIRED, axis: Any = ...) -> Any:
+        """View with a new dim of size 1.
+
+        Args:
+            input: a tensor of any shape.
+            dim: the place of the new dim in the result, from `-input.ndim - 1` to `input.ndim`.
+
+        Returns: a view of `input`.
+
+        Raises:
+            IndexError: the place is out of range.
+
+        Example:
+            >>> gw.unsqueeze(gw.tensor([1, 2]), 1)
+            tensor([[1],
+                    [2]])
+        """
         if axis is not ...:
             dim = same_as("unsqueeze", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -4835,6 +6903,27 @@ class TensorMethods(TensorBase):
         *,
         correction: Number | None = None,
     ) -> Any:
+        """Variance of all elements or along some dims: `sum |x - mean|^2 / (n - correction)`.
+
+        Args:
+            input: a floating point or complex tensor of any shape.
+            dim: the dim or dims; all if None. A bool here is `unbiased`.
+            unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+            keepdim: keep each of these dims with size 1.
+            correction: what is subtracted from the number n of elements; 1 if None.
+
+        Returns: a real tensor of the shape of `input` without `dim`. With a warning, NaN or inf
+            where `n - correction` is not positive.
+
+        Raises:
+            RuntimeError: `input` has integers or bools.
+            TypeError: both `unbiased` and `correction` are given.
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.var(gw.tensor([[1.0, 3.0], [2.0, 2.0]]), 1)
+            tensor([2., 0.])
+        """
         if surplus is not ...:
             refuse_surplus("var")
         if axis is not ...:
@@ -4851,9 +6940,44 @@ class TensorMethods(TensorBase):
         return _dispatch(_vdot, (self, other))
 
     def view(self, *size_: Any, size: Any = None) -> Any:
+        """View of a tensor with another shape, over the same elements in row-major order.
+
+        As a method it also takes a dtype, whose elements the same bytes are read as.
+
+        Args:
+            input: a tensor of any shape.
+            size: the new sizes; one may be -1, which the others decide.
+
+        Returns: a view of `input` that shares its memory.
+
+        Raises:
+            RuntimeError: the sizes do not have as many elements, or the strides of `input` allow
+                no such view: `reshape` copies then.
+
+        Example:
+            >>> gw.arange(6).view(2, 3)
+            tensor([[0, 1, 2],
+                    [3, 4, 5]])
+        """
         return _dispatch(_view, (self, as_size(varargs(size_, size))))
 
     def view_as(self, other: Tensor) -> Any:
+        """View of a tensor with the shape of another one: `input.view(other.shape)`.
+
+        Args:
+            input: a tensor.
+            other: the tensor whose shape is taken.
+
+        Returns: a view of `input`.
+
+        Raises:
+            RuntimeError: as `view`.
+
+        Example:
+            >>> gw.arange(4).view_as(gw.ones(2, 2))
+            tensor([[0, 1],
+                    [2, 3]])
+        """
         return _dispatch(_view_as, (self, other))
 
     def vsplit(
@@ -4863,6 +6987,25 @@ class TensorMethods(TensorBase):
         sections: int | Sequence[int] | None = None,
         indices: int | Sequence[int] | None = None,
     ) -> Any:
+        """Views of parts of the first dim: as `tensor_split`, of equal sections.
+
+        Args:
+            input: a tensor of at least two dims.
+            indices_or_sections: an int, the number of sections; or the positions where new parts
+                begin.
+            sections, indices: the same by name; exactly one of the three is given.
+
+        Returns: a tuple of views of `input`.
+
+        Raises:
+            RuntimeError: `input` has fewer dims, or the number of sections does not divide the
+                dim.
+            TypeError: none or several of the three are given.
+
+        Example:
+            >>> gw.vsplit(gw.tensor([[1, 2], [3, 4]]), 2)
+            (tensor([[1, 2]]), tensor([[3, 4]]))
+        """
         if indices_or_sections_:
             indices_or_sections = spread("vsplit", indices_or_sections_, indices_or_sections, None)
         return _dispatch(_vsplit, (self, indices_or_sections, sections, indices))
@@ -4963,6 +7106,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_sub_, (self, other, alpha))
 
     def swapaxes(self, axis0: int, axis1: int) -> Any:
+        """View with two dims swapped.
+
+        Args:
+            input: a tensor of any shape.
+            dim0, dim1: the two dims.
+
+        Returns: a view of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+
+        Example:
+            >>> gw.transpose(gw.tensor([[1, 2], [3, 4]]), 0, 1)
+            tensor([[1, 3],
+                    [2, 4]])
+        """
         try:
             _bound = (self, wrap_dim(axis0, self.ndim), wrap_dim(axis1, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:

@@ -528,7 +528,8 @@ _SEVERAL = {
 
 def _trim_imports(source: str) -> str:
     """Drop imported names that the body does not use."""
-    head, _, body = source.partition("\n_")
+    head, _, whole = source.partition("\n_")
+    body = re.sub(r'""".*?"""', "", whole, flags=re.DOTALL)
     lines = []
     for line in head.splitlines():
         name = line.split()[-1].rstrip(",") if line.strip() else ""
@@ -546,7 +547,7 @@ def _trim_imports(source: str) -> str:
         if "import TABLE" in line and "TABLE" not in body:
             continue
         lines.append(line)
-    return "\n".join(lines) + "\n_" + body
+    return "\n".join(lines) + "\n_" + whole
 
 
 def main(argv: list[str]) -> int:

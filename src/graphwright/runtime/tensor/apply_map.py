@@ -34,22 +34,58 @@ class Elementwise:
     __slots__ = ()
 
     def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
-        """Replace every element by what `callable` gives for it as a Python number.
+        """Replace every element by a function's value, in place and one by one.
 
-        Raises RuntimeError where gradients are required.
+        Args:
+            callable: `callable(number)` returns a number.
+
+        Returns: the tensor.
+
+        Raises:
+            TypeError: it cannot be called.
+            RuntimeError: the tensor requires a gradient.
+
+        Example:
+            >>> gw.tensor([1, 2]).apply_(lambda number: number + 1)
+            tensor([2, 3])
         """
         return _replace("apply_", self, callable, ())
 
     def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
-        """Replace every element a by `callable(a, b)` with b of `tensor`, broadcast.
+        """Replace every element by a function's value for it and one of `tensor`, in place.
 
-        Raises TypeError for a tensor of another dtype, RuntimeError where gradients are required.
+        Args:
+            tensor: a tensor of the same dtype, which is broadcast to this one's shape.
+            callable: `callable(number, other)` returns a number.
+
+        Returns: the tensor.
+
+        Raises:
+            TypeError: `tensor` has another dtype, or `callable` cannot be called.
+            RuntimeError: a gradient is required of one of both.
+
+        Example:
+            >>> gw.tensor([1, 2]).map_(gw.tensor([3, 4]), lambda a, b: a * b)
+            tensor([3, 8])
         """
         return _replace("map_", self, callable, (tensor,))
 
     def map2_(self: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
-        """Replace every element a by `callable(a, b, c)` with b and c of `x` and `y`, broadcast.
+        """Replace every element by a function's value for it, one of `x` and one of `y`, in place.
 
-        Raises TypeError for tensors of another dtype, RuntimeError where gradients are required.
+        Args:
+            x: a tensor of the same dtype, which is broadcast to this one's shape.
+            y: another one.
+            callable: `callable(number, of_x, of_y)` returns a number.
+
+        Returns: the tensor.
+
+        Raises:
+            TypeError: `x` or `y` has another dtype, or `callable` cannot be called.
+            RuntimeError: a gradient is required of one of the three.
+
+        Example:
+            >>> gw.tensor([1, 2]).map2_(gw.tensor(3), gw.tensor(4), lambda a, b, c: a * b + c)
+            tensor([ 7, 10])
         """
         return _replace("map2_", self, callable, (x, y))

@@ -215,11 +215,34 @@ class Operators:
         return self
 
     def where(self, condition: Any, other: Any) -> Tensor:
-        """`self` where `condition` is true, `other` elsewhere."""
+        """This tensor's elements where `condition` is true, those of `other` elsewhere.
+
+        Args:
+            condition: a bool tensor; all three are broadcast.
+            other: a tensor or number; dtypes are promoted to a common one.
+
+        Raises:
+            RuntimeError: the shapes do not broadcast.
+
+        Example:
+            >>> gw.tensor([1, 2, 3]).where(gw.tensor([True, False, True]), 0)
+            tensor([1, 0, 3])
+        """
         return dispatch(_where, (condition, self, other))
 
     def polygamma(self, n: int) -> Tensor:
-        """The n-th derivative of the digamma function at `self`."""
+        """The n-th derivative of the digamma function, elementwise.
+
+        Args:
+            n: the order, at least 0.
+
+        Raises:
+            RuntimeError: `n` is negative.
+
+        Example:
+            >>> gw.tensor(1.0).polygamma(1)
+            tensor(1.6449)
+        """
         return dispatch(_polygamma, (n, self))
 
     def polygamma_(self: Any, n: int) -> Tensor:

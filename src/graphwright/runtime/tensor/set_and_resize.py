@@ -55,9 +55,23 @@ class Memory:
     __slots__ = ()
 
     def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
-        """Write `src`, broadcast and cast, into this tensor; it may be a number, too.
+        """Write other elements into this tensor.
 
-        `non_blocking` changes nothing.
+        Args:
+            src: a tensor that broadcasts to this one's shape, or a number; converted to its
+                dtype.
+            non_blocking: without effect.
+
+        Returns: the tensor.
+
+        Raises:
+            RuntimeError: `src` does not broadcast.
+            TypeError: `src` is neither a tensor nor a number.
+
+        Example:
+            >>> gw.zeros(2, 2).copy_(gw.tensor([1, 2]))
+            tensor([[1., 2.],
+                    [1., 2.]])
         """
         if non_blocking.__class__ is not bool:
             require_kind("copy_", "non_blocking", non_blocking, bool)
@@ -67,12 +81,24 @@ class Memory:
         return ops.copy_(self, src)
 
     def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Tensor:
-        """Take a shape of any number of elements, row-major; elements keep their place in memory.
+        """Give the tensor any shape, in place; elements keep their position in memory.
 
-        `memory_format` may be another than row-major. Where the memory does not suffice, the
-        tensor gets new memory, whose new elements are uninitialised; tensors that shared the old
-        memory keep that. Raises RuntimeError where
-        gradients are required or a size is negative.
+        Where the memory does not suffice, the tensor gets new memory, whose new elements are
+        uninitialised; tensors that shared the old memory keep that.
+
+        Args:
+            sizes: the shape: a sequence, or one argument per size.
+            memory_format: the order of dims in memory; row-major if None.
+
+        Returns: the tensor.
+
+        Raises:
+            RuntimeError: a gradient is required, or a size is negative.
+
+        Example:
+            >>> gw.arange(4).resize_(2, 1)
+            tensor([[0],
+                    [1]])
         """
         _refuse_fake("resize_", self)
         _check_memory("resize_", self)
@@ -91,7 +117,14 @@ class Memory:
         return self
 
     def resize(self: Any, *sizes: Any) -> Tensor:
-        """`reshape` under a deprecated name, with PyTorch's warning; no size is -1."""
+        """The tensor in another shape. Deprecated, with a UserWarning: use `reshape`.
+
+        Args:
+            sizes: the shape: a sequence, or one argument per size, none of them -1.
+
+        Raises:
+            RuntimeError: a size is negative, or the number of elements differs.
+        """
         warnings.warn("non-inplace resize is deprecated", stacklevel=2)
         shape = as_size(varargs(sizes))
         if any(size < 0 for size in as_ints("resize(): argument 'sizes'", shape)):
@@ -102,12 +135,25 @@ class Memory:
         return ops.reshape(self, shape)
 
     def resize_as(self: Any, tensor: Tensor) -> Tensor:
-        """`resize` to the shape of `tensor`."""
+        """The tensor in the shape of another. Deprecated, with a UserWarning: use `reshape_as`.
+
+        Raises:
+            RuntimeError: the numbers of elements differ.
+        """
         warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
         return ops.reshape(self, tensor.shape)
 
     def resize_as_(self: Any, the_template: Tensor) -> Tensor:
-        """`resize_` to the shape of `the_template`."""
+        """Give the tensor the shape of another one, in place; as `resize_`.
+
+        Raises:
+            TypeError: `the_template` is no tensor.
+
+        Example:
+            >>> gw.arange(4).resize_as_(gw.ones(2, 2))
+            tensor([[0, 1],
+                    [2, 3]])
+        """
         require_tensor("resize_as_", "the_template", the_template)
         return self.resize_(the_template.shape)
 
@@ -118,11 +164,24 @@ class Memory:
         size: Any = (),
         stride: Any = (),
     ) -> Tensor:
-        """Share the memory of tensor `source`: its layout, or `size`, `stride` from an offset.
+        """Have the tensor share the memory of another one, or of a storage, in place.
 
-        A storage as `source` is read as this tensor's dtype, all of it unless a size is given.
-        Without a source the tensor becomes empty. Raises RuntimeError where gradients are
-        required, the dtypes differ, or the layout reaches out of the memory.
+        Args:
+            source: a tensor of the same dtype, or a storage, which is read as that; the tensor
+                becomes empty if None.
+            storage_offset: the position of the first element.
+            size: the shape; that of `source` if empty and no offset is given.
+            stride: the strides in elements; row-major if empty.
+
+        Returns: the tensor.
+
+        Raises:
+            RuntimeError: a gradient is required, the dtypes differ, or the shape reaches out of
+                the memory.
+
+        Example:
+            >>> gw.zeros(1).set_(gw.ones(3))
+            tensor([1., 1., 1.])
         """
         _refuse_fake("set_", self)
         _check_memory("set_", self)
@@ -157,12 +216,22 @@ class Memory:
         return self
 
     def untyped_storage(self: Any) -> UntypedStorage:
-        """The memory that this tensor and its views share."""
+        """The memory that this tensor and its views share, counted in bytes.
+
+        Example:
+            >>> gw.ones(4).untyped_storage().nbytes()
+            16
+        """
         made: UntypedStorage = UntypedStorage._of(self, dtypes.uint8)
         return made
 
     def storage(self: Any) -> TypedStorage:
-        """The same, counted in elements of this tensor's dtype."""
+        """The memory that this tensor and its views share, counted in elements of its dtype.
+
+        Example:
+            >>> gw.arange(4).storage().size()
+            4
+        """
         made: TypedStorage = TypedStorage._of(self, self.dtype)
         return made
 
@@ -171,7 +240,13 @@ class Memory:
         return storage_type(self.dtype)
 
     def is_set_to(self: Any, tensor: Tensor) -> bool:
-        """Whether `tensor` has the same memory, offset, shape and strides."""
+        """Whether another tensor has the same memory, offset, shape and strides.
+
+        Example:
+            >>> x = gw.ones(2)
+            >>> x.is_set_to(x.detach()), x.is_set_to(gw.ones(2))
+            (True, False)
+        """
         require_tensor("is_set_to", "tensor", tensor)
         return bool(
             _same_memory(self._storage, tensor._storage)

@@ -149,13 +149,26 @@ class Tensor(
         return made
 
     def new(self, *args: Any) -> Tensor:
-        """As `Tensor(...)`, of this tensor's dtype."""
+        """A new tensor of this one's dtype: of given sizes, or of given values; as `Tensor(...)`.
+
+        Example:
+            >>> gw.ones(2, dtype=gw.int64).new([3, 4])
+            tensor([3, 4])
+        """
         return CONSTRUCT.tensor(self.dtype, args)
 
     def as_subclass(self, cls: Any) -> Any:
-        """The same memory and history as an object of a subclass, of which results are too.
+        """The tensor as an object of a subclass, with the same memory and history.
 
-        Raises TypeError for other classes.
+        What ops make of it is of that subclass too.
+
+        Raises:
+            TypeError: `cls` is no subclass of Tensor.
+
+        Example:
+            >>> class Named(gw.Tensor): pass
+            >>> type(gw.ones(2).as_subclass(Named) + 1).__name__
+            'Named'
         """
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise TypeError(f"as_subclass(): expected a subclass of Tensor, not {cls!r}")
@@ -183,12 +196,30 @@ class Tensor(
     # -- metadata
 
     def is_floating_point(self) -> bool:
+        """Whether the dtype is one of floating point numbers; complex ones are not.
+
+        Example:
+            >>> gw.ones(2).is_floating_point()
+            True
+        """
         return self.dtype.is_floating_point
 
     def is_complex(self) -> bool:
+        """Whether the dtype is one of complex numbers.
+
+        Example:
+            >>> gw.tensor([1 + 2j]).is_complex()
+            True
+        """
         return self.dtype.is_complex
 
     def is_signed(self) -> bool:
+        """Whether the dtype has negative values.
+
+        Example:
+            >>> gw.tensor([1], dtype=gw.uint8).is_signed()
+            False
+        """
         return self.dtype.is_signed
 
     def is_conj(self) -> bool:
@@ -201,7 +232,12 @@ class Tensor(
 
     @property
     def real(self) -> Tensor:
-        """The real part, a view of a complex tensor; a real tensor itself."""
+        """The real part: a view of a complex tensor; a real tensor itself.
+
+        Example:
+            >>> gw.tensor([1 + 2j]).real
+            tensor([1.])
+        """
         return ops.real(self)
 
     @real.setter
@@ -210,7 +246,15 @@ class Tensor(
 
     @property
     def imag(self) -> Tensor:
-        """The imaginary part, a view. Raises RuntimeError for real tensors."""
+        """The imaginary part, as a view.
+
+        Raises:
+            RuntimeError: the tensor is not complex.
+
+        Example:
+            >>> gw.tensor([1 + 2j]).imag
+            tensor([2.])
+        """
         return ops.imag(self)
 
     @imag.setter
@@ -231,17 +275,33 @@ class Tensor(
         return float(value) if self.dtype.is_floating_point else value
 
     def tolist(self) -> Any:
-        """Nested lists of Python numbers. NotImplementedError for the meta device."""
+        """The elements as Python numbers, in nested lists; of a tensor without dims, its number.
+
+        Raises:
+            NotImplementedError: the tensor is on the meta device and has no data.
+
+        Example:
+            >>> gw.tensor([[1, 2], [3, 4]]).tolist()
+            [[1, 2], [3, 4]]
+        """
         if self.device.type == "meta":
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         nd = self._nd
         return (nd if nd.dtype.isbuiltin == 1 else nd.astype(np.float32)).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """An array over the same memory.
+        """A NumPy array over the same memory.
 
-        Raises RuntimeError where grad is required and recorded, unless `force`, TypeError for the
-        meta device.
+        Args:
+            force: allow a tensor that requires a gradient.
+
+        Raises:
+            RuntimeError: the tensor requires a gradient, and gradients are recorded.
+            TypeError: the tensor is on the meta device and has no data.
+
+        Example:
+            >>> gw.tensor([1, 2]).numpy()
+            array([1, 2])
         """
         if self.device.type == "meta":
             raise TypeError(
@@ -371,7 +431,12 @@ class Tensor(
     # -- autograd
 
     def detach(self) -> Tensor:
-        """The same memory and version counter, without history."""
+        """A view through which no gradient flows: it does not require one.
+
+        Example:
+            >>> gw.ones(2, requires_grad=True).detach().requires_grad
+            False
+        """
         return ops.detach(self)
 
     def _alias(self) -> Tensor:
@@ -385,27 +450,98 @@ class Tensor(
         create_graph: bool = False,
         inputs: Any = None,
     ) -> None:
-        """Accumulate into the leaves' `.grad` the gradient of this tensor."""
+        """Add the gradient of this tensor to `.grad` of each leaf that it was computed from.
+
+        Args:
+            gradient: the gradient of what is differentiated by this tensor, of its shape; 1 if
+                None, for a tensor of one element.
+            retain_graph: keep what was saved for backward, for another call; as `create_graph`
+                if None.
+            create_graph: record the gradients' own computation, for higher derivatives.
+            inputs: the tensor or tensors whose `.grad` is added to; all leaves if None.
+
+        Raises:
+            RuntimeError: the tensor does not require a gradient, has more than one element and
+                no `gradient` is given, or its graph has been freed by a call before.
+
+        Example:
+            >>> x = gw.tensor([1.0, 2.0], requires_grad=True)
+            >>> (x * x).sum().backward()
+            >>> x.grad
+            tensor([2., 4.])
+        """
         BACKWARD.run(self, gradient, retain_graph, create_graph, inputs)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return self. A tensor with a history, which requires gradients
-        already, stays as it is; RuntimeError for integer dtypes, and where that is to be unset.
+        """Set whether a gradient is computed for this tensor, in place; returns the tensor.
+
+        Args:
+            requires_grad: whether one is.
+
+        Raises:
+            RuntimeError: the dtype is neither floating point nor complex, or the tensor is no
+                leaf and `requires_grad` is False.
+
+        Example:
+            >>> gw.ones(2).requires_grad_()
+            tensor([1., 1.], requires_grad=True)
         """
         if requires_grad is not True or self.grad_fn is None:
             self.requires_grad = requires_grad
         return self
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
-        """Call `hook(grad)` when this tensor's gradient is computed; it may replace it."""
+        """Call a function with the gradient of this tensor whenever that is computed.
+
+        Args:
+            hook: `hook(grad)` returns another gradient to go on with, or None.
+
+        Returns: a handle, whose `remove()` ends that.
+
+        Raises:
+            RuntimeError: the tensor does not require a gradient.
+
+        Example:
+            >>> x = gw.ones(2, requires_grad=True)
+            >>> handle = x.register_hook(lambda grad: 10 * grad)
+            >>> x.sum().backward()
+            >>> x.grad
+            tensor([10., 10.])
+        """
         return BACKWARD.register_hook(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Any:
-        """Call `hook(self)` after a gradient was accumulated into `.grad`."""
+        """Call a function after each time that a gradient was added to `.grad` of this leaf.
+
+        Args:
+            hook: `hook(tensor)` is given this tensor; what it returns is ignored.
+
+        Returns: a handle, whose `remove()` ends that.
+
+        Raises:
+            RuntimeError: the tensor does not require a gradient, or is no leaf.
+
+        Example:
+            >>> x = gw.ones(2, requires_grad=True)
+            >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+            >>> x.sum().backward()
+            tensor([1., 1.])
+        """
         return BACKWARD.register_accumulate_hook(self, hook)
 
     def retain_grad(self) -> None:
-        """Keep `.grad` for this tensor although it is no leaf."""
+        """Have `.grad` set by backward although this tensor is no leaf.
+
+        Raises:
+            RuntimeError: the tensor does not require a gradient.
+
+        Example:
+            >>> y = gw.ones(2, requires_grad=True) * 2
+            >>> y.retain_grad()
+            >>> y.sum().backward()
+            >>> y.grad
+            tensor([1., 1.])
+        """
         BACKWARD.retain_grad(self)
 
 

@@ -175,9 +175,18 @@ class Facts:
     def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
         """The dims from the outermost in memory to the innermost.
 
-        With `ambiguity_check`, RuntimeError where sizes of 1 or equal strides allow other orders;
-        a list of memory formats allows them if the tensor is in exactly one of these. TypeError
-        for what is neither bool nor such a list.
+        Args:
+            ambiguity_check: True to refuse other possible orders, which sizes of 1 and equal
+                strides allow; a list of memory formats to refuse them unless the tensor is in
+                exactly one of these.
+
+        Raises:
+            RuntimeError: the order is ambiguous, and that is checked.
+            TypeError: `ambiguity_check` is neither a bool nor such a list.
+
+        Example:
+            >>> gw.ones(2, 3).t().dim_order()
+            (1, 0)
         """
         strides = self.stride()
         if ambiguity_check is not False:
@@ -189,9 +198,25 @@ class Facts:
         raise TypeError("Tensor does not support deleting items")
 
     def is_nonzero(self: Any) -> bool:
-        """Whether the one element is not zero. Raises RuntimeError unless there is just one."""
+        """Whether the one element is not zero.
+
+        Raises:
+            RuntimeError: the tensor does not have one element.
+
+        Example:
+            >>> gw.tensor([0.5]).is_nonzero()
+            True
+        """
         return is_nonzero(self)
 
     def is_same_size(self: Any, other: Tensor) -> bool:
-        """Whether `other` has the same shape."""
+        """Whether another tensor has the same shape.
+
+        Raises:
+            TypeError: `other` is no tensor.
+
+        Example:
+            >>> gw.ones(2).is_same_size(gw.ones(3))
+            False
+        """
         return is_same_size(self, other)

@@ -135,10 +135,25 @@ class Conversions:
         self: Any, *args: Any, copy: bool = False, memory_format: Any = None,
         non_blocking: Any = False, **kwargs: Any,
     ) -> Tensor:
-        """By dtype, device, both, or like another tensor; self where nothing changes.
+        """The tensor converted to a dtype or device; the tensor itself where nothing changes.
 
-        `memory_format` orders the dims in memory; `non_blocking` changes nothing. To "meta" only
-        the type is kept.
+        Args:
+            args: a dtype, a device, a device and a dtype, or a tensor with both; or by the names
+                `dtype`, `device` and `other`.
+            copy: return a copy also where nothing changes.
+            memory_format: the order of dims in memory, such as `channels_last`; as it is if None.
+            non_blocking: without effect.
+
+        Returns: a tensor of the same shape. On the device "meta" it has no data.
+
+        Raises:
+            RuntimeError: there is no such device.
+            NotImplementedError: a tensor on "meta" is to be moved elsewhere.
+            TypeError: an argument is something else.
+
+        Example:
+            >>> gw.tensor([1, 2]).to(gw.float32)
+            tensor([1., 2.])
         """
         if len(args) == 1 and not (kwargs or copy or memory_format):
             if args[0].__class__ is DType:
@@ -155,7 +170,22 @@ class Conversions:
         return result if memory_format is None else in_format("to", result, memory_format)
 
     def type(self: Any, dtype: DType | str | None = None, non_blocking: Any = False) -> Any:
-        """Cast to a dtype, or to one named as `graphwright.FloatTensor`; without, that name."""
+        """The tensor converted to a dtype; without one, the name of its type.
+
+        Args:
+            dtype: a dtype, a tensor class, or a name such as "graphwright.FloatTensor".
+            non_blocking: without effect.
+
+        Raises:
+            ValueError: there is no type of that name.
+            TypeError: `dtype` is a number or a tensor.
+
+        Example:
+            >>> gw.tensor([1.0, 2.0]).type(gw.int64)
+            tensor([1, 2])
+            >>> gw.tensor([1.0, 2.0]).type()
+            'graphwright.FloatTensor'
+        """
         require_kind("type", "non_blocking", non_blocking, bool)
         if isinstance(dtype, TensorBase | int | float | complex):
             raise TypeError(f"type(): argument 'dtype' must be a dtype, not {describe(dtype)}")
@@ -166,50 +196,174 @@ class Conversions:
         return self.to(getattr(dtype, "dtype", dtype))
 
     def type_as(self: Any, other: Tensor) -> Tensor:
+        """The tensor converted to the dtype of `other`; the tensor itself where it has that.
+
+        Raises:
+            TypeError: `other` is no tensor.
+
+        Example:
+            >>> gw.tensor([1.0, 2.0]).type_as(gw.tensor(3))
+            tensor([1, 2])
+        """
         require_tensor("type_as", "other", other)
         return self.to(other.dtype)
 
     def float(self: Any) -> Tensor:
+        """The tensor converted to float32; the tensor itself where it has that dtype.
+
+        Complex numbers lose their imaginary part, with a UserWarning.
+
+        Example:
+            >>> gw.tensor([1, 2]).float()
+            tensor([1., 2.])
+        """
         return _cast(self, dtypes.float32)
 
     def double(self: Any) -> Tensor:
+        """The tensor converted to float64; the tensor itself where it has that dtype.
+
+        Complex numbers lose their imaginary part, with a UserWarning.
+
+        Example:
+            >>> gw.tensor([1, 2]).double()
+            tensor([1., 2.], dtype=graphwright.float64)
+        """
         return _cast(self, dtypes.float64)
 
     def half(self: Any) -> Tensor:
+        """The tensor converted to float16; the tensor itself where it has that dtype.
+
+        Numbers of 65520 and more become infinite.
+
+        Example:
+            >>> gw.tensor([0.5, 1e5]).half()
+            tensor([0.5000,    inf], dtype=graphwright.float16)
+        """
         return _cast(self, dtypes.float16)
 
     def bfloat16(self: Any) -> Tensor:
+        """The tensor converted to bfloat16; the tensor itself where it has that dtype.
+
+        It has the range of float32 and 8 bits of precision.
+
+        Example:
+            >>> gw.tensor([1.0, 1.001]).bfloat16()
+            tensor([1., 1.], dtype=graphwright.bfloat16)
+        """
         return _cast(self, dtypes.bfloat16)
 
     def long(self: Any) -> Tensor:
+        """The tensor converted to int64; the tensor itself where it has that dtype.
+
+        Fractions are cut off.
+
+        Example:
+            >>> gw.tensor([1.7, -1.7]).long()
+            tensor([ 1, -1])
+        """
         return _cast(self, dtypes.int64)
 
     def int(self: Any) -> Tensor:
+        """The tensor converted to int32; the tensor itself where it has that dtype.
+
+        Fractions are cut off; integers beyond the range wrap around.
+
+        Example:
+            >>> gw.tensor([1.7, -1.7]).int()
+            tensor([ 1, -1], dtype=graphwright.int32)
+        """
         return _cast(self, dtypes.int32)
 
     def bool(self: Any) -> Tensor:
+        """The tensor converted to bool; the tensor itself where it has that dtype.
+
+        What is not zero is True, also NaN.
+
+        Example:
+            >>> gw.tensor([0.0, 0.5]).bool()
+            tensor([False,  True])
+        """
         return _cast(self, dtypes.bool)
 
     def byte(self: Any) -> Tensor:
+        """The tensor converted to uint8; the tensor itself where it has that dtype.
+
+        Fractions are cut off; integers beyond the range wrap around.
+
+        Example:
+            >>> gw.tensor([1, 300]).byte()
+            tensor([ 1, 44], dtype=graphwright.uint8)
+        """
         return _cast(self, dtypes.uint8)
 
     def char(self: Any) -> Tensor:
+        """The tensor converted to int8; the tensor itself where it has that dtype.
+
+        Fractions are cut off; integers beyond the range wrap around.
+
+        Example:
+            >>> gw.tensor([1, 300]).char()
+            tensor([ 1, 44], dtype=graphwright.int8)
+        """
         return _cast(self, dtypes.int8)
 
     def short(self: Any) -> Tensor:
+        """The tensor converted to int16; the tensor itself where it has that dtype.
+
+        Fractions are cut off; integers beyond the range wrap around.
+
+        Example:
+            >>> gw.tensor([1, 70000]).short()
+            tensor([   1, 4464], dtype=graphwright.int16)
+        """
         return _cast(self, dtypes.int16)
 
     def cfloat(self: Any) -> Tensor:
+        """The tensor converted to complex64; the tensor itself where it has that dtype.
+
+        Example:
+            >>> gw.tensor([1.0]).cfloat()
+            tensor([1.+0.j])
+        """
         return _cast(self, dtypes.complex64)
 
     def cdouble(self: Any) -> Tensor:
+        """The tensor converted to complex128; the tensor itself where it has that dtype.
+
+        Example:
+            >>> gw.tensor([1.0]).cdouble()
+            tensor([1.+0.j], dtype=graphwright.complex128)
+        """
         return _cast(self, dtypes.complex128)
 
     def cpu(self: Any, memory_format: Any = None) -> Tensor:
+        """The tensor in main memory: itself, as it lies there.
+
+        Args:
+            memory_format: the order of dims in memory, as of `to`; as it is if None.
+
+        Raises:
+            NotImplementedError: the tensor is on the meta device and has no data.
+
+        Example:
+            >>> gw.tensor([1, 2]).cpu().device
+            device(type='cpu')
+        """
         return self.to(_CPU) if memory_format is None else self.to(memory_format=memory_format)
 
     def contiguous(self: Any, *, memory_format: Any = contiguous_format) -> Tensor:
-        """Self if row-major (or in another format) without gaps, else a copy that is."""
+        """The tensor itself if it is row-major without gaps, else a copy that is.
+
+        Args:
+            memory_format: another order of dims in memory, such as `channels_last`.
+
+        Raises:
+            RuntimeError: the number of dims does not suit the format.
+
+        Example:
+            >>> gw.ones(2, 3).t().contiguous().stride()
+            (2, 1)
+        """
         if memory_format is not contiguous_format:
             return in_format("contiguous", self, memory_format)
         return self if self.is_contiguous() else ops.contiguous(self)
@@ -219,14 +373,37 @@ class Conversions:
         return is_in_format("is_contiguous", self, memory_format)
 
     def new_tensor(self: Any, data: Any, **options: Any) -> Tensor:
-        """A tensor of `data` with this one's dtype, unless `dtype` says otherwise."""
+        """A new tensor of `data`, with this tensor's dtype unless another is given.
+
+        Args:
+            data: numbers, sequences of them, or an array.
+            options: as of `graphwright.tensor`: `dtype`, `device`, `requires_grad`.
+
+        Example:
+            >>> gw.ones(2).new_tensor([1, 2])
+            tensor([1., 2.])
+        """
         dtype = options.pop("dtype", None)
         return MAKE.tensor(data, dtype=self.dtype if dtype is None else dtype, **options)
 
     def new_zeros(
         self: Any, *size: Any, dtype: Any = None, device: Any = None, **options: Any
     ) -> Tensor:
-        """As `zeros`, with this tensor's dtype and device unless others are given."""
+        """A new tensor filled with 0.
+
+        Args:
+            size: its shape: a sequence, or one argument per size.
+            dtype: its dtype; that of this tensor if None.
+            device: where it is made; the device of this tensor if None.
+            options: as of `zeros`, such as `requires_grad`.
+
+        Raises:
+            RuntimeError: a size is negative.
+
+        Example:
+            >>> gw.tensor([1, 2]).new_zeros(2)
+            tensor([0, 0])
+        """
         dtype = self.dtype if dtype is None else dtype
         device = self.device if device is None else device
         if options:
@@ -236,7 +413,21 @@ class Conversions:
     def new_ones(
         self: Any, *size: Any, dtype: Any = None, device: Any = None, **options: Any
     ) -> Tensor:
-        """As `ones`, with this tensor's dtype and device unless others are given."""
+        """A new tensor filled with 1.
+
+        Args:
+            size: its shape: a sequence, or one argument per size.
+            dtype: its dtype; that of this tensor if None.
+            device: where it is made; the device of this tensor if None.
+            options: as of `ones`, such as `requires_grad`.
+
+        Raises:
+            RuntimeError: a size is negative.
+
+        Example:
+            >>> gw.tensor([1, 2]).new_ones(2)
+            tensor([1, 1])
+        """
         dtype = self.dtype if dtype is None else dtype
         device = self.device if device is None else device
         if options:
@@ -246,7 +437,21 @@ class Conversions:
     def new_empty(
         self: Any, *size: Any, dtype: Any = None, device: Any = None, **options: Any
     ) -> Tensor:
-        """As `empty`, with this tensor's dtype and device unless others are given."""
+        """A new tensor whose elements are whatever is in its memory.
+
+        Args:
+            size: its shape: a sequence, or one argument per size.
+            dtype: its dtype; that of this tensor if None.
+            device: where it is made; the device of this tensor if None.
+            options: as of `empty`, such as `requires_grad`.
+
+        Raises:
+            RuntimeError: a size is negative.
+
+        Example:
+            >>> gw.tensor([1, 2]).new_empty(2, 3).shape
+            graphwright.Size([2, 3])
+        """
         dtype = self.dtype if dtype is None else dtype
         device = self.device if device is None else device
         if options:
@@ -254,9 +459,36 @@ class Conversions:
         return ops.empty(*size, dtype=dtype, device=device)
 
     def new_full(self: Any, size: Any, fill_value: Any, **options: Any) -> Tensor:
-        """As `full`, with this tensor's dtype and device unless others are given."""
+        """A new tensor filled with one number.
+
+        Args:
+            size: its shape.
+            fill_value: the number.
+            options: as of `full`; `dtype` and `device` are those of this tensor if not given.
+
+        Raises:
+            RuntimeError: a size is negative, or the dtype does not hold the number.
+
+        Example:
+            >>> gw.tensor([1, 2]).new_full((2,), 7)
+            tensor([7, 7])
+        """
         return ops.full(size, fill_value, **_defaults(self, options))
 
     def new_empty_strided(self: Any, size: Any, stride: Any, **options: Any) -> Tensor:
-        """As `empty_strided`, with this tensor's dtype and device unless others are given."""
+        """A new tensor with given strides, whose elements are whatever is in its memory.
+
+        Args:
+            size: its shape.
+            stride: its strides, counted in elements.
+            options: as of `empty_strided`; `dtype` and `device` are those of this tensor if not
+                given.
+
+        Raises:
+            RuntimeError: the lengths differ, or a size or stride is negative.
+
+        Example:
+            >>> gw.ones(2).new_empty_strided((2, 3), (1, 2)).stride()
+            (1, 2)
+        """
         return ops.empty_strided(size, stride, **_defaults(self, options))

@@ -68,7 +68,7 @@ def _in_place(name: str) -> Any:
 
     method.__name__ = own
     method.__qualname__ = f"Views.{own}"
-    method.__doc__ = f"`{name}`, which this tensor itself becomes; its memory stays."
+    method.__doc__ = f"`{name}` in place: the tensor becomes that view of itself, and is returned."
     return method
 
 
@@ -84,29 +84,75 @@ class Views:
 
     @property
     def T(self: Any) -> Tensor:
-        """All dims reversed."""
+        """View with the dims in reverse order.
+
+        Example:
+            >>> gw.ones(2, 3).T.shape
+            graphwright.Size([3, 2])
+        """
         return ops.numpy_T(self)
 
     @property
     def mT(self: Any) -> Tensor:
-        """The last two dims swapped. Raises RuntimeError for one dim."""
+        """View with the last two dims swapped.
+
+        Raises:
+            RuntimeError: the tensor has one dim.
+
+        Example:
+            >>> gw.ones(4, 2, 3).mT.shape
+            graphwright.Size([4, 3, 2])
+        """
         return ops.mT(self)
 
     @property
     def H(self: Any) -> Tensor:
-        """A matrix transposed and conjugated. Raises RuntimeError for other than 0 or 2 dims."""
+        """Conjugate transpose of a matrix: a view of a real one, else a new tensor.
+
+        Raises:
+            RuntimeError: the tensor does not have 0 or 2 dims.
+
+        Example:
+            >>> gw.tensor([[1 + 2j, 3 + 1j]]).H
+            tensor([[1.-2.j],
+                    [3.-1.j]])
+        """
         return ops.matrix_H(self)
 
     @property
     def mH(self: Any) -> Tensor:
-        """The last two dims swapped, conjugated. Raises RuntimeError for one dim."""
+        """Conjugate transpose of matrices, the last two dims: as `adjoint`.
+
+        Raises:
+            RuntimeError: the tensor has one dim.
+
+        Example:
+            >>> gw.tensor([[1 + 2j, 3 + 1j]]).mH
+            tensor([[1.-2.j],
+                    [3.-1.j]])
+        """
         return ops.mH(self)
 
     def view(self: Any, *sizes: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
-        """The same memory in another shape, or read as another dtype.
+        """View of the tensor with another shape, or of its bytes read as another dtype.
 
-        Raises RuntimeError where the shape needs a copy or the dtype does not fit, TypeError
-        unless there is just one of both.
+        Args:
+            sizes: the new sizes, a sequence or one argument each, of which one may be -1, which
+                the others decide; or a dtype.
+            size: the sizes by name.
+            dtype: the dtype by name; the last dim grows or shrinks with the size of elements.
+
+        Returns: a view that shares memory.
+
+        Raises:
+            RuntimeError: the sizes do not have as many elements, the strides allow no such view,
+                or the bytes do not suit the dtype.
+            TypeError: both sizes and a dtype are given, or neither.
+
+        Example:
+            >>> gw.arange(6).view(2, -1)
+            tensor([[0, 1, 2],
+                    [3, 4, 5]])
         """
         if dtype is None and len(sizes) == 1 and sizes[0].__class__ is DType:
             dtype, sizes = sizes[0], ()
@@ -127,7 +173,15 @@ class Views:
     as_strided_ = _in_place("as_strided")
 
     def detach_(self: Any) -> Tensor:
-        """Forget the history of this tensor. Raises RuntimeError for views."""
+        """Cut the tensor off its history, in place: it becomes a leaf without gradient.
+
+        Raises:
+            RuntimeError: the tensor is a view.
+
+        Example:
+            >>> (gw.ones(2, requires_grad=True) * 2).detach_().is_leaf
+            True
+        """
         if self._base is not None:
             raise RuntimeError(f"{VIEW_NOT_DETACHED} {describe(self)}")
         self.grad_fn = None

@@ -39,7 +39,7 @@ from graphwright.runtime.fake.fake_tensor import make_fake
 from graphwright.runtime.op_errors import is_refusal
 from graphwright.runtime.ops import argument_forms
 from graphwright.runtime.ops.argument_forms import NORMALISERS
-from graphwright.runtime.ops.creation.fill import arange_of_floats
+from graphwright.runtime.ops.creation.arange_and_windows import arange_of_floats
 from graphwright.runtime.ops.int_arguments import CONVERSIONS
 from graphwright.runtime.ops.schema import TENSOR_LIST_TYPES
 from graphwright.runtime.ops.table import Kind, Op

@@ -1,9 +1,7 @@
-"""Ops that make tensors from nothing: full, arange and their like."""
+"""Ops that make tensors from nothing: full, zeros, empty and their like."""
 
 from __future__ import annotations
 
-import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,7 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.int_arguments import plain_number
-from graphwright.runtime.ops.kernels import HALVES, allocate, wrap
+from graphwright.runtime.ops.kernels import HALVES, allocate
 from graphwright.runtime.ops.strides import (
     contiguous_strides,
     preserved_strides,
@@ -181,6 +179,25 @@ define(
     eager=_full_eager,
     method=False,
     tags=("factory",),
+    doc="""Tensor filled with one number.
+
+    Args:
+        size: the shape.
+        fill_value: the number, also a tensor without dims.
+        dtype: that of the result; if None, int64, bool, or the default dtype for a float,
+            complex for a complex number.
+        device: where the result is made; the default device if None.
+
+    Returns: a contiguous tensor.
+
+    Raises:
+        RuntimeError: a size is negative, or the dtype does not hold the number.
+
+    Example:
+        >>> gw.full((2, 2), 7)
+        tensor([[7, 7],
+                [7, 7]])
+    """,
 )
 
 
@@ -193,6 +210,42 @@ def _filled(value: Any) -> Any:
     return decompose
 
 
+_FILLED_DOCS = {
+    "zeros": """Tensor filled with 0.
+
+    Args:
+        size: the shape: a sequence, or one argument per size.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a contiguous tensor.
+
+    Raises:
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.zeros(2, 3)
+        tensor([[0., 0., 0.],
+                [0., 0., 0.]])
+    """,
+    "ones": """Tensor filled with 1.
+
+    Args:
+        size: the shape: a sequence, or one argument per size.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a contiguous tensor.
+
+    Raises:
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.ones(2, 3)
+        tensor([[1., 1., 1.],
+                [1., 1., 1.]])
+    """,
+}
 for _name, _value in (("zeros", 0), ("ones", 1)):
     define(
         f"{_name}(Size* size, *, dtype? dtype=None, device? device=None)",
@@ -200,6 +253,7 @@ for _name, _value in (("zeros", 0), ("ones", 1)):
         decompose=_filled(_value),
         method=False,
         tags=("factory",),
+        doc=_FILLED_DOCS[_name],
     )
 
 
@@ -221,6 +275,22 @@ define(
     decompose=_filled(0),
     method=False,
     tags=("factory",),
+    doc="""Tensor whose elements are whatever is in its memory.
+
+    Args:
+        size: the shape: a sequence, or one argument per size.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a contiguous tensor.
+
+    Raises:
+        RuntimeError: a size is negative.
+
+    Example:
+        >>> gw.empty(2, 3).shape
+        graphwright.Size([2, 3])
+    """,
 )
 
 
@@ -256,7 +326,66 @@ define(
     eager=_full_like_eager,
     method=False,
     tags=("factory",),
+    doc="""Tensor of the shape of another one, filled with one number.
+
+    Args:
+        input: the tensor whose shape, order of strides and dtype are taken.
+        fill_value: the number, also a tensor without dims.
+        dtype: that of the result; that of `input` if None.
+        device: where the result is made; that of `input` if None.
+
+    Returns: a new dense tensor.
+
+    Raises:
+        RuntimeError: the dtype does not hold the number.
+
+    Example:
+        >>> gw.full_like(gw.ones(3), 7)
+        tensor([7., 7., 7.])
+    """,
 )
+_LIKE_DOCS = {
+    "zeros_like": """Tensor of the shape of another one, filled with 0.
+
+    Args:
+        input: the tensor whose shape, order of strides and dtype are taken.
+        dtype: that of the result; that of `input` if None.
+        device: where the result is made; that of `input` if None.
+
+    Returns: a new dense tensor.
+
+    Example:
+        >>> gw.zeros_like(gw.tensor([1, 2]))
+        tensor([0, 0])
+    """,
+    "ones_like": """Tensor of the shape of another one, filled with 1.
+
+    Args:
+        input: the tensor whose shape, order of strides and dtype are taken.
+        dtype: that of the result; that of `input` if None.
+        device: where the result is made; that of `input` if None.
+
+    Returns: a new dense tensor.
+
+    Example:
+        >>> gw.ones_like(gw.tensor([3, 4]))
+        tensor([1, 1])
+    """,
+    "empty_like": """\
+    Tensor of the shape of another one, to be filled; at first its elements are 0.
+
+    Args:
+        input: the tensor whose shape, order of strides and dtype are taken.
+        dtype: that of the result; that of `input` if None.
+        device: where the result is made; that of `input` if None.
+
+    Returns: a new dense tensor.
+
+    Example:
+        >>> gw.empty_like(gw.tensor([3, 4])).shape
+        graphwright.Size([2])
+    """,
+}
 for _name, _value in (("zeros_like", 0), ("ones_like", 1), ("empty_like", 0)):
     define(
         f"{_name}(Tensor input, *, dtype? dtype=None, device? device=None)",
@@ -266,136 +395,8 @@ for _name, _value in (("zeros_like", 0), ("ones_like", 1), ("empty_like", 0)):
         ),
         method=False,
         tags=("factory",),
+        doc=_LIKE_DOCS[_name],
     )
-
-
-# -- ranges
-
-
-def arange_bounds(start: Any, end: Any) -> tuple[Any, Any]:
-    """From where to where: `start` alone is the end. Raises TypeError where both are missing."""
-    if end is None:
-        if start is None:
-            raise TypeError("arange() missing 1 required positional argument: 'end'")
-        return 0, start
-    return 0 if start is None else start, end
-
-
-def _arange_dtype(values: tuple[Any, ...], dtype: Any) -> DType:
-    if dtype is not None:
-        return dtype
-    floating = any(isinstance(v, float) for v in values)
-    return dtypes.get_default_dtype() if floating else dtypes.int64
-
-
-def _whole(value: Any) -> Any:
-    """A float that is a whole number as int, by which symbolic sizes count."""
-    exact = isinstance(value, float) and abs(value) < 1 << 53 and value.is_integer()
-    return int(value) if exact else value
-
-
-def _arange_length(start: Any, end: Any, step: Any, dtype: DType) -> Any:
-    for value in (start, end, step):
-        if isinstance(value, float) and not math.isfinite(value):
-            raise RuntimeError(f"arange: unsupported range: {start} -> {end}, step {step}")
-    start, end, step = (_whole(value) for value in (start, end, step))
-    if step == 0:
-        raise RuntimeError("arange: step must be nonzero")
-    if (end < start) if step > 0 else (end > start):
-        raise RuntimeError(
-            f"arange: upper bound and larger bound inconsistent with step sign: "
-            f"{start}, {end}, {step}"
-        )
-    if dtype is dtypes.int64:
-        start, end, step = (int(v) if isinstance(v, float) else v for v in (start, end, step))
-        if step.__class__ is int and step == 0:
-            raise ValueError("arange: step must be nonzero")
-    elif isinstance(start, float) or isinstance(end, float) or isinstance(step, float):
-        return math.ceil((end - start) / step)
-    if step == 1:
-        return end - start
-    return (end - start + step - 1) // step if step > 0 else (start - end - step - 1) // -step
-
-
-def arange_of_floats(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Any:
-    """`arange` as a function of its numbers, for those that vary from call to call."""
-    first, last = arange_bounds(start, end)
-    target = _arange_dtype((first, last, step), dtype)
-    if not target.is_floating_point:
-        return ops.arange(first, last, step, dtype=dtype, device=device)
-    if not (first - last < math.inf and last - first < math.inf) or step == 0 or not (
-        first <= last if step > 0 else last <= first
-    ):
-        return ops.arange(first, last, step, dtype=dtype, device=device)
-    length = math.ceil((last - first) / step)
-    places = ops.arange(length, dtype=dtypes.float64, device=device)
-    return ops.to_dtype(ops.add(ops.mul(places, step), first), target)
-
-
-def _arange_spec(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> TensorSpec:
-    first, last = arange_bounds(start, end)
-    target = _arange_dtype((first, last, step), dtype)
-    if target is dtypes.bool or target.is_complex:
-        raise NotImplementedError(f"\"arange\" not implemented for '{target.name}'")
-    length = _arange_length(first, last, step, target)
-    check_size("arange", (length,))
-    return contiguous_spec((length,), target, device)
-
-
-def _arange_eager(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Tensor:
-    if dtype is None and device is None and start.__class__ is int and step == 1:
-        first, last = (0, start) if end is None else (start, end)
-        if last.__class__ is int and step.__class__ is int and 0 <= last - first < 1 << 32:
-            return _core.from_ndarray(Tensor, np.arange(first, last), dtypes.int64)
-    start, end, step = (_number(v) for v in (start, end, step))
-    spec = _arange_spec(start, end, step, dtype, device)
-    require_cpu("arange", device)
-    first, _ = arange_bounds(start, end)
-    (length,) = spec.shape
-    if length * 8 > 1 << 45:
-        raise RuntimeError(f"arange: cannot allocate {length} elements of {spec.dtype}")
-    if spec.dtype.is_floating_point:
-        values = first + np.arange(length, dtype=np.float64) * step
-    else:
-        values = int(first) + np.arange(length, dtype=np.int64) * int(step)
-    return wrap(values, spec.dtype)
-
-
-def _number(value: Any) -> Any:
-    """A 0-d tensor's value; anything else as it is."""
-    return value.item() if isinstance(value, Tensor) else value
-
-
-define(
-    "arange(Scalar? start=None, Scalar? end=None, Scalar step=1, *, dtype? dtype=None, "
-    "device? device=None)",
-    Kind.CREATION,
-    meta=_arange_spec,
-    vjp=not_differentiable,
-    eager=_arange_eager,
-    method=False,
-    tags=("factory",),
-)
-
-
-def _eye(n: Any, m: Any, dtype: Any, device: Any) -> Any:
-    for name, size in (("n", n), ("m", m)):
-        if size is not None and not hasattr(size, "__index__"):
-            raise TypeError(f"eye(): argument '{name}' must be int, not {type(size).__name__}")
-        if size is not None and size < 0:
-            raise RuntimeError(f"eye: {name} must be greater or equal to 0, got {size}")
-    rows = ops.unsqueeze(ops.arange(n, device=device), 1)
-    columns = ops.arange(n if m is None else m, device=device)
-    return ops.to_dtype(ops.eq(rows, columns), dtype or dtypes.get_default_dtype())
-
-
-define(
-    "eye(SymInt n, SymInt? m=None, *, dtype? dtype=None, device? device=None)",
-    Kind.COMPOSITE,
-    decompose=_eye,
-    method=False,
-    tags=("factory",),
-)
 
 
 # -- with strides
@@ -429,6 +430,23 @@ define(
     eager=_strided_eager,
     method=False,
     tags=("factory",),
+    doc="""Tensor with given strides, whose elements are whatever is in its memory.
+
+    Args:
+        size: the shape.
+        stride: the strides, counted in elements, none negative.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: the lengths differ, or a size or stride is negative.
+
+    Example:
+        >>> gw.empty_strided((2, 3), (1, 2)).stride()
+        (1, 2)
+    """,
 )
 
 
@@ -448,6 +466,23 @@ define(
     decompose=_empty_permuted,
     method=False,
     tags=("factory",),
+    doc="""Dense tensor whose dims have a given order in memory, to be filled.
+
+    Args:
+        size: the shape.
+        physical_layout: the dims from the outermost to the innermost in memory.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: `physical_layout` is no permutation of the dims.
+
+    Example:
+        >>> gw.empty_permuted((2, 3), (1, 0)).stride()
+        (1, 2)
+    """,
 )
 define(
     "scalar_tensor(Scalar s, *, dtype? dtype=None, device? device=None)",
@@ -457,85 +492,20 @@ define(
     ),
     method=False,
     tags=("factory",),
-)
+    doc="""Tensor without dims that holds a number.
 
+    Args:
+        s: the number.
+        dtype: that of the result; the default dtype if None.
+        device: where the result is made; the default device if None.
 
-# -- indices of triangles, Vandermonde's matrix
+    Returns: a new tensor.
 
+    Raises:
+        RuntimeError: the dtype does not hold the number.
 
-def _triangle_spec(name: str, row: int, col: int, offset: int, dtype: Any, device: Any) -> Any:
-    for parameter, n in (("row", row), ("col", col)):
-        if n < 0:
-            raise RuntimeError(f"{parameter} must be non-negative, got {n}")
-    target = dtype or dtypes.int64
-    if target not in (dtypes.int32, dtypes.int64):
-        raise RuntimeError(f"{name}: expected int32 or int64, got {target}")
-    size = (2, _triangle_count(row, col, offset, name == "tril_indices"))
-    check_size(name, size)
-    return contiguous_spec(size, target, device)
-
-
-def _triangle_indices(name: str) -> Any:
-    """Each row's columns from `first` to `last`, of the rows that have any."""
-
-    def eager(row: int, col: int, offset: int, dtype: Any, device: Any) -> Any:
-        spec = _triangle_spec(name, row, col, offset, dtype, device)
-        require_cpu(name, device)
-        count, offset = spec.shape[1], max(-row, min(offset, col))
-        lower = name == "tril_indices"
-        begin, end = (max(-offset, 0), row) if lower else (0, min(row, col - offset))
-        rows = np.arange(begin, end if count else begin)
-        first = np.maximum(rows + offset, 0) * (not lower)
-        last = np.minimum(rows + offset + 1, col) if lower else col
-        lengths = last - first
-        ends = np.cumsum(lengths)
-        columns = np.arange(count) - np.repeat(ends - lengths - first, lengths)
-        return wrap(np.stack([np.repeat(rows, lengths), columns]), spec.dtype)
-
-    return eager
-
-
-for _name in ("tril_indices", "triu_indices"):
-    define(
-        f"{_name}(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None)",
-        Kind.CREATION,
-        meta=partial(_triangle_spec, _name),
-        vjp=not_differentiable,
-        eager=_triangle_indices(_name),
-        method=False,
-        tags=("factory",),
-    )
-
-
-def _triangle_count(row: int, col: int, offset: int, lower: bool) -> int:
-    if not lower:
-        return row * col - _triangle_count(row, col, offset - 1, True)
-    first = offset + 1
-    if first >= 0:
-        skipped, partial = 0, min(max(col - first, 0), row)
-    else:
-        skipped = min(-first, row)
-        first, partial = 0, min(col, row - skipped)
-    grown = partial * first + partial * (partial - 1) // 2
-    return grown + (row - skipped - partial) * col
-
-
-def _vander(x: Any, N: int | None, increasing: bool) -> Any:
-    """Columns x^(N-1), ..., x, 1, or the other way round."""
-    if x.ndim != 1:
-        raise RuntimeError(f"x must be a one-dimensional tensor, got shape {list(x.shape)}")
-    count = x.shape[0] if N is None else N
-    if count < 0:
-        raise RuntimeError(f"N must be non-negative, got {count}")
-    wide = x if x.dtype.is_floating_point or x.dtype.is_complex else ops.to_dtype(x, dtypes.int64)
-    exponents = ops.arange(count, device=x.device)
-    exponents = exponents if increasing else ops.flip(exponents, (0,))
-    return ops.pow(ops.unsqueeze(wide, 1), exponents)
-
-
-define(
-    "vander(Tensor x, int? N=None, bool increasing=False)",
-    Kind.COMPOSITE,
-    decompose=_vander,
-    method=False,
+    Example:
+        >>> gw.scalar_tensor(3)
+        tensor(3.)
+    """,
 )

@@ -109,6 +109,24 @@ define(
     decompose=_logspace,
     method=False,
     tags=("factory",),
+    doc="""Vector of numbers whose logarithms are evenly spaced: from `base^start` to `base^end`.
+
+    Args:
+        start, end: the first and the last exponent: numbers, or tensors without dims.
+        steps: how many.
+        base: the base.
+        dtype: that of the result; the default dtype if None, complex where an end is.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector. No gradient reaches the ends.
+
+    Raises:
+        RuntimeError: `steps` is negative, an end has dims, or the dtype does not hold it.
+
+    Example:
+        >>> gw.logspace(0, 2, 3)
+        tensor([  1.,  10., 100.])
+    """,
 )
 define(
     "linspace(object start, object end, int steps, *, dtype? dtype=None, device? device=None)",
@@ -116,4 +134,22 @@ define(
     decompose=_linspace,
     method=False,
     tags=("factory",),
+    doc="""Vector of evenly spaced numbers from `start` to `end`, both included.
+
+    Args:
+        start, end: the first and the last number: numbers, or tensors without dims.
+        steps: how many.
+        dtype: that of the result; the default dtype if None, complex where an end is. Of an
+            integer dtype, ends and numbers are rounded towards 0.
+        device: where the result is made; the default device if None.
+
+    Returns: a vector. No gradient reaches the ends.
+
+    Raises:
+        RuntimeError: `steps` is negative, an end has dims, or the dtype does not hold it.
+
+    Example:
+        >>> gw.linspace(0, 1, 5)
+        tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """,
 )

@@ -278,6 +278,28 @@ define(
     vjp=_put_vjp,
     saves=("indices",),
     eager=_put_eager,
+    doc="""Copy in which the elements at given positions are other values: `out[indices] = values`.
+
+    Args:
+        input: a tensor of any shape.
+        indices: an integer or bool tensor, or None for all positions, for each dim from the
+            first one on; they broadcast with one another. Negative positions count from the
+            end.
+        values: a tensor of the dtype of `input` that broadcasts to `input[indices]`.
+        accumulate: add the values, where positions repeat each of them; else the last one
+            counts.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, there are more indices than dims, or one has
+            another dtype.
+        RuntimeError: `values` has another dtype or does not broadcast.
+
+    Example:
+        >>> gw.index_put(gw.zeros(3), (gw.tensor([0, 2]),), gw.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+    """,
 )
 define(
     "index_put_(Tensor input, Tensor?[] indices, Tensor values, bool accumulate=False)",
@@ -316,6 +338,27 @@ define(
     "put(Tensor input, Tensor index, Tensor source, bool accumulate=False)",
     Kind.COMPOSITE,
     decompose=_put,
+    doc="""Copy in which the elements at positions of the flattened tensor are other values.
+
+    Args:
+        input: a tensor of any shape.
+        index: an int64 tensor of positions in row-major order; negative ones count from the
+            end.
+        source: as many values, of the dtype of `input`.
+        accumulate: add the values, where positions repeat each of them; else the last one
+            counts.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or the numbers of elements differ.
+        RuntimeError: a dtype is another one.
+
+    Example:
+        >>> gw.put(gw.zeros(2, 2), gw.tensor([1, -1]), gw.tensor([5.0, 6.0]))
+        tensor([[0., 5.],
+                [0., 6.]])
+    """,
 )
 define(
     "put_(Tensor input, Tensor index, Tensor source, bool accumulate=False)",

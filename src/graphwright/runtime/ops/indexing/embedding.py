@@ -269,6 +269,26 @@ define(
     decompose=_embedding_decompose,
     eager=_embedding_eager,
     method=False,
+    doc="""Rows of a table at given positions.
+
+    Args:
+        weight: the table, of shape (rows, columns).
+        indices: an int32 or int64 tensor of positions of any shape.
+        padding_idx: the row that gets no gradient; none if negative.
+        scale_grad_by_freq: divide the gradient of a row by how often it is read.
+        sparse: without effect: gradients are dense.
+
+    Returns: a new tensor of the shape of `indices` with a last dim of `columns`.
+
+    Raises:
+        IndexError: a position is out of range.
+        RuntimeError: `weight` is no matrix, or `indices` has another dtype.
+
+    Example:
+        >>> gw.embedding(gw.tensor([[1.0, 2.0], [3.0, 4.0]]), gw.tensor([1, 0]))
+        tensor([[3., 4.],
+                [1., 2.]])
+    """,
 )
 internal(
     "embedding_backward(Tensor grad, Tensor indices, int rows, SymInt padding_idx, "

@@ -133,6 +133,26 @@ define(
     vjp=_index_add_vjp,
     saves=("index?source",),
     eager=_index_add_eager,
+    doc="""Copy to whose slices at given positions of one dim others are added, times `alpha`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int32 or int64 vector of positions, which may repeat; none negative.
+        source: the slices, one along `dim` for each position, of the dtype of `input`.
+        alpha: the factor.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `index` is no vector.
+        RuntimeError: the shape or dtype of `source` does not match, or `index` has another
+            dtype.
+
+    Example:
+        >>> gw.index_add(gw.zeros(3), 0, gw.tensor([0, 2, 0]), gw.ones(3), alpha=2)
+        tensor([4., 0., 2.])
+    """,
 )
 define(
     "index_add_(Tensor input, Dim dim, Tensor index, Tensor source, *, Scalar alpha=1)",
@@ -181,6 +201,25 @@ define(
     "index_copy(Tensor input, Dim dim, Tensor index, Tensor source)",
     Kind.COMPOSITE,
     decompose=_index_copy,
+    doc="""Copy whose slices at given positions of one dim are other slices.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int64 vector of positions, none negative; of several slices for one position
+            the last counts.
+        source: the slices, one along `dim` for each position, of the dtype of `input`.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `source` has another number of slices.
+        RuntimeError: the other sizes or a dtype do not match.
+
+    Example:
+        >>> gw.index_copy(gw.zeros(3), 0, gw.tensor([0, 2]), gw.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+    """,
 )
 define(
     "index_copy_(Tensor input, Dim dim, Tensor index, Tensor source)",
@@ -231,6 +270,24 @@ define(
     "index_fill(Tensor input, Dim dim, Tensor index, Operand value)",
     Kind.COMPOSITE,
     decompose=_index_fill,
+    doc="""Copy whose slices at given positions of one dim are filled with a number.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int64 vector of positions; negative ones count from the end.
+        value: a number, or a tensor without dims.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `index` has another dtype or more dims.
+        RuntimeError: `value` has dims, or the dtype of `input` does not hold it.
+
+    Example:
+        >>> gw.index_fill(gw.zeros(3), 0, gw.tensor([0, 2]), 5)
+        tensor([5., 0., 5.])
+    """,
 )
 
 
@@ -268,5 +325,30 @@ def _index_reduce(
 _REDUCE = (
     "Tensor input, Dim dim, Tensor index, Tensor source, str reduce, *, bool include_self=True"
 )
-define(f"index_reduce({_REDUCE})", Kind.COMPOSITE, decompose=_index_reduce)
+define(
+    f"index_reduce({_REDUCE})",
+    Kind.COMPOSITE,
+    decompose=_index_reduce,
+    doc="""Copy whose slices at given positions of one dim are reduced with other slices.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int32 or int64 vector of positions, which may repeat; none negative.
+        source: the slices, one along `dim` for each position, of the dtype of `input`.
+        reduce: "prod", "mean", "amax" or "amin".
+        include_self: the slices of `input` take part.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `index` is no vector.
+        RuntimeError: the shape or dtype of `source` does not match, or `reduce` is another
+            word.
+
+    Example:
+        >>> gw.index_reduce(gw.ones(2), 0, gw.tensor([0, 0]), gw.tensor([2.0, 3.0]), "prod")
+        tensor([6., 1.])
+    """,
+)
 define(f"index_reduce_({_REDUCE})", Kind.INPLACE, functional="index_reduce", public=False)

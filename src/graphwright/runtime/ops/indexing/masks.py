@@ -36,6 +36,21 @@ define(
     Kind.COMPOSITE,
     decompose=_masked_select,
     tags=("data_dependent",),
+    doc="""Vector of the elements where a mask is true, in row-major order.
+
+    Args:
+        input: a tensor of any shape.
+        mask: a bool tensor that broadcasts with it.
+
+    Returns: a new vector of the dtype of `input`; its length depends on values.
+
+    Raises:
+        RuntimeError: `mask` is not bool, or does not broadcast.
+
+    Example:
+        >>> gw.masked_select(gw.tensor([1, 2, 3]), gw.tensor([True, False, True]))
+        tensor([1, 3])
+    """,
 )
 
 
@@ -90,6 +105,24 @@ define(
     vjp=_masked_scatter_vjp,
     saves=("mask",),
     eager=_masked_scatter_eager,
+    doc="""Copy in which the n-th element where a mask is true is the n-th element of `source`.
+
+    Args:
+        input: a tensor of any shape.
+        mask: a bool tensor that broadcasts with it.
+        source: a tensor of the same dtype, with at least as many elements as are true.
+
+    Returns: a new tensor of the broadcast shape of `input` and `mask`.
+
+    Raises:
+        RuntimeError: `mask` is not bool or does not broadcast, or `source` has another dtype
+            or too few elements.
+
+    Example:
+        >>> mask = gw.tensor([True, False, True])
+        >>> gw.masked_scatter(gw.zeros(3), mask, gw.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+    """,
 )
 define(
     "masked_scatter_(Tensor input, Tensor mask, Tensor source)",

@@ -182,6 +182,25 @@ define(
     vjp=lambda ctx, grad: (grad, None, _picked(ctx, grad)),
     saves=("index",),
     eager=_kernel("scatter_add", ADD, _add_meta),
+    doc="""Copy to whose elements others are added: along `dim`, `out[index[i]] += src[i]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, which may repeat; none negative. It has
+            as many dims as `input`, and no greater sizes but along `dim`.
+        src: the values: a tensor of the dtype of `input`, no smaller than `index`.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes or dtypes do not match.
+
+    Example:
+        >>> gw.scatter_add(gw.zeros(3), 0, gw.tensor([0, 2, 0]), gw.ones(3))
+        tensor([2., 0., 1.])
+    """,
 )
 define(
     "scatter_add_(Tensor input, Dim dim, Tensor index, Tensor src)",
@@ -260,8 +279,64 @@ define(
     method=False,
     public=False,
 )
-define(f"scatter({_OVERLOADS})", Kind.COMPOSITE, decompose=_scatter)
-define(f"scatter_({_OVERLOADS})", Kind.COMPOSITE, decompose=_scatter_, public=False)
+define(
+    f"scatter({_OVERLOADS})",
+    Kind.COMPOSITE,
+    decompose=_scatter,
+    doc="""Copy in which elements are replaced by others: along `dim`, `out[index[i]] = src[i]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, none negative. It has as many dims as
+            `input`, and no greater sizes but along `dim`. Of several values for one position
+            the last counts.
+        src: the values: a tensor of the dtype of `input`, no smaller than `index`, or a
+            number.
+        value: a number, in place of `src`.
+        reduce: "add" or "multiply": combine with the elements, not replace them; such a result
+            has no gradient.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes or dtypes do not match, or `reduce` is another word.
+        TypeError: both `src` and `value` are given, or neither.
+
+    Example:
+        >>> gw.scatter(gw.zeros(3), 0, gw.tensor([0, 2]), gw.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+    """,
+)
+define(
+    f"scatter_({_OVERLOADS})",
+    Kind.COMPOSITE,
+    decompose=_scatter_,
+    public=False,
+    doc="""Replace elements by others, in place: along `dim`, `input[index[i]] = src[i]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, as of `scatter`.
+        src: the values: a tensor of the dtype of `input`, no smaller than `index`, or a
+            number.
+        value: a number, in place of `src`.
+        reduce: "add" or "multiply": combine with the elements, not replace them.
+
+    Returns: `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes or dtypes do not match, or `reduce` is another word.
+        TypeError: both `src` and `value` are given, or neither.
+
+    Example:
+        >>> gw.zeros(3).scatter_(0, gw.tensor([0, 2]), 5)
+        tensor([5., 0., 5.])
+    """,
+)
 
 
 # -- scatter_reduce
@@ -417,7 +492,32 @@ def _mean(total: Any, dim: int, index: Any, src: Any, include_self: bool) -> Any
 _REDUCE = (
     "Tensor input, Dim dim, Tensor index, Tensor src, str reduce, *, bool include_self=True"
 )
-define(f"scatter_reduce({_REDUCE})", Kind.COMPOSITE, decompose=_scatter_reduce)
+define(
+    f"scatter_reduce({_REDUCE})",
+    Kind.COMPOSITE,
+    decompose=_scatter_reduce,
+    doc="""Copy with elements reduced with others: along `dim`, `out[index[i]]` with `src[i]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, which may repeat; none negative. It has
+            as many dims as `input`, and no greater sizes but along `dim`.
+        src: the values: a tensor of the dtype of `input`, no smaller than `index`.
+        reduce: "sum", "prod", "mean", "amax" or "amin"; the mean of integers is rounded down.
+        include_self: the elements of `input` take part.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes or dtypes do not match, or `reduce` is another word.
+
+    Example:
+        >>> gw.scatter_reduce(gw.ones(2), 0, gw.tensor([0, 0]), gw.tensor([2.0, 3.0]), "sum")
+        tensor([6., 1.])
+    """,
+)
 define(
     f"scatter_reduce_({_REDUCE})", Kind.INPLACE, functional="scatter_reduce", public=False
 )

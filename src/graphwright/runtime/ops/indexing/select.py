@@ -79,6 +79,25 @@ define(
     vjp=_index_select_vjp,
     saves=("index",),
     eager=_index_select_eager,
+    doc="""Copy of the slices at given positions of one dim.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim.
+        index: an int32 or int64 vector of positions, none negative.
+
+    Returns: a new tensor with one slice along `dim` for each position.
+
+    Raises:
+        IndexError: a position is out of range, `index` is no vector, or `input` has no such
+            dim.
+        RuntimeError: `index` has another dtype.
+
+    Example:
+        >>> gw.index_select(gw.tensor([[1, 2], [3, 4]]), 1, gw.tensor([1, 0]))
+        tensor([[2, 1],
+                [4, 3]])
+    """,
 )
 
 
@@ -139,6 +158,26 @@ define(
     ),
     saves=("index",),
     eager=_gather_eager,
+    doc="""Tensor of the elements at given positions: along `dim`, `out[i] = input[index[i]]`.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that positions are along; in other dims, each element stays in its place.
+        index: an int32 or int64 tensor of positions, none negative. It has as many dims as
+            `input`, and no greater sizes but along `dim`.
+        sparse_grad: without effect: gradients are dense.
+
+    Returns: a new tensor of the shape of `index` and the dtype of `input`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the shapes do not match, or `index` has another dtype.
+
+    Example:
+        >>> gw.gather(gw.tensor([[1, 2], [3, 4]]), 1, gw.tensor([[0], [1]]))
+        tensor([[1],
+                [4]])
+    """,
 )
 
 
@@ -170,6 +209,28 @@ define(
     "take_along_dim(Tensor input, Tensor indices, int? dim=None)",
     Kind.COMPOSITE,
     decompose=_take_along_dim,
+    doc="""Tensor of the elements at given positions along one dim, as `gather`, but broadcast.
+
+    It takes what `argsort`, `argmax` with `keepdim` and their like return.
+
+    Args:
+        input: a tensor of any shape.
+        indices: an int32 or int64 tensor of positions, which broadcasts with `input` but along
+            `dim`; negative ones count from the end.
+        dim: the dim; if None, all elements are one row.
+
+    Returns: a new tensor of the broadcast shape, with the size of `indices` along `dim`.
+
+    Raises:
+        IndexError: a position is out of range, or `input` has no such dim.
+        RuntimeError: the numbers of dims differ, the shapes do not broadcast, or `indices` has
+            another dtype.
+
+    Example:
+        >>> gw.take_along_dim(gw.tensor([[3, 1], [2, 4]]), gw.tensor([[1], [0]]), 1)
+        tensor([[1],
+                [2]])
+    """,
 )
 
 
@@ -181,7 +242,28 @@ def _take(input: Any, index: Any) -> Any:
     return ops.contiguous(ops.index(ops.reshape(input, (-1,)), (index,)))
 
 
-define("take(Tensor input, Tensor index)", Kind.COMPOSITE, decompose=_take)
+define(
+    "take(Tensor input, Tensor index)",
+    Kind.COMPOSITE,
+    decompose=_take,
+    doc="""Tensor of the elements at positions of the flattened tensor.
+
+    Args:
+        input: a tensor of any shape.
+        index: an int64 tensor of positions in row-major order; negative ones count from the
+            end.
+
+    Returns: a new tensor of the shape of `index` and the dtype of `input`.
+
+    Raises:
+        IndexError: a position is out of range.
+        RuntimeError: `index` has another dtype.
+
+    Example:
+        >>> gw.take(gw.tensor([[1, 2], [3, 4]]), gw.tensor([0, -1]))
+        tensor([1, 4])
+    """,
+)
 
 
 # -- padding

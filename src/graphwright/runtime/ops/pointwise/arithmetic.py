@@ -498,7 +498,7 @@ define(
 
     Args:
         input, other: tensors or numbers that broadcast to one shape.
-        rounding_mode: "floor" rounds the quotient down, "trunc" towards 0; not rounded if None.
+        rounding_mode: "floor" rounds down, "trunc" towards 0; not rounded if None.
 
     Returns: a tensor of the broadcast shape, in the promoted dtype; without rounding, integers
     and bool give the default dtype.

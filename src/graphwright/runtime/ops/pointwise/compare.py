@@ -473,7 +473,7 @@ define(
     eager=_clamp_eager,
     doc="""Each element, but at least `min` and at most `max`: `y = min(max(x, min), max)`.
 
-    Where the bounds cross, the result is `max`. Gradients go to `input` where it is between the
+    Where the bounds cross, the result is `max`. The gradient goes to `input` between the
     bounds, else to a bound that is a tensor.
 
     Args:

@@ -155,7 +155,7 @@ define(
 
     Raises:
         NotImplementedError: the promoted dtype is bool.
-        RuntimeError: the shapes do not broadcast, or integers to a negative number as exponent.
+        RuntimeError: the shapes do not broadcast; integers to a negative power.
         TypeError: both operands are numbers.
 
     Example:

@@ -1,4 +1,7 @@
-"""Reductions. `dim` is a sorted tuple of dims; results are contiguous, as in PyTorch."""
+"""Sums, products and moments.
+
+`dim` is a sorted tuple of dims; results are contiguous, as in PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,18 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import return_types
-from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.dtype_rules import (
     has_no_zeros,
     is_inexact,
     real_dtype,
-    require_ordered,
     sum_dtype,
-    wide_array,
 )
-from graphwright.runtime.ops.kernels import HALVES, Array, as_contiguous, compute_type, wrap
+from graphwright.runtime.ops.kernels import HALVES, Array, wrap
 from graphwright.runtime.ops.reductions.moments import gaps, scaled_gaps, squared_gaps
 from graphwright.runtime.ops.strides import contiguous_strides, product
-from graphwright.runtime.ops.table import Kind, define, not_differentiable, op
+from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.ops.tensor_spec import TensorSpec
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype as DType
@@ -38,7 +36,10 @@ def reduced_shape(shape: tuple[Any, ...], dim: tuple[int, ...], keepdim: bool) -
     return tuple(n for i, n in enumerate(shape) if i not in dim)
 
 
-def _spec(input: Any, dim: tuple[int, ...], keepdim: bool, dtype: DType) -> TensorSpec:
+def reduced_spec(
+    input: Any, dim: tuple[int, ...], keepdim: bool, dtype: DType
+) -> TensorSpec:
+    """The type of the contiguous result of reducing over `dim`."""
     shape = reduced_shape(input.shape, dim, keepdim)
     return TensorSpec(shape, contiguous_strides(shape), dtype, input.device)
 
@@ -80,10 +81,16 @@ def _accumulator(ufunc: Any) -> Callable[..., Tensor]:
     return eager
 
 
+def _sum_meta(
+    input: Any, dim: tuple[int, ...], keepdim: bool, dtype: DType | None
+) -> TensorSpec:
+    return reduced_spec(input, dim, keepdim, sum_dtype(input, dtype))
+
+
 define(
     "sum(Tensor input, Dims dim=None, bool keepdim=False, *, dtype? dtype=None)",
     Kind.REDUCTION,
-    meta=lambda input, dim, keepdim, dtype: _spec(input, dim, keepdim, sum_dtype(input, dtype)),
+    meta=_sum_meta,
     vjp=lambda ctx, grad: _expand_back(grad, ctx),
     eager=_accumulator(np.add),
     doc="""Sum of the elements, of all or along some dims.
@@ -145,238 +152,28 @@ def _products_before(rows: Any, dim: int) -> Any:
 define(
     "prod(Tensor input, LoneDim dim=None, bool keepdim=False, *, dtype? dtype=None)",
     Kind.REDUCTION,
-    meta=lambda input, dim, keepdim, dtype: _spec(input, dim, keepdim, sum_dtype(input, dtype)),
+    meta=_sum_meta,
     vjp=_prod_vjp,
     saves=("input",),
     eager=_accumulator(np.multiply),
-)
+    doc="""Product of the elements, of all or along one dim.
 
+    Args:
+        input: a tensor of any shape; integers and bool are multiplied as int64.
+        dim: the dim to multiply along; all if None.
+        keepdim: keep that dim with size 1.
+        dtype: what `input` is converted to first; nothing if None.
 
-# -- extrema
+    Returns: a tensor of the shape of `input` without `dim`; 1 where there are no elements.
 
+    Raises:
+        IndexError: `input` has no such dim.
+        TypeError: `dim` is a sequence.
 
-def check_nonempty(name: str, shape: tuple[Any, ...], dim: tuple[int, ...] | None) -> None:
-    """Raise unless there is something to compare.
-
-    Raises RuntimeError for all dims (None) of an empty tensor, IndexError for an empty dim.
-    """
-    if dim is None:
-        if 0 in shape:
-            raise RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                f"Specify the reduction dim with the 'dim' argument. Input has shape {list(shape)}"
-            )
-        return
-    for d in dim:
-        if shape and shape[d] == 0:
-            raise IndexError(
-                f"{name}(): Expected reduction dim {d} to have non-zero size, "
-                f"input has shape {list(shape)}"
-            )
-
-
-def _all_dims(input: Any, dim: tuple[int, ...] | None) -> tuple[int, ...]:
-    return tuple(range(len(input.shape))) if dim is None else dim
-
-
-def _extremum_kernel(name: str, ufunc: Any) -> Callable[..., Tensor]:
-    def eager(input: Any, dim: tuple[int, ...] | None, keepdim: bool) -> Tensor:
-        check_nonempty(name, input.shape, dim)
-        require_ordered(name, input)
-        dims = _all_dims(input, dim)
-        out = _core.empty(Tensor, reduced_shape(input.shape, dims, keepdim), input.dtype)
-        ufunc.reduce(input._nd, dims, None, out._nd, keepdim)
-        return out
-
-    return eager
-
-
-def _extremum_meta(name: str) -> Callable[..., TensorSpec]:
-    def meta(input: Any, dim: tuple[int, ...] | None, keepdim: bool) -> TensorSpec:
-        check_nonempty(name, input.shape, dim)
-        require_ordered(name, input)
-        return _spec(input, _all_dims(input, dim), keepdim, input.dtype)
-
-    return meta
-
-
-def _extremum_vjp(ctx: Any, grad: Any) -> Any:
-    """Ties share the gradient evenly, as in PyTorch."""
-    shape = ctx.input.shape
-    dim = _all_dims(ctx.input, ctx.dim)
-    grad = restore_dims(grad, shape, dim, ctx.keepdim)
-    out = restore_dims(ctx.out, shape, dim, ctx.keepdim)
-    ties = ops.eq(ctx.input, out)
-    nans = ops.logical_and(ops.isnan(ctx.input), ops.isnan(out))
-    ties = ops.to_dtype(ops.logical_or(ties, nans), grad.dtype)
-    return ops.mul(ties, ops.div(grad, ops.sum(ties, dim, True)))
-
-
-_EXTREMA: dict[str, Any] = {"amax": np.maximum, "amin": np.minimum}
-for _name, _ufunc in _EXTREMA.items():
-    define(
-        f"{_name}(Tensor input, Dims? dim=None, bool keepdim=False)",
-        Kind.REDUCTION,
-        meta=_extremum_meta(_name),
-        vjp=_extremum_vjp,
-        saves=("input", "out"),
-        eager=_extremum_kernel(_name, _ufunc),
-    )
-
-
-def _test_dtype(input: Any) -> DType:
-    """uint8 answers in uint8, as in PyTorch."""
-    return dtypes.uint8 if input.dtype is dtypes.uint8 else dtypes.bool
-
-
-def _test_kernel(ufunc: Any) -> Callable[..., Tensor]:
-    def eager(input: Any, dim: tuple[int, ...], keepdim: bool) -> Tensor:
-        array = input._nd if input.dtype is dtypes.bool else input._nd != 0
-        out = _core.empty(Tensor, reduced_shape(input.shape, dim, keepdim), _test_dtype(input))
-        ufunc.reduce(array, dim, None, out._nd, keepdim)
-        return out
-
-    return eager
-
-
-_TESTS: dict[str, Any] = {"any": np.logical_or, "all": np.logical_and}
-for _name, _ufunc in _TESTS.items():
-    define(
-        f"{_name}(Tensor input, DimsExact dim=None, bool keepdim=False)",
-        Kind.REDUCTION,
-        meta=lambda input, dim, keepdim: _spec(input, dim, keepdim, _test_dtype(input)),
-        vjp=not_differentiable,
-        eager=_test_kernel(_ufunc),
-    )
-
-
-def _check_position(name: str, input: Any, dim: int | None) -> tuple[int, ...]:
-    """The dims to search. Raises IndexError where they are empty."""
-    if input.dtype is dtypes.bool or input.dtype.is_complex:
-        raise RuntimeError(f"{name}(): does not support {input.dtype.name} input")
-    if dim is None and 0 in input.shape:
-        raise IndexError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0, "
-            f"input has shape {list(input.shape)}"
-        )
-    dims = _all_dims(input, None if dim is None else (dim,)[: len(input.shape)])
-    check_nonempty(name, input.shape, dims)
-    return dims
-
-
-def _position_meta(name: str) -> Callable[..., TensorSpec]:
-    def meta(input: Any, dim: int | None, keepdim: bool) -> TensorSpec:
-        return _spec(input, _check_position(name, input, dim), keepdim, dtypes.int64)
-
-    return meta
-
-
-def _position_kernel(name: str) -> Callable[..., Tensor]:
-    def eager(input: Any, dim: int | None, keepdim: bool) -> Tensor:
-        dims = _check_position(name, input, dim)
-        if dim is None:
-            input = as_contiguous(input, compute_type(input.dtype))
-        array = wide_array(input)
-        out = _core.empty(Tensor, reduced_shape(input.shape, dims, keepdim), dtypes.int64)
-        if array.ndim:
-            getattr(array, name)(dim, out._nd, keepdims=keepdim)
-        else:
-            out._nd[...] = 0
-        return out
-
-    return eager
-
-
-for _name in ("argmax", "argmin"):
-    define(
-        f"{_name}(Tensor input, Dim? dim=None, bool keepdim=False)",
-        Kind.REDUCTION,
-        meta=_position_meta(_name),
-        vjp=not_differentiable,
-        eager=_position_kernel(_name),
-    )
-
-
-def _extremum(pointwise: str, full: str, position: str) -> Any:
-    name = "max" if full == "amax" else "min"
-
-    def decompose(input: Any, dim: Any, keepdim: bool) -> Any:
-        if not isinstance(input, Tensor):
-            raise TypeError(
-                f"{name}(): argument 'input' must be Tensor, not {type(input).__name__}"
-            )
-        if dim is None:
-            check_nonempty(name, input.shape, None)
-            require_ordered(name, input)
-            return getattr(ops, full)(input)
-        if isinstance(dim, Tensor) and not keepdim:
-            return getattr(ops, pointwise)(input, dim)
-        at = wrap_dim(dim, input.ndim)
-        check_nonempty(name, input.shape, (at,))
-        require_ordered(name, input)
-        searched = ops.to_dtype(input, dtypes.uint8) if input.dtype is dtypes.bool else input
-        indices = getattr(ops, position)(searched, at, True)
-        values = ops.gather(input, at, indices)
-        if not keepdim:
-            values, indices = ops.squeeze(values, at), ops.squeeze(indices, at)
-        return getattr(return_types, name)(values, indices)
-
-    return decompose
-
-
-def _extremum_along(extremum: str, position: str, decompose: Any) -> Any:
-    """Without a gradient, the extremum along one dim in two passes and no gather."""
-    name = position.removeprefix("arg")
-
-    def eager(input: Any, dim: Any, keepdim: bool) -> Any:
-        if dim.__class__ is not int or not isinstance(input, Tensor):
-            return decompose(input, dim, keepdim)
-        dtype, array = input.dtype, input._nd
-        at = dim + array.ndim if dim < 0 else dim
-        if dtype.itemsize < 4 or dtype.is_complex or not 0 <= at < array.ndim or not array.size:
-            return decompose(input, dim, keepdim)
-        shape = reduced_shape(array.shape, (at,), keepdim)
-        values = getattr(ops, extremum)(input, (at,), keepdim)
-        indices = _core.empty(Tensor, shape, dtypes.int64)
-        getattr(array, position)(at, indices._nd, keepdims=keepdim)
-        return getattr(return_types, name)(values, indices)
-
-    return eager
-
-
-_MAX = _extremum("maximum", "amax", "argmax")
-_MIN = _extremum("minimum", "amin", "argmin")
-define(
-    "max(Tensor input, object dim=None, bool keepdim=False)",
-    Kind.COMPOSITE,
-    decompose=_MAX,
-    eager=_extremum_along("amax", "argmax", _MAX),
-)
-define(
-    "min(Tensor input, object dim=None, bool keepdim=False)",
-    Kind.COMPOSITE,
-    decompose=_MIN,
-    eager=_extremum_along("amin", "argmin", _MIN),
-)
-
-
-_AMIN, _AMAX = op("amin"), op("amax")
-
-
-def _aminmax(input: Any, dim: int | None, keepdim: bool) -> Any:
-    if dim is None and 0 in input.shape:
-        raise RuntimeError(
-            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
-            f"identity, input has shape {list(input.shape)}"
-        )
-    args = input, None if dim is None or not input.shape else (dim,), keepdim
-    return return_types.aminmax(dispatch(_AMIN, args), dispatch(_AMAX, args))
-
-
-define(
-    "aminmax(Tensor input, *, Dim? dim=None, bool keepdim=False)",
-    Kind.COMPOSITE,
-    decompose=_aminmax,
+    Example:
+        >>> gw.prod(gw.tensor([[1, 2], [3, 4]]), 0)
+        tensor([3, 8])
+    """,
 )
 
 
@@ -402,7 +199,7 @@ def _mean_meta(
 ) -> TensorSpec:
     result = dtype or input.dtype
     check_floating("mean", result)
-    return _spec(input, dim, keepdim, result)
+    return reduced_spec(input, dim, keepdim, result)
 
 
 def _mean_eager(
@@ -439,6 +236,25 @@ define(
     ),
     decompose=_mean_decomposed,
     eager=_mean_eager,
+    doc="""Arithmetic mean of the elements, of all or along some dims.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims to average over; all if None.
+        keepdim: keep each of these dims with size 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input` without `dim`; NaN where there are no elements.
+
+    Raises:
+        RuntimeError: `input` has integers or bools and no `dtype` is given, or a dim is named
+            twice.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.mean(gw.tensor([[1.0, 2.0], [3.0, 6.0]]), 1)
+        tensor([1.5000, 4.5000])
+    """,
 )
 
 
@@ -452,7 +268,7 @@ def check_moments(input: Any) -> None:
 
 def _var_meta(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> TensorSpec:
     check_moments(input)
-    return _spec(input, dim, keepdim, real_dtype(input.dtype))
+    return reduced_spec(input, dim, keepdim, real_dtype(input.dtype))
 
 
 def _freedom(count: Any, correction: Any) -> Any:
@@ -579,4 +395,26 @@ def _sum_to_size(input: Any, size: tuple[Any, ...]) -> Any:
     return ops.view(result, size) if lead else result
 
 
-define("sum_to_size(Tensor input, Size* size)", Kind.COMPOSITE, decompose=_sum_to_size)
+define(
+    "sum_to_size(Tensor input, Size* size)",
+    Kind.COMPOSITE,
+    decompose=_sum_to_size,
+    doc="""Sum over the dims that broadcasting `size` to the shape of `input` would expand.
+
+    It is the gradient of that broadcast. Shapes are compared from their last dim on.
+
+    Args:
+        input: a tensor of any shape.
+        size: the shape of the result: each size is that of `input` or 1; fewer dims are
+            allowed.
+
+    Returns: a tensor of shape `size`; `input` itself where nothing is summed.
+
+    Raises:
+        RuntimeError: `size` does not broadcast to the shape of `input`.
+
+    Example:
+        >>> gw.sum_to_size(gw.ones(2, 3), (1, 3))
+        tensor([[2., 2., 2.]])
+    """,
+)

@@ -128,4 +128,27 @@ define(
     Kind.COMPOSITE,
     decompose=_histogramdd,
     method=False,
+    doc="""How many points fall into each bin of a grid, and the edges of the bins along each dim.
+
+    Args:
+        input: a float32 or float64 tensor of shape (..., D): points of D coordinates.
+        bins: the number of equally wide bins of each dim: an int for all, or a sequence of D
+            ints; or a sequence of D vectors of increasing edges.
+        range: the outer edges, `2 D` numbers; those of the coordinates if None.
+        weight: a tensor of the shape (...) and dtype of `input`: how much each point counts; 1
+            if None.
+        density: divide by the sum and the volumes of the bins, so that the integral is 1.
+
+    Returns: the named tuple `(hist, bin_edges)`: a tensor of D dims, and D vectors.
+
+    Raises:
+        NotImplementedError: `input` has another dtype.
+        RuntimeError: `input` has fewer than two dims, or shapes, dtypes, the number of `bins`
+            or of `range` do not match.
+
+    Example:
+        >>> gw.histogramdd(gw.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), [2, 2]).hist
+        tensor([[0., 1.],
+                [1., 1.]])
+    """,
 )

@@ -312,6 +312,28 @@ define(
     "dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_norm,
+    doc="""Norm of the elements, of all or along some dims: `(sum |x|^p)^(1/p)`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        p: the order: a number, of which inf and -inf are the greatest and least size and 0
+            counts what is not zero; "fro", None: as 2; "nuc": the sum of a matrix's singular
+            values.
+        dim: the dim or dims; all if None. "nuc" takes two.
+        keepdim: keep each of these dims with size 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a real tensor of the shape of `input` without `dim`.
+
+    Raises:
+        RuntimeError: `input` has integers or bools, `p` is another word, or "nuc" is not given
+            two dims.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.norm(gw.tensor([[3.0, 4.0], [0.0, -2.0]]), dim=1)
+        tensor([5., 2.])
+    """,
 )
 
 
@@ -332,6 +354,23 @@ define(
     "dist(Tensor input, Tensor other, Scalar p=2)",
     Kind.COMPOSITE,
     decompose=_dist,
+    doc="""Norm of the difference of two tensors: `(sum |input - other|^p)^(1/p)`.
+
+    Args:
+        input: a floating point or complex tensor.
+        other: a tensor that broadcasts with it.
+        p: the order of the norm, as of `norm`.
+
+    Returns: a real tensor without dims.
+
+    Raises:
+        RuntimeError: the difference has integers, or one is bool.
+        TypeError: `p` is a word.
+
+    Example:
+        >>> gw.dist(gw.tensor([1.0, 2.0]), gw.tensor([4.0, 6.0]))
+        tensor(5.)
+    """,
 )
 
 
@@ -358,6 +397,26 @@ define(
     "renorm(Tensor input, Scalar p, int dim, Scalar maxnorm)",
     Kind.COMPOSITE,
     decompose=_renorm,
+    doc="""Copy in which each slice along a dim whose norm exceeds `maxnorm` is scaled down to it.
+
+    Args:
+        input: a floating point or complex tensor of at least two dims.
+        p: the order of the norm, above 0.
+        dim: the dim whose slices `input.select(dim, i)` are measured.
+        maxnorm: the greatest norm that is allowed, at least 0.
+
+    Returns: a contiguous tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `input` has integers, bools or fewer than two dims, `p` is not positive,
+            or `maxnorm` is negative.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.renorm(gw.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
+        tensor([[0.6000, 0.8000],
+                [0.3000, 0.4000]])
+    """,
 )
 define(
     "renorm_(Tensor input, Scalar p, int dim, Scalar maxnorm)",
@@ -390,4 +449,23 @@ define(
     "logsumexp(Tensor input, DimsGiven dim, bool keepdim=False)",
     Kind.COMPOSITE,
     decompose=_logsumexp,
+    doc="""Logarithm of the sum of exponentials along some dims: `log(sum exp(x))`.
+
+    The maximum is taken out first, so that nothing overflows.
+
+    Args:
+        input: a tensor of any shape; integers and bool are converted to the default dtype.
+        dim: the dim or dims to sum along, at least one.
+        keepdim: keep each of these dims with size 1.
+
+    Returns: a tensor of the shape of `input` without `dim`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `dim` is empty, or names a dim twice.
+
+    Example:
+        >>> gw.logsumexp(gw.zeros(2, 2), 1)
+        tensor([0.6931, 0.6931])
+    """,
 )

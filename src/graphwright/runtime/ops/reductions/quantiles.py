@@ -113,10 +113,63 @@ def _placed(values: Any, input: Any, q: Any, dim: int | None, keepdim: bool) -> 
     return ops.movedim(values, last, 0) if q.ndim else ops.squeeze(values, last)
 
 
+_DOCS = {
+    "quantile": """\
+    The `q`-th quantiles of the elements, of all or along one dim; NaN if one is NaN.
+
+    Of n sorted elements, the quantile lies at place `q (n - 1)`; between two elements
+    `interpolation` decides.
+
+    Args:
+        input: a float32 or float64 tensor with elements.
+        q: a probability in [0, 1], or a vector of several, of the dtype of `input`.
+        dim: the dim to sort along; all elements if None.
+        keepdim: keep that dim with size 1.
+        interpolation: "linear"; "lower" or "higher": that of the two elements; "nearest": the
+            nearer one; "midpoint": their mean.
+
+    Returns: a tensor of the shape of `input` without `dim`, with the dim of a vector `q`
+        first.
+
+    Raises:
+        RuntimeError: `q` lies outside of [0, 1] or has another dtype, `input` has no elements
+            or another dtype, or the interpolation is unknown.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.quantile(gw.tensor([1.0, 2.0, 3.0, 4.0]), gw.tensor([0.25, 0.5]))
+        tensor([1.7500, 2.5000])
+    """,
+    "nanquantile": """\
+    The `q`-th quantiles of the elements that are not NaN, of all or along one dim.
+
+    Otherwise as `quantile`; where all elements are NaN, so is the result.
+
+    Args:
+        input: a float32 or float64 tensor with elements.
+        q: a probability in [0, 1], or a vector of several, of the dtype of `input`.
+        dim: the dim to sort along; all elements if None.
+        keepdim: keep that dim with size 1.
+        interpolation: "linear", "lower", "higher", "nearest" or "midpoint".
+
+    Returns: a tensor of the shape of `input` without `dim`, with the dim of a vector `q`
+        first.
+
+    Raises:
+        RuntimeError: `q` lies outside of [0, 1] or has another dtype, `input` has no elements
+            or another dtype, or the interpolation is unknown.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.nanquantile(gw.tensor([1.0, float("nan"), 3.0]), 0.5)
+        tensor(2.)
+    """,
+}
 for _name, _skip in (("quantile", False), ("nanquantile", True)):
     define(
         f"{_name}(Tensor input, Operand q, object dim=None, bool keepdim=False, *, "
         'str interpolation="linear")',
         Kind.COMPOSITE,
         decompose=_quantile_rule(_name, _skip),
+        doc=_DOCS[_name],
     )

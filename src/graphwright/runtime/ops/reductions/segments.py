@@ -133,4 +133,31 @@ define(
     Kind.COMPOSITE,
     decompose=_segment_reduce,
     method=False,
+    doc="""Reduction of consecutive segments of different lengths along one dim.
+
+    Args:
+        data: a floating point tensor of any shape.
+        reduce: "sum", "mean", "prod", "max" or "min".
+        lengths: an int32 or int64 tensor of the lengths of segments along its last dim, with
+            the dims of `data` before `axis` in front.
+        indices: not supported; None.
+        offsets: where segments begin, and where the last one ends: one more than there are
+            segments; used in place of `lengths`.
+        axis: the dim that is segmented: the last of `lengths` or `offsets`.
+        unsafe: do not check that the lengths sum to the size of the dim.
+        initial: what each reduction starts from; if None, an empty segment gives 0 ("sum"), 1
+            ("prod"), NaN ("mean"), -inf ("max") or inf ("min").
+
+    Returns: a tensor of the dtype of `data` with one element per segment along `axis`.
+
+    Raises:
+        NotImplementedError: `data` is not floating point.
+        RuntimeError: neither `lengths` nor `offsets` is given, their shape or dtype does not
+            suit, segments lie outside of the dim, or lengths do not sum to its size.
+
+    Example:
+        >>> data = gw.tensor([1.0, 2.0, 3.0, 4.0])
+        >>> gw.segment_reduce(data, "sum", lengths=gw.tensor([1, 3]))
+        tensor([1., 9.])
+    """,
 )

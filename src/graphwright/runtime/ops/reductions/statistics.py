@@ -1,28 +1,20 @@
-"""Moments, sums without NaN, histograms and what follows from them."""
+"""Moments, sums without NaN, counts and covariance."""
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
-import numpy as np
-
-from graphwright.runtime.errors import DataDependent, describe
+from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.argument_forms import wrap_dims
-from graphwright.runtime.ops.creation.fill import check_held, check_size
-from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact, wide_array
+from graphwright.runtime.ops.dtype_rules import has_values, is_inexact
 from graphwright.runtime.ops.int_arguments import as_int
-from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.reductions.folds import check_moments, deviation_kernel, var_kernel
 from graphwright.runtime.ops.strides import product
-from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
+from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.ops.value_checks import checked
-from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import dtypes
-from graphwright.runtime.tensor.tensor import Tensor
 
 # -- variance and deviation, in all of PyTorch's spellings
 
@@ -96,6 +88,92 @@ _KERNELS = {
     "var": _moment_kernel("var", var_kernel),
     "std": _moment_kernel("std", deviation_kernel),
 }
+_MOMENT_DOCS = {
+    "var": """\
+    Variance of all elements or along some dims: `sum |x - mean|^2 / (n - correction)`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims; all if None. A bool here is `unbiased`.
+        unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+        keepdim: keep each of these dims with size 1.
+        correction: what is subtracted from the number n of elements; 1 if None.
+
+    Returns: a real tensor of the shape of `input` without `dim`. With a warning, NaN or inf
+        where `n - correction` is not positive.
+
+    Raises:
+        RuntimeError: `input` has integers or bools.
+        TypeError: both `unbiased` and `correction` are given.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.var(gw.tensor([[1.0, 3.0], [2.0, 2.0]]), 1)
+        tensor([2., 0.])
+    """,
+    "std": """\
+    Standard deviation of the elements, of all or along some dims: the square root of `var`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims; all if None. A bool here is `unbiased`.
+        unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+        keepdim: keep each of these dims with size 1.
+        correction: what is subtracted from the number of elements, as in `var`; 1 if None.
+
+    Returns: a real tensor of the shape of `input` without `dim`.
+
+    Raises:
+        RuntimeError: `input` has integers or bools.
+        TypeError: both `unbiased` and `correction` are given.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.std(gw.tensor([1.0, 2.0, 3.0, 4.0]), correction=0)
+        tensor(1.1180)
+    """,
+    "var_mean": """Variance and mean of the elements, of all or along some dims: `var` and `mean`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims; all if None. A bool here is `unbiased`.
+        unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+        keepdim: keep each of these dims with size 1.
+        correction: what is subtracted from the number of elements, as in `var`; 1 if None.
+
+    Returns: a tuple of the variance and the mean.
+
+    Raises:
+        RuntimeError: `input` has integers or bools.
+        TypeError: both `unbiased` and `correction` are given.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.var_mean(gw.tensor([[1.0, 3.0], [2.0, 2.0]]), 1)
+        (tensor([2., 0.]), tensor([2., 2.]))
+    """,
+    "std_mean": """\
+    Standard deviation and mean of all elements or along some dims: `std` and `mean`.
+
+    Args:
+        input: a floating point or complex tensor of any shape.
+        dim: the dim or dims; all if None. A bool here is `unbiased`.
+        unbiased: True for `correction=1`, False for `correction=0`; use `correction` if None.
+        keepdim: keep each of these dims with size 1.
+        correction: what is subtracted from the number of elements, as in `var`; 1 if None.
+
+    Returns: a tuple of the standard deviation and the mean.
+
+    Raises:
+        RuntimeError: `input` has integers or bools.
+        TypeError: both `unbiased` and `correction` are given.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.std_mean(gw.tensor([[1.0, 3.0], [2.0, 2.0]]), 1)
+        (tensor([1.4142, 0.0000]), tensor([2., 2.]))
+    """,
+}
 for _name, _rule in _MOMENTS.items():
     define(
         f"{_name}(Tensor input, object dim=None, object unbiased=None, bool keepdim=False, *, "
@@ -104,6 +182,7 @@ for _name, _rule in _MOMENTS.items():
         decompose=_rule,
         eager=_KERNELS.get(_name),
         method="_" not in _name,
+        doc=_MOMENT_DOCS[_name],
     )
 
 
@@ -122,6 +201,24 @@ define(
     "nansum(Tensor input, Dims dim=None, bool keepdim=False, *, dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_nansum,
+    doc="""Sum of the elements that are not NaN, of all or along some dims.
+
+    Args:
+        input: a real or bool tensor of any shape; integers and bool are summed as int64.
+        dim: the dim or dims to sum along; all if None.
+        keepdim: keep each of these dims with size 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input` without `dim`.
+
+    Raises:
+        RuntimeError: `input` is complex.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.nansum(gw.tensor([1.0, float("nan"), 3.0]))
+        tensor(4.)
+    """,
 )
 
 
@@ -142,6 +239,24 @@ define(
     "nanmean(Tensor input, Dims dim=None, bool keepdim=False, *, dtype? dtype=None)",
     Kind.COMPOSITE,
     decompose=_nanmean,
+    doc="""Mean of the elements that are not NaN, of all or along some dims.
+
+    Args:
+        input: a floating point tensor of any shape.
+        dim: the dim or dims to average over; all if None.
+        keepdim: keep each of these dims with size 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input` without `dim`; NaN where all elements are.
+
+    Raises:
+        RuntimeError: `input` is complex, or has integers or bools.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.nanmean(gw.tensor([1.0, float("nan"), 3.0]))
+        tensor(2.)
+    """,
 )
 
 
@@ -151,7 +266,24 @@ def _count_nonzero(input: Any, dim: tuple[int, ...]) -> Any:
 
 
 define(
-    "count_nonzero(Tensor input, Dims dim=None)", Kind.COMPOSITE, decompose=_count_nonzero
+    "count_nonzero(Tensor input, Dims dim=None)",
+    Kind.COMPOSITE,
+    decompose=_count_nonzero,
+    doc="""How many elements are not zero, of all or along some dims. NaN is not zero.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        dim: the dim or dims to count along; all if None.
+
+    Returns: an int64 tensor of the shape of `input` without `dim`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.count_nonzero(gw.tensor([[0, 1], [2, 3]]), 0)
+        tensor([1, 2])
+    """,
 )
 
 
@@ -163,200 +295,25 @@ def _trace(input: Any) -> Any:
     return ops.sum(ops.diagonal(input))
 
 
-define("trace(Tensor input)", Kind.COMPOSITE, decompose=_trace)
-
-
-# -- histograms
-
-
-def _check_histc(input: Any, bins: int, min: Any, max: Any) -> None:
-    if not isinstance(bins, (int, SymInt)):
-        raise TypeError(f"histc(): argument 'bins' must be int, not {type(bins).__name__}")
-    if bins <= 0:
-        raise RuntimeError(f"histc(): bins must be > 0, but got {bins} for {describe(input)}")
-    if not input.dtype.is_floating_point:
-        raise NotImplementedError(f'"histc" not implemented for {describe(input)}')
-    if max < min:
-        raise RuntimeError(f"histc: max must be larger than min, got min={min}, max={max}")
-    check_held("histc", input.dtype, min, max)
-
-
-def _check_finite(low: float, high: float) -> None:
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"histogram: range of [{low}, {high}] is not finite")
-
-
-def _range(values: Any, low: float, high: float, margin: float) -> tuple[float, float]:
-    """The range asked for; that of the values where it is empty, with a margin around one value.
-
-    Raises RuntimeError where it is not finite.
-    """
-    if low == high and not values.size:
-        return low, low + 1.0
-    if low == high:
-        low, high = float(values.min()), float(values.max())
-    _check_finite(low, high)
-    return (low - margin, high + margin) if low == high else (low, high)
-
-
-def _histc_eager(input: Any, bins: int, min: Any, max: Any) -> Tensor:
-    _check_histc(input, bins, min, max)
-    values = input._nd.reshape(-1)
-    if input.dtype.itemsize == 2 or not input.dtype.is_floating_point:
-        values = values.astype(np.float64)
-    low, high = _range(values, float(min), float(max), 1.0)
-    kept = values[(values >= low) & (values <= high)]
-    kind = values.dtype.type
-    with np.errstate(over="ignore"):
-        width = kind(high) - kind(low)
-        fits = width > 0 and np.isfinite(width * kind(bins))
-    if fits:
-        places = ((kept - kind(low)) * kind(bins) / width).astype(np.int64)
-    else:
-        scale = 0.5 if high - low > 1 else 1.0
-        parts = (kept.astype(np.float64) * scale - low * scale) / (high * scale - low * scale)
-        places = (parts * bins).astype(np.int64)
-    counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
-    return wrap(counts, input.dtype)
-
-
-def _histc_meta(input: Any, bins: int, min: Any, max: Any) -> Any:
-    _check_histc(input, bins, min, max)
-    return contiguous_spec(input, (bins,))
-
-
 define(
-    "histc(Tensor input, int bins=100, Scalar min=0, Scalar max=0)",
-    Kind.OTHER,
-    meta=_histc_meta,
-    vjp=not_differentiable,
-    eager=_histc_eager,
-)
-
-
-def _check_edges(input: Any, edges: Any, weight: Any) -> None:
-    for name, other in (("bins", edges), ("weight", weight)):
-        if other is not None and other.dtype is not input.dtype:
-            raise RuntimeError(
-                f"histogram(): input tensor and {name} tensor should have the same dtype, but "
-                f"got {describe(input)} and {describe(other)}"
-            )
-    if edges is not None and (edges.ndim != 1 or edges.shape[0] < 1):
-        raise RuntimeError(f"histogram(): bins tensor should have one dim, got {describe(edges)}")
-    if weight is not None and weight.shape != input.shape:
-        raise RuntimeError(
-            "histogram(): if weight tensor is provided it should have the same shape as the "
-            f"input tensor, got {describe(weight)} and {describe(input)}"
-        )
-
-
-def _counts_eager(input: Any, edges: Any, weight: Any, density: bool) -> Tensor:
-    _check_edges(input, edges, weight)
-    values, bounds = wide_array(input).reshape(-1), wide_array(edges)
-    inside = (values >= bounds[0]) & (values <= bounds[-1])
-    places = np.searchsorted(bounds, values[inside], side="right") - 1
-    bins = bounds.size - 1
-    heights = None if weight is None else wide_array(weight).reshape(-1)[inside]
-    counts = np.bincount(np.minimum(places, bins - 1), heights, minlength=bins).astype(float)
-    if density:
-        counts = counts / (counts.sum() * np.diff(bounds))
-    return wrap(counts, input.dtype)
-
-
-define(
-    "histogram_counts(Tensor input, Tensor edges, Tensor? weight, bool density)",
-    Kind.OTHER,
-    meta=lambda input, edges, weight, density: contiguous_spec(input, (edges.shape[0] - 1,)),
-    vjp=no_derivative("histogram"),
-    eager=_counts_eager,
-    method=False,
-    public=False,
-)
-
-
-def _edges_eager(input: Any, bins: int, range: Any) -> Tensor:
-    if range is None:
-        low, high = _range(wide_array(input), 0.0, 0.0, 0.5)
-    else:
-        low, high = map(float, range)
-        if low > high:
-            raise RuntimeError(f"histogram(): min {low} should not exceed max {high}")
-        _check_finite(low, high)
-        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-    return wrap(np.linspace(low, high, bins + 1), input.dtype)
-
-
-define(
-    "histogram_edges(Tensor input, int bins, object range)",
-    Kind.OTHER,
-    meta=lambda input, bins, range: contiguous_spec(input, (bins + 1,)),
-    vjp=no_derivative("histogram"),
-    eager=_edges_eager,
-    method=False,
-    public=False,
-)
-
-
-def _histogram(
-    input: Any, bins: Any, range: Any, weight: Any, density: bool
-) -> Any:
-    if input.dtype not in (dtypes.float32, dtypes.float64):
-        raise NotImplementedError(f'"histogram" not implemented for {describe(input)}')
-    if isinstance(bins, Tensor):
-        edges = ops.clone(bins.contiguous())
-        if range is not None:
-            raise TypeError("histogram(): range is not taken together with a tensor of edges")
-    else:
-        if bins <= 0:
-            raise RuntimeError(f"histogram(): bins {bins} must be > 0")
-        edges = ops.histogram_edges(input, bins, range)
-    _check_edges(input, edges, weight)
-    counts = ops.histogram_counts(input, edges, weight, density)
-    return return_types.histogram(counts, edges)
-
-
-define(
-    "histogram(Tensor input, object bins=100, *, object range=None, Tensor? weight=None, "
-    "bool density=False)",
+    "trace(Tensor input)",
     Kind.COMPOSITE,
-    decompose=_histogram,
-)
+    decompose=_trace,
+    doc="""Sum of the elements on the diagonal of a matrix.
 
+    Args:
+        input: a tensor of two dims, square or not; integers are summed as int64.
 
-def _bincount_meta(input: Any, weights: Any, minlength: int) -> Any:
-    raise DataDependent(f"bincount() needs the largest value of {describe(input)}")
+    Returns: a tensor without dims.
 
+    Raises:
+        RuntimeError: `input` does not have two dims.
+        NotImplementedError: `input` is bool.
 
-def _bincount_eager(input: Any, weights: Any, minlength: int) -> Tensor:
-    if minlength < 0:
-        raise RuntimeError(f"minlength should be >= 0, got {minlength}")
-    values = input._nd
-    integer = not is_inexact(input.dtype) and input.dtype is not dtypes.bool
-    if values.ndim != 1 or not integer or (values.size and values.min() < 0):
-        raise RuntimeError(
-            "bincount only supports 1-d non-negative integral inputs, "
-            f"got {describe(input)}"
-        )
-    if weights is not None and weights.shape != input.shape:
-        raise RuntimeError(
-            "weights should be 1-d and have the same length as input, "
-            f"got {describe(weights)} and {describe(input)}"
-        )
-    check_size("bincount", (max(int(values.max(initial=-1)) + 1, minlength),))
-    if weights is None:
-        return wrap(np.bincount(values, minlength=minlength), dtypes.int64)
-    dtype = dtypes.float32 if weights.dtype is dtypes.float32 else dtypes.float64
-    counts = np.bincount(values, weights._nd.astype(np.float64), minlength)
-    return wrap(counts, dtype)
-
-
-define(
-    "bincount(Tensor input, Tensor? weights=None, SymInt minlength=0)",
-    Kind.OTHER,
-    meta=_bincount_meta,
-    vjp=no_derivative("bincount"),
-    eager=_bincount_eager,
-    tags=("data_dependent",),
+    Example:
+        >>> gw.trace(gw.tensor([[1, 2], [3, 4]]))
+        tensor(5)
+    """,
 )
 
 
@@ -438,6 +395,29 @@ define(
     "cov(Tensor input, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None)",
     Kind.COMPOSITE,
     decompose=_cov,
+    doc="""Covariance matrix of variables, one per row, of which each column is an observation.
+
+    `C_ij = sum_k w_k (x_ik - m_i) conj(x_jk - m_j) / (sum_k w_k - correction)` with the
+    weighted means m; with `aweights` a, the correction is multiplied by `sum w a / sum w`.
+
+    Args:
+        input: a tensor of at most two dims, converted to the default dtype if of integers; a
+            vector is one variable.
+        correction: what is subtracted from the number of observations.
+        fweights: how often each observation counts: integers, one per column; 1 if None.
+        aweights: floating point weights, one per column; 1 if None.
+
+    Returns: a matrix with one row and one column per variable; no dims for one variable.
+
+    Raises:
+        RuntimeError: `input` has more dims or is bool, or weights have a wrong length or dtype
+            or are negative.
+
+    Example:
+        >>> gw.cov(gw.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+        tensor([[ 1., -1.],
+                [-1.,  1.]])
+    """,
 )
 
 
@@ -457,4 +437,24 @@ def _corrcoef(input: Any) -> Any:
     return scaled if scaled.dtype.is_complex else ops.clamp(scaled, -1, 1)
 
 
-define("corrcoef(Tensor input)", Kind.COMPOSITE, decompose=_corrcoef)
+define(
+    "corrcoef(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_corrcoef,
+    doc="""Pearson's correlation coefficients of variables, one per row: `C_ij / sqrt(C_ii C_jj)`.
+
+    Args:
+        input: a tensor of at most two dims, as of `cov`: each column is an observation.
+
+    Returns: a matrix with one row and one column per variable, in [-1, 1]; no dims for one
+        variable.
+
+    Raises:
+        RuntimeError: `input` has more than two dims or is bool.
+
+    Example:
+        >>> gw.corrcoef(gw.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+        tensor([[ 1., -1.],
+                [-1.,  1.]])
+    """,
+)

@@ -118,6 +118,32 @@ define(
     Kind.COMPOSITE,
     decompose=_searchsorted,
     method=False,
+    doc="""Where each value would go into a sorted sequence, so that it stays sorted.
+
+    At the place `i` found, `sequence[i - 1] < value <= sequence[i]`; with `right`,
+    `sequence[i - 1] <= value < sequence[i]`.
+
+    Args:
+        sorted_sequence: a vector in ascending order, or a tensor of such rows: its last dim.
+        input: a number or tensor of values; any shape for a vector, else the shape of
+            `sorted_sequence` but for the last dim.
+        out_int32: return int32, not int64.
+        right: find the place behind equal elements, not the one before.
+        side: "left" or "right", the same as a word; `right` decides if None.
+        sorter: an int64 tensor of the shape of `sorted_sequence` that sorts it, if it is not
+            sorted.
+
+    Returns: an int64 or int32 tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: the shapes do not match, `side` contradicts `right` or is unknown, or
+            `sorter` has another dtype or positions out of range.
+        NotImplementedError: both are bool, or one is complex.
+
+    Example:
+        >>> gw.searchsorted(gw.tensor([1, 3, 5]), gw.tensor([3, 6]))
+        tensor([1, 3])
+    """,
 )
 
 
@@ -134,6 +160,27 @@ define(
     Kind.COMPOSITE,
     decompose=_bucketize,
     method=False,
+    doc="""Number of the bucket of each value, between boundaries in ascending order.
+
+    Bucket i lies between `boundaries[i - 1]` and `boundaries[i]`, which belongs to it, unless
+    `right`.
+
+    Args:
+        input: a number or tensor of values.
+        boundaries: a vector in ascending order.
+        out_int32: return int32, not int64.
+        right: a boundary belongs to the bucket behind it.
+
+    Returns: an int64 or int32 tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `boundaries` is no vector.
+        NotImplementedError: both are bool, or one is complex.
+
+    Example:
+        >>> gw.bucketize(gw.tensor([3, 6, 9]), gw.tensor([1, 3, 5]))
+        tensor([1, 3, 3])
+    """,
 )
 
 
@@ -176,6 +223,24 @@ define(
     vjp=not_differentiable,
     eager=_isin_eager,
     method=False,
+    doc="""Whether each element is among the test elements.
+
+    Args:
+        elements: a real tensor, or a number.
+        test_elements: a real tensor, or a number where `elements` is a tensor.
+        assume_unique: both hold each value only once; the result is the same.
+        invert: whether each element is not among them.
+
+    Returns: a bool tensor of the shape of `elements`.
+
+    Raises:
+        TypeError: both are numbers.
+        RuntimeError: one is bool or complex.
+
+    Example:
+        >>> gw.isin(gw.tensor([1, 2, 3]), gw.tensor([2, 4]))
+        tensor([False,  True, False])
+    """,
 )
 
 
@@ -208,6 +273,19 @@ define(
     vjp=not_differentiable,
     eager=_nonzero_eager,
     tags=("data_dependent",),
+    doc="""Positions of the elements that are not zero, in row-major order.
+
+    Args:
+        input: a tensor of any shape and dtype.
+
+    Returns: an int64 tensor with a row for each such element and a column for each dim of
+        `input`: its shape depends on values.
+
+    Example:
+        >>> gw.argwhere(gw.tensor([[0, 1], [2, 0]]))
+        tensor([[0, 1],
+                [1, 0]])
+    """,
 )
 
 
@@ -224,6 +302,19 @@ define(
     Kind.COMPOSITE,
     decompose=_nonzero,
     tags=("data_dependent",),
+    doc="""Positions of the elements that are not zero, in row-major order.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        as_tuple: return a vector for each dim, by which `input` can be indexed.
+
+    Returns: an int64 tensor with a row for each such element and a column for each dim of
+        `input`, or its columns as a tuple; one without dims counts as a vector then.
+
+    Example:
+        >>> gw.nonzero(gw.tensor([[0, 1], [2, 0]]), as_tuple=True)
+        (tensor([0, 1]), tensor([1, 0]))
+    """,
 )
 
 
@@ -250,6 +341,26 @@ define(
     meta=_static_meta,
     vjp=not_differentiable,
     eager=_static_eager,
+    doc="""Positions of the first `size` elements that are not zero, in row-major order.
+
+    Unlike that of `nonzero`, the shape of the result does not depend on values.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        size: the number of rows of the result, at least 0.
+        fill_value: what is in the rows that are left over.
+
+    Returns: an int64 tensor of shape `(size, input.ndim)`.
+
+    Raises:
+        RuntimeError: `size` is negative.
+
+    Example:
+        >>> gw.nonzero_static(gw.tensor([0, 1, 1]), size=3)
+        tensor([[ 1],
+                [ 2],
+                [-1]])
+    """,
 )
 
 

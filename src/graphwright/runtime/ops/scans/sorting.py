@@ -1,4 +1,4 @@
-"""Orders: sorting, the largest and smallest, order statistics, distinct values."""
+"""Orders: sorting, the largest and smallest, order statistics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.errors import DataDependent, describe
+from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import (
@@ -16,10 +16,10 @@ from graphwright.runtime.ops.dtype_rules import (
     require_supported,
     wide_array,
 )
-from graphwright.runtime.ops.kernels import HALVES, allocate, as_contiguous, wrap
-from graphwright.runtime.ops.reductions.folds import check_nonempty
-from graphwright.runtime.ops.strides import dense_order, strides_in_order
-from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
+from graphwright.runtime.ops.kernels import HALVES, as_contiguous, wrap
+from graphwright.runtime.ops.reductions.extrema import check_nonempty
+from graphwright.runtime.ops.strides import dense_order
+from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -58,6 +58,24 @@ define(
     meta=_argsort_meta,
     vjp=not_differentiable,
     eager=_argsort_eager,
+    doc="""Positions that sort the elements along one dim; NaN counts as the greatest.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to sort along.
+        descending: from the greatest to the least.
+        stable: keep the order of equal elements, which is kept in any case.
+
+    Returns: an int64 tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.argsort(gw.tensor([3.0, 1.0, 2.0]))
+        tensor([1, 2, 0])
+    """,
 )
 
 
@@ -79,11 +97,47 @@ define(
     "sort(Tensor input, Dim dim=-1, bool descending=False, bool? stable=False)",
     Kind.COMPOSITE,
     decompose=_sort,
+    doc="""The elements sorted along one dim, and where each came from; NaN counts as the greatest.
+
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to sort along.
+        descending: from the greatest to the least.
+        stable: keep the order of equal elements, which is kept in any case.
+
+    Returns: the named tuple `(values, indices)` of tensors of the shape of `input`; the
+        indices are int64.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.sort(gw.tensor([3.0, 1.0, 2.0]))
+        graphwright.return_types.sort(
+        values=tensor([1., 2., 3.]),
+        indices=tensor([1, 2, 0]))
+    """,
 )
 define(
     "msort(Tensor input)",
     Kind.COMPOSITE,
     decompose=lambda input: _sort(input, 0, False, True).values,
+    doc="""The elements sorted along the first dim in ascending order: `sort(input, 0).values`.
+
+    Args:
+        input: a real or bool tensor of any shape.
+
+    Returns: a tensor of the shape and dtype of `input`.
+
+    Raises:
+        NotImplementedError: `input` is complex.
+
+    Example:
+        >>> gw.msort(gw.tensor([[3, 1], [2, 4]]))
+        tensor([[2, 1],
+                [3, 4]])
+    """,
 )
 
 
@@ -156,6 +210,29 @@ define(
     "topk(Tensor input, SymInt k, Dim dim=-1, bool largest=True, bool sorted=True)",
     Kind.COMPOSITE,
     decompose=_topk,
+    doc="""The `k` greatest or least elements along one dim, in order, and where they are.
+
+    Args:
+        input: a real tensor of any shape; NaN counts as the greatest.
+        k: how many, at most the size of the dim.
+        dim: the dim to search.
+        largest: the greatest in descending order; else the least in ascending order.
+        sorted: return them in order, which is done in any case.
+
+    Returns: the named tuple `(values, indices)`, of size `k` along `dim`; the indices are
+        int64.
+
+    Raises:
+        RuntimeError: `k` is negative or exceeds the size of the dim.
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is bool or complex.
+
+    Example:
+        >>> gw.topk(gw.tensor([3.0, 1.0, 2.0]), 2)
+        graphwright.return_types.topk(
+        values=tensor([3., 2.]),
+        indices=tensor([0, 2]))
+    """,
 )
 
 
@@ -211,6 +288,28 @@ define(
     decompose=lambda input, k, dim, keepdim: _picked(
         return_types.kthvalue, input, dim, ops.kth_position(input.detach(), k, dim), keepdim
     ),
+    doc="""The `k`-th least element along one dim, counted from 1, and where it is.
+
+    Args:
+        input: a real tensor of any shape; NaN counts as the greatest.
+        k: which one in ascending order: from 1 to the size of the dim.
+        dim: the dim to search.
+        keepdim: keep that dim with size 1.
+
+    Returns: the named tuple `(values, indices)` of the shape of `input` without `dim`; the
+        indices are int64.
+
+    Raises:
+        RuntimeError: `k` is out of range.
+        IndexError: `input` has no such dim, or that dim is empty.
+        NotImplementedError: `input` is bool or complex.
+
+    Example:
+        >>> gw.kthvalue(gw.tensor([3.0, 1.0, 2.0]), 2)
+        graphwright.return_types.kthvalue(
+        values=tensor(2.),
+        indices=tensor(2))
+    """,
 )
 
 
@@ -317,11 +416,55 @@ def _median(name: str, skip_nan: bool) -> Any:
     return decompose
 
 
+_MEDIAN_DOCS = {
+    "median": """Median of all elements, or along one dim with its position; NaN if one is NaN.
+
+    Of an even number of elements it is the lower one of the two in the middle.
+
+    Args:
+        input: a real tensor of any shape.
+        dim: the dim to search; all elements if None.
+        keepdim: keep that dim with size 1.
+
+    Returns: a tensor without dims where `dim` is None, NaN of no elements (of integers, the
+        least int64 converted); else the named tuple `(values, indices)` with int64 indices.
+
+    Raises:
+        IndexError: `input` has no such dim, or that dim is empty.
+        NotImplementedError: `input` is bool or complex.
+
+    Example:
+        >>> gw.median(gw.tensor([4.0, 1.0, 3.0, 2.0]))
+        tensor(2.)
+    """,
+    "nanmedian": """Median of all elements that are not NaN, or along one dim with its position.
+
+    Of an even number of elements it is the lower one of the two in the middle; where all are
+    NaN, so is the result.
+
+    Args:
+        input: a real tensor of any shape.
+        dim: the dim to search; all elements if None.
+        keepdim: keep that dim with size 1.
+
+    Returns: a tensor without dims where `dim` is None; else the named tuple `(values,
+        indices)` with int64 indices.
+
+    Raises:
+        IndexError: `input` has no such dim, or that dim is empty.
+        NotImplementedError: `input` is bool or complex.
+
+    Example:
+        >>> gw.nanmedian(gw.tensor([3.0, 1.0, float("nan")]))
+        tensor(1.)
+    """,
+}
 for _name, _skip in (("median", False), ("nanmedian", True)):
     define(
         f"{_name}(Tensor input, Dim? dim=None, bool keepdim=False)",
         Kind.COMPOSITE,
         decompose=_median(_name, _skip),
+        doc=_MEDIAN_DOCS[_name],
     )
 
 
@@ -373,133 +516,24 @@ define(
     decompose=lambda input, dim, keepdim: _picked(
         return_types.mode, input, dim, ops.mode_position(input.detach(), dim), keepdim
     ),
-)
+    doc="""The most frequent element along one dim, and its last position; of several the least.
 
+    Args:
+        input: a real or bool tensor of any shape.
+        dim: the dim to search.
+        keepdim: keep that dim with size 1.
 
-# -- distinct values
+    Returns: the named tuple `(values, indices)` of the shape of `input` without `dim`; the
+        indices are int64.
 
+    Raises:
+        IndexError: `input` has no such dim, or that dim is empty.
+        NotImplementedError: `input` is complex.
 
-def _needs_values(name: str) -> Any:
-    def meta(input: Any, *unused: Any) -> Any:
-        raise DataDependent(f"{name}() has a shape that depends on the values of "
-                            f"{describe(input)}")
-
-    return meta
-
-
-def _answer(values: Any, inverse: Any, counts: Any, dtype: Any, wanted: tuple[bool, bool]) -> Any:
-    """`values`: an array, or a tensor of it."""
-    results = [values if isinstance(values, Tensor) else wrap(values, dtype)]
-    if wanted[0]:
-        results.append(wrap(inverse, dtypes.int64))
-    if wanted[1]:
-        results.append(wrap(counts, dtypes.int64))
-    return results[0] if len(results) == 1 else tuple(results)
-
-
-def _check_unique(name: str, input: Any, dim: int | None) -> None:
-    require_ordered(name, input)
-    if dim is not None and not input.ndim:
-        raise IndexError(f"{name}(): dim {dim} was given, but the tensor has no dimensions")
-
-
-def _unique_eager(
-    input: Any, sorted: bool, return_inverse: bool, return_counts: bool, dim: int | None
-) -> Any:
-    _check_unique("unique", input, dim)
-    array = wide_array(input)
-    if dim is not None and 0 in input.shape:
-        return _unique_of_nothing(input, dim, return_inverse, return_counts)
-    wanted = (return_inverse, return_counts)
-    if dim is None:
-        values, inverse, counts = _distinct(array.reshape(-1), wanted)
-        inverse = None if inverse is None else inverse.reshape(input.shape)
-    else:
-        values, inverse, counts = np.unique(
-            array, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
-        )
-        inverse = inverse.reshape(-1)
-        values = _by_rows(values, dim, input.dtype)
-    return _answer(values, inverse, counts, input.dtype, wanted)
-
-
-def _by_rows(values: Any, dim: int, dtype: Any) -> Tensor:
-    """The values along `dim` one after the other in memory, as PyTorch's are."""
-    others = [d for d in range(values.ndim - 1, -1, -1) if d != dim]
-    out = allocate(values.shape, strides_in_order(values.shape, [*others, dim]), dtype)
-    out._nd[...] = values
-    return out
-
-
-def _distinct(flat: Any, wanted: tuple[bool, bool]) -> tuple[Any, Any, Any]:
-    """Each value once, in order, every NaN for itself; where each element went; how many each."""
-    order = ops.argsort(wrap(flat, dtypes.from_numpy_dtype(flat.dtype)), 0)._nd
-    ordered = flat[order]
-    first = np.ones(ordered.shape, bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    places = np.flatnonzero(first)
-    inverse = counts = None
-    if wanted[0]:
-        inverse = np.empty(flat.size, np.int64)
-        inverse[order] = np.cumsum(first) - 1
-    if wanted[1]:
-        counts = np.diff(np.append(places, flat.size))
-    return ordered[places], inverse, counts
-
-
-def _unique_of_nothing(input: Any, dim: int, return_inverse: bool, return_counts: bool) -> Any:
-    if input.shape[dim] != 0:
-        raise RuntimeError(
-            "unique(): there are 0 sized dimensions, and they aren't selected, so unique cannot "
-            f"be applied to {describe(input)} along dim {dim}"
-        )
-    none = np.zeros(0, np.int64)
-    return _answer(
-        input._nd.copy(), none, none, input.dtype, (return_inverse, return_counts)
-    )
-
-
-define(
-    "unique(Tensor input, bool sorted=True, bool return_inverse=False, "
-    "bool return_counts=False, Dim? dim=None)",
-    Kind.OTHER,
-    meta=_needs_values("unique"),
-    vjp=no_derivative("unique"),
-    eager=_unique_eager,
-    tags=("data_dependent",),
-)
-
-
-def _consecutive_eager(
-    input: Any, return_inverse: bool, return_counts: bool, dim: int | None
-) -> Any:
-    _check_unique("unique_consecutive", input, dim)
-    array = input._nd.reshape(-1) if dim is None else input._nd
-    axis = dim or 0
-    wanted = (return_inverse, return_counts)
-    if dim is not None and 0 in input.shape:
-        return _unique_of_nothing(input, dim, *wanted)
-    rows = np.moveaxis(array, axis, 0)
-    starts = np.ones(rows.shape[0], bool)
-    changed = rows[1:] != rows[:-1]
-    starts[1:] = changed.any(tuple(range(1, changed.ndim)))
-    places = np.flatnonzero(starts)
-    inverse = np.cumsum(starts) - 1
-    counts = np.diff(np.append(places, rows.shape[0]))
-    if dim is None:
-        inverse = inverse.reshape(input.shape)
-    values: Any = np.take(array, places, axis)
-    if dim is not None:
-        values = _by_rows(values, dim, input.dtype)
-    return _answer(values, inverse, counts, input.dtype, wanted)
-
-
-define(
-    "unique_consecutive(Tensor input, bool return_inverse=False, bool return_counts=False, "
-    "Dim? dim=None)",
-    Kind.OTHER,
-    meta=_needs_values("unique_consecutive"),
-    vjp=no_derivative("unique_consecutive"),
-    eager=_consecutive_eager,
-    tags=("data_dependent",),
+    Example:
+        >>> gw.mode(gw.tensor([1, 3, 3, 2, 2]))
+        graphwright.return_types.mode(
+        values=tensor(2),
+        indices=tensor(4))
+    """,
 )

@@ -8,7 +8,6 @@ from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.argument_forms import wrap_dim
-from graphwright.runtime.ops.kernels import copy_into
 from graphwright.runtime.ops.strides import infer_size, may_overlap, view_strides
 from graphwright.runtime.ops.table import Kind, Op, define, not_differentiable
 from graphwright.runtime.ops.tensor_spec import ViewSpec
@@ -30,8 +29,7 @@ def _define_view(
     meta: Any,
     vjp: Any,
     *,
-    method: bool = True,
-    public: bool = True,
+    method: bool = True, public: bool = True, doc: str = "",
 ) -> Op:
     def eager(input: Any, *args: Any) -> Tensor:
         spec = meta(input, *args)
@@ -39,7 +37,7 @@ def _define_view(
         return _core.as_view(Tensor, input, spec.shape, spec.strides, offset)
 
     return define(
-        schema, Kind.VIEW, meta=meta, vjp=vjp, eager=eager, method=method, public=public
+        schema, Kind.VIEW, meta=meta, vjp=vjp, eager=eager, method=method, public=public, doc=doc
     )
 
 
@@ -95,6 +93,25 @@ _define_view(
     "view(Tensor input, Size* size)",
     _view_meta,
     lambda ctx, grad: ops.reshape(grad, ctx.input.shape),
+    doc="""View of a tensor with another shape, over the same elements in row-major order.
+
+    As a method it also takes a dtype, whose elements the same bytes are read as.
+
+    Args:
+        input: a tensor of any shape.
+        size: the new sizes; one may be -1, which the others decide.
+
+    Returns: a view of `input` that shares its memory.
+
+    Raises:
+        RuntimeError: the sizes do not have as many elements, or the strides of `input` allow
+            no such view: `reshape` copies then.
+
+    Example:
+        >>> gw.arange(6).view(2, 3)
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+    """,
 )
 
 
@@ -141,6 +158,22 @@ _define_view(
     "expand(Tensor input, Size* size)",
     _expand_meta,
     lambda ctx, grad: ops.sum_to_size(grad, ctx.input.shape),
+    doc="""View in which dims of size 1 are repeated without a copy, and new dims put in front.
+
+    Args:
+        input: a tensor of any shape.
+        size: the sizes of the result, from the last dim on; -1 keeps a size.
+
+    Returns: a view of `input` with stride 0 along the dims that are repeated.
+
+    Raises:
+        RuntimeError: there are fewer sizes than dims, or a size differs from that of a dim
+            that is not 1.
+
+    Example:
+        >>> gw.tensor([[1], [2]]).expand(-1, 3).stride()
+        (1, 0)
+    """,
 )
 
 
@@ -161,7 +194,27 @@ def _permute_vjp(ctx: Any, grad: Any) -> Any:
     return ops.permute(grad, tuple(inverse))
 
 
-_define_view("permute(Tensor input, Perm* dims)", _permute_meta, _permute_vjp)
+_define_view(
+    "permute(Tensor input, Perm* dims)",
+    _permute_meta,
+    _permute_vjp,
+    doc="""View with the dims in another order.
+
+    Args:
+        input: a tensor of any shape.
+        dims: the dims of `input` in their new order, each once.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: a dim is missing or named twice.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.permute(gw.ones(2, 3, 4), (2, 0, 1)).shape
+        graphwright.Size([4, 2, 3])
+    """,
+)
 
 
 def _swapped(ndim: int, a: int, b: int) -> tuple[int, ...]:
@@ -175,6 +228,22 @@ _define_view(
     "transpose(Tensor input, Dim dim0, Dim dim1)",
     lambda input, dim0, dim1: _permute_meta(input, _swapped(len(input.shape), dim0, dim1)),
     lambda ctx, grad: ops.transpose(grad, ctx.dim0, ctx.dim1),
+    doc="""View with two dims swapped.
+
+    Args:
+        input: a tensor of any shape.
+        dim0, dim1: the two dims.
+
+    Returns: a view of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.transpose(gw.tensor([[1, 2], [3, 4]]), 0, 1)
+        tensor([[1, 3],
+                [2, 4]])
+    """,
 )
 
 
@@ -194,6 +263,22 @@ _define_view(
     "unsqueeze(Tensor input, NewDim dim)",
     _unsqueeze_meta,
     lambda ctx, grad: ops.squeeze(grad, ctx.dim),
+    doc="""View with a new dim of size 1.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the place of the new dim in the result, from `-input.ndim - 1` to `input.ndim`.
+
+    Returns: a view of `input`.
+
+    Raises:
+        IndexError: the place is out of range.
+
+    Example:
+        >>> gw.unsqueeze(gw.tensor([1, 2]), 1)
+        tensor([[1],
+                [2]])
+    """,
 )
 
 
@@ -216,6 +301,22 @@ _define_view(
     "squeeze(Tensor input, Ints*? dim=None)",
     _squeeze_meta,
     lambda ctx, grad: ops.reshape(grad, ctx.input.shape),
+    doc="""View without dims of size 1.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim or dims that go where they have size 1; all if None, none if empty.
+
+    Returns: a view of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: a dim is named twice.
+
+    Example:
+        >>> gw.squeeze(gw.ones(1, 2, 1), 0).shape
+        graphwright.Size([2, 1])
+    """,
 )
 
 
@@ -294,6 +395,22 @@ _define_view(
     "select(Tensor input, Dim dim, SymInt index)",
     _select_meta,
     lambda ctx, grad: ops.select_backward(grad, ctx.input.shape, ctx.dim, ctx.index),
+    doc="""View of the slice at one position of a dim: `input[..., index, ...]`.
+
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim, which the result lacks.
+        index: the position; negative ones count from the end.
+
+    Returns: a view of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim, or the dim no such position.
+
+    Example:
+        >>> gw.select(gw.tensor([[1, 2], [3, 4]]), 1, -1)
+        tensor([2, 4])
+    """,
 )
 
 
@@ -369,6 +486,28 @@ _define_view(
     "as_strided(Tensor input, Size size, Size stride, SymInt? storage_offset=None)",
     _as_strided_meta,
     _as_strided_vjp,
+    doc="""View of a tensor's storage with given sizes, strides and offset.
+
+    Elements may overlap; a gradient of the view is added up where they do.
+
+    Args:
+        input: the tensor whose storage is viewed.
+        size: the sizes of the view.
+        stride: its strides, counted in elements.
+        storage_offset: the position of its first element in the storage; that of `input` if
+            None.
+
+    Returns: a view of the storage of `input`.
+
+    Raises:
+        RuntimeError: `size` and `stride` differ in length, the offset is negative, or the view
+            reaches out of the storage.
+
+    Example:
+        >>> gw.as_strided(gw.arange(6), (2, 3), (1, 2))
+        tensor([[0, 2, 4],
+                [1, 3, 5]])
+    """,
 )
 
 
@@ -417,6 +556,26 @@ _define_view(
     _unfold_meta,
     _unfold_vjp,
     public=False,
+    doc="""View of the windows of a given size along one dim, in a new last dim.
+
+    Args:
+        input: a tensor of any shape.
+        dimension: the dim that windows slide along; it then counts them.
+        size: the size of windows, at most that of the dim.
+        step: the distance of windows, above 0.
+
+    Returns: a view of `input` with one dim more, where windows may overlap.
+
+    Raises:
+        RuntimeError: `size` exceeds the dim or is negative, or `step` is not positive.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.arange(5).unfold(0, 3, 1)
+        tensor([[0, 1, 2],
+                [1, 2, 3],
+                [2, 3, 4]])
+    """,
 )
 
 
@@ -430,6 +589,17 @@ define(
     vjp=not_differentiable,
     eager=lambda input: _core.detach(Tensor, input),
     method=False,
+    doc="""View through which no gradient flows.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a view of `input` that does not require a gradient.
+
+    Example:
+        >>> gw.detach(gw.ones(2, requires_grad=True)).requires_grad
+        False
+    """,
 )
 
 
@@ -459,72 +629,21 @@ _define_view(
     lambda ctx, grad: ops.diagonal_backward(
         grad, ctx.input.shape, ctx.offset, ctx.dim1, ctx.dim2
     ),
-)
+    doc="""View of a diagonal of the matrices that two dims span, in a new last dim.
 
+    Args:
+        input: a tensor of at least two dims.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        dim1, dim2: the dims of the rows and of the columns.
 
-# -- gradients of views: zeros with the gradient written into the viewed part
+    Returns: a view of `input` without the two dims, and with one for the diagonal.
 
+    Raises:
+        RuntimeError: `dim1` and `dim2` are one dim.
+        IndexError: `input` has no such dim.
 
-def _slice_backward(
-    grad: Any, size: tuple[Any, ...], dim: int, start: Any, end: Any, step: Any
-) -> Any:
-    full = size[dim]
-    first = slice_bound(start, 0, full)
-    last = slice_bound(end, full, full)
-    if step is None or step == 1:
-        if last < first:
-            last = first
-        pads = [0, 0] * (len(size) - 1 - dim) + [first, full - last]
-        return ops.constant_pad(grad, tuple(pads), 0.0)
-    places = ops.arange(first, last, step, device=grad.device) if first < last else None
-    zeros = ops.zeros(size, dtype=grad.dtype, device=grad.device)
-    return zeros if places is None else ops.index_add(zeros, dim, places, grad)
-
-
-def _slice_backward_eager(
-    grad: Tensor, size: tuple[int, ...], dim: int, start: Any, end: Any, step: Any
-) -> Tensor:
-    if step is None or step == 1:
-        return _slice_backward(grad, size, dim, start, end, step)
-    zeros: Tensor = ops.zeros(size, dtype=grad.dtype, device=grad.device)
-    copy_into(ops.slice(zeros, dim, start, end, step), grad)
-    return zeros
-
-
-define(
-    "slice_backward(Tensor grad, Size size, int dim, object start, object end, object step)",
-    Kind.COMPOSITE,
-    decompose=_slice_backward,
-    eager=_slice_backward_eager,
-    method=False,
-    public=False,
-)
-
-
-def _select_backward(grad: Any, size: tuple[Any, ...], dim: int, index: Any) -> Any:
-    position = wrapped_index(index, size[dim], dim)
-    pads = [0, 0] * (len(size) - 1 - dim) + [position, size[dim] - position - 1]
-    return ops.constant_pad(ops.unsqueeze(grad, dim), tuple(pads), 0.0)
-
-
-define(
-    "select_backward(Tensor grad, Size size, int dim, object index)",
-    Kind.COMPOSITE,
-    decompose=_select_backward,
-    method=False,
-    public=False,
-)
-
-
-def _diagonal_backward(grad: Any, size: tuple[Any, ...], offset: int, dim1: int, dim2: int) -> Any:
-    zeros = ops.zeros(tuple(size), dtype=grad.dtype, device=grad.device)
-    return ops.diagonal_scatter(zeros, grad, offset, dim1, dim2)
-
-
-define(
-    "diagonal_backward(Tensor grad, Size size, int offset, int dim1, int dim2)",
-    Kind.COMPOSITE,
-    decompose=_diagonal_backward,
-    method=False,
-    public=False,
+    Example:
+        >>> gw.diagonal(gw.tensor([[1, 2], [3, 4]]))
+        tensor([1, 4])
+    """,
 )

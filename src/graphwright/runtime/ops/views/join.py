@@ -158,6 +158,24 @@ define(
     vjp=_cat_vjp,
     eager=_cat_eager,
     method=False,
+    doc="""Tensors joined along one dim.
+
+    Args:
+        tensors: tensors of the same sizes but along `dim`, at least one; empty vectors are
+            left out. Their dtypes are promoted to a common one.
+        dim: the dim they are joined along.
+
+    Returns: a new tensor; its size along `dim` is the sum of theirs.
+
+    Raises:
+        ValueError: there are no tensors.
+        RuntimeError: the sizes do not match, or a tensor has no dims.
+        IndexError: the tensors have no such dim.
+
+    Example:
+        >>> gw.cat([gw.tensor([[1, 2]]), gw.tensor([[3, 4]])], 1)
+        tensor([[1, 2, 3, 4]])
+    """,
 )
 
 
@@ -175,7 +193,29 @@ def _stack(tensors: tuple[Any, ...], dim: int) -> Any:
     return ops.cat(tuple(ops.unsqueeze(t, dim) for t in tensors), dim)
 
 
-define("stack(Tensor[] tensors, int dim=0)", Kind.COMPOSITE, decompose=_stack, method=False)
+define(
+    "stack(Tensor[] tensors, int dim=0)",
+    Kind.COMPOSITE,
+    decompose=_stack,
+    method=False,
+    doc="""Tensors of one shape joined along a new dim.
+
+    Args:
+        tensors: tensors of equal shape, at least one.
+        dim: the place of the new dim in the result.
+
+    Returns: a new tensor with one more dim, of their number.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes differ.
+        IndexError: the place is out of range.
+
+    Example:
+        >>> gw.stack((gw.tensor([1, 2]), gw.tensor([3, 4])), 1)
+        tensor([[1, 3],
+                [2, 4]])
+    """,
+)
 
 
 # -- at least so many dims
@@ -194,12 +234,50 @@ def _at_least(input: Any, ndim: int) -> Any:
     return input
 
 
+_AT_LEAST_DOCS = {
+    1: """A tensor without dims as a vector; others as they are.
+
+    Args:
+        input: a tensor of any shape; several, or a sequence of them, give a tuple.
+
+    Returns: `input`, or a view of it.
+
+    Example:
+        >>> gw.atleast_1d(gw.tensor(3))
+        tensor([3])
+    """,
+    2: """A tensor of fewer than two dims as a matrix, with dims of size 1 in front.
+
+    Args:
+        input: a tensor of any shape; several, or a sequence of them, give a tuple.
+
+    Returns: `input`, or a view of it.
+
+    Example:
+        >>> gw.atleast_2d(gw.tensor([1, 2]))
+        tensor([[1, 2]])
+    """,
+    3: """A tensor of fewer than three dims with dims of size 1 added.
+
+    A matrix gets one behind, a vector one on either side.
+
+    Args:
+        input: a tensor of any shape; several, or a sequence of them, give a tuple.
+
+    Returns: `input`, or a view of it.
+
+    Example:
+        >>> gw.atleast_3d(gw.tensor([1, 2])).shape
+        graphwright.Size([1, 2, 1])
+    """,
+}
 for _n in (1, 2, 3):
     define(
         f"atleast_{_n}d(Tensor input)",
         Kind.COMPOSITE,
         decompose=lambda input, n=_n: _at_least(input, n),
         method=False,
+        doc=_AT_LEAST_DOCS[_n],
     )
 
 
@@ -222,20 +300,89 @@ def _column_stack(tensors: tuple[Any, ...]) -> Any:
     return _joined("column_stack", columns, 1, 1)
 
 
-define("hstack(Tensor[] tensors)", Kind.COMPOSITE, decompose=_hstack, method=False)
+define(
+    "hstack(Tensor[] tensors)",
+    Kind.COMPOSITE,
+    decompose=_hstack,
+    method=False,
+    doc="""Tensors joined along the second dim; vectors along their only one.
+
+    Args:
+        tensors: tensors whose other sizes are equal, at least one.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes do not match.
+
+    Example:
+        >>> gw.hstack((gw.tensor([1, 2]), gw.tensor([3])))
+        tensor([1, 2, 3])
+    """,
+)
 define(
     "vstack(Tensor[] tensors)",
     Kind.COMPOSITE,
     decompose=lambda tensors: _joined("vstack", tensors, 2, 0),
     method=False,
+    doc="""Tensors joined along the first dim; vectors as rows of a matrix.
+
+    Args:
+        tensors: tensors whose other sizes are equal, at least one.
+
+    Returns: a new tensor of at least two dims.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes do not match.
+
+    Example:
+        >>> gw.vstack((gw.tensor([1, 2]), gw.tensor([3, 4])))
+        tensor([[1, 2],
+                [3, 4]])
+    """,
 )
 define(
     "dstack(Tensor[] tensors)",
     Kind.COMPOSITE,
     decompose=lambda tensors: _joined("dstack", tensors, 3, 2),
     method=False,
+    doc="""Tensors joined along the third dim, after `atleast_3d`.
+
+    Args:
+        tensors: tensors whose other sizes are equal, at least one.
+
+    Returns: a new tensor of at least three dims.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes do not match.
+
+    Example:
+        >>> gw.dstack((gw.tensor([1, 2]), gw.tensor([3, 4])))
+        tensor([[[1, 3],
+                 [2, 4]]])
+    """,
 )
-define("column_stack(Tensor[] tensors)", Kind.COMPOSITE, decompose=_column_stack, method=False)
+define(
+    "column_stack(Tensor[] tensors)",
+    Kind.COMPOSITE,
+    decompose=_column_stack,
+    method=False,
+    doc="""Tensors joined along the second dim; vectors as columns of a matrix.
+
+    Args:
+        tensors: tensors whose other sizes are equal, at least one.
+
+    Returns: a new tensor of at least two dims.
+
+    Raises:
+        RuntimeError: there are no tensors, or their shapes do not match.
+
+    Example:
+        >>> gw.column_stack((gw.tensor([1, 2]), gw.tensor([3, 4])))
+        tensor([[1, 3],
+                [2, 4]])
+    """,
+)
 
 
 # -- block_diag, cartesian_prod, combinations, meshgrid
@@ -262,7 +409,28 @@ def _block_diag(tensors: tuple[Any, ...]) -> Any:
     return ops.cat(tuple(rows), 0)
 
 
-define("block_diag(Tensor[] tensors)", Kind.COMPOSITE, decompose=_block_diag, method=False)
+define(
+    "block_diag(Tensor[] tensors)",
+    Kind.COMPOSITE,
+    decompose=_block_diag,
+    method=False,
+    doc="""Block diagonal matrix of several matrices; what lies outside of the blocks is 0.
+
+    Args:
+        tensors: tensors of at most two dims, one argument each; vectors are rows. Their dtypes
+            are promoted to a common one.
+
+    Returns: a new matrix; its sizes are the sums of theirs.
+
+    Raises:
+        RuntimeError: a tensor has more dims.
+
+    Example:
+        >>> gw.block_diag(gw.tensor([[1, 2]]), gw.tensor([3]))
+        tensor([[1, 2, 0],
+                [0, 0, 3]])
+    """,
+)
 
 
 def _meshgrid(tensors: tuple[Any, ...], indexing: str | None) -> tuple[Any, ...]:
@@ -298,6 +466,26 @@ define(
     Kind.COMPOSITE,
     decompose=_meshgrid,
     method=False,
+    doc="""The coordinates of a grid: for each vector its values at all points.
+
+    Args:
+        tensors: vectors of one dtype, or tensors without dims, one argument each or in a
+            sequence.
+        indexing: "ij": dim i of the grid belongs to vector i; "xy": the first two dims are
+            swapped. "ij" if None.
+
+    Returns: a tuple with an expanded view of each vector, all of the shape of the grid.
+
+    Raises:
+        RuntimeError: there are no tensors, one has more dims, dtypes differ, or `indexing` is
+            unknown.
+
+    Example:
+        >>> gw.meshgrid(gw.tensor([1, 2]), gw.tensor([3, 4]), indexing="ij")
+        (tensor([[1, 1],
+                [2, 2]]), tensor([[3, 4],
+                [3, 4]]))
+    """,
 )
 
 
@@ -314,7 +502,27 @@ def _cartesian_prod(tensors: tuple[Any, ...]) -> Any:
 
 
 define(
-    "cartesian_prod(Tensor[] tensors)", Kind.COMPOSITE, decompose=_cartesian_prod, method=False
+    "cartesian_prod(Tensor[] tensors)",
+    Kind.COMPOSITE,
+    decompose=_cartesian_prod,
+    method=False,
+    doc="""All ways to take one element of each vector, as the rows of a matrix.
+
+    Args:
+        tensors: vectors of one dtype, one argument each.
+
+    Returns: a matrix with a column for each vector; a single vector as it is.
+
+    Raises:
+        RuntimeError: a tensor is no vector, or the dtypes differ.
+
+    Example:
+        >>> gw.cartesian_prod(gw.tensor([1, 2]), gw.tensor([3, 4]))
+        tensor([[1, 3],
+                [1, 4],
+                [2, 3],
+                [2, 4]])
+    """,
 )
 
 
@@ -346,6 +554,24 @@ define(
     Kind.COMPOSITE,
     decompose=_combinations,
     method=False,
+    doc="""All ways to choose `r` elements of a vector, in their order, as the rows of a matrix.
+
+    Args:
+        input: a vector.
+        r: how many are chosen, at least 0.
+        with_replacement: an element may be chosen more than once.
+
+    Returns: a matrix of `r` columns; an empty vector for `r = 0`.
+
+    Raises:
+        RuntimeError: `input` is no vector, or `r` is negative.
+
+    Example:
+        >>> gw.combinations(gw.tensor([1, 2, 3]))
+        tensor([[1, 2],
+                [1, 3],
+                [2, 3]])
+    """,
 )
 
 
@@ -364,4 +590,20 @@ define(
     Kind.COMPOSITE,
     decompose=_broadcast_tensors,
     method=False,
+    doc="""Views of tensors, all expanded to their common shape.
+
+    Args:
+        tensors: tensors that broadcast with one another, one argument each.
+
+    Returns: a tuple of views of one shape.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> gw.broadcast_tensors(gw.tensor([[1], [2]]), gw.tensor([3, 4]))
+        (tensor([[1, 1],
+                [2, 2]]), tensor([[3, 4],
+                [3, 4]]))
+    """,
 )

@@ -51,6 +51,23 @@ define(
     meta=_flip_meta,
     vjp=lambda ctx, grad: ops.flip(grad, ctx.dims),
     eager=_flip_eager,
+    doc="""Copy with the elements in reverse order along some dims.
+
+    Args:
+        input: a tensor of any shape.
+        dims: the dims that are reversed.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: a dim is named twice.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.flip(gw.tensor([[1, 2], [3, 4]]), (0, 1))
+        tensor([[4, 3],
+                [2, 1]])
+    """,
 )
 
 
@@ -63,8 +80,46 @@ def _flip_last(name: str, dim: int) -> Any:
     return decompose
 
 
-define("fliplr(Tensor input)", Kind.COMPOSITE, decompose=_flip_last("fliplr", 1))
-define("flipud(Tensor input)", Kind.COMPOSITE, decompose=_flip_last("flipud", 0))
+define(
+    "fliplr(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_flip_last("fliplr", 1),
+    doc="""Copy with the elements in reverse order along the second dim.
+
+    Args:
+        input: a tensor of at least two dims.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer dims.
+
+    Example:
+        >>> gw.fliplr(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[2, 1],
+                [4, 3]])
+    """,
+)
+define(
+    "flipud(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_flip_last("flipud", 0),
+    doc="""Copy with the elements in reverse order along the first dim.
+
+    Args:
+        input: a tensor of at least one dim.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims.
+
+    Example:
+        >>> gw.flipud(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[3, 4],
+                [1, 2]])
+    """,
+)
 
 
 # -- roll, rot90
@@ -111,7 +166,27 @@ def _roll(input: Any, shifts: Any, dims: Any) -> Any:
 
 
 define(
-    "roll(Tensor input, Ints shifts, Ints? dims=None)", Kind.COMPOSITE, decompose=_roll
+    "roll(Tensor input, Ints shifts, Ints? dims=None)",
+    Kind.COMPOSITE,
+    decompose=_roll,
+    doc="""Copy with the elements moved along some dims; what leaves at the end enters in front.
+
+    Args:
+        input: a tensor of any shape.
+        shifts: by how many positions, an int or one for each dim; negative ones move back.
+        dims: the dim or dims; if None, all elements are one row, and there is one shift.
+
+    Returns: a new tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: there are more shifts than dims, or fewer.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.roll(gw.tensor([[1, 2, 3], [4, 5, 6]]), 1, 1)
+        tensor([[3, 1, 2],
+                [6, 4, 5]])
+    """,
 )
 
 
@@ -141,7 +216,27 @@ def _rot90(input: Any, k: int, dims: Any) -> Any:
 
 
 define(
-    "rot90(Tensor input, int k=1, Ints dims=(0, 1))", Kind.COMPOSITE, decompose=_rot90
+    "rot90(Tensor input, int k=1, Ints dims=(0, 1))",
+    Kind.COMPOSITE,
+    decompose=_rot90,
+    doc="""Copy turned by quarters in the plane of two dims, from the first one towards the second.
+
+    Args:
+        input: a tensor of at least two dims.
+        k: how many quarter turns; negative ones turn back.
+        dims: the two dims.
+
+    Returns: a tensor with the two sizes swapped where `k` is odd.
+
+    Raises:
+        RuntimeError: `input` has fewer dims or no such dim, or the dims are not two different
+            ones.
+
+    Example:
+        >>> gw.rot90(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[2, 4],
+                [1, 3]])
+    """,
 )
 
 
@@ -166,11 +261,49 @@ def _repeat(input: Any, repeats: tuple[Any, ...]) -> Any:
     return ops.reshape(ops.contiguous(ops.expand(result, wide)), final)
 
 
-define("repeat(Tensor input, Size* repeats)", Kind.COMPOSITE, decompose=_repeat, public=False)
+define(
+    "repeat(Tensor input, Size* repeats)",
+    Kind.COMPOSITE,
+    decompose=_repeat,
+    public=False,
+    doc="""Copy with the whole tensor repeated along each dim.
+
+    Args:
+        input: a tensor of any shape.
+        repeats: how often along each dim; dims of size 1 are put in front where there are
+            more.
+
+    Returns: a new tensor; its sizes are those of `input` times `repeats`.
+
+    Raises:
+        RuntimeError: there are fewer numbers than dims, or one is negative.
+
+    Example:
+        >>> gw.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """,
+)
 define(
     "tile(Tensor input, Size* dims)",
     Kind.COMPOSITE,
     decompose=lambda input, dims: _repeat(input, (*(1,) * (input.ndim - len(dims)), *dims)),
+    doc="""Copy with the whole tensor repeated along each dim; as `repeat`, but for fewer numbers.
+
+    Args:
+        input: a tensor of any shape.
+        dims: how often along each dim, from the last one on; the others once.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: a number is negative.
+
+    Example:
+        >>> gw.tile(gw.tensor([[1, 2], [3, 4]]), (2,))
+        tensor([[1, 2, 1, 2],
+                [3, 4, 3, 4]])
+    """,
 )
 
 
@@ -272,6 +405,28 @@ define(
     "SymInt? output_size=None)",
     Kind.COMPOSITE,
     decompose=_repeat_interleave,
+    doc="""Copy in which each position along one dim follows itself some times.
+
+    Of one argument, the numbers 0, 1, 2, ..., each as often as the vector says.
+
+    Args:
+        input: a tensor of any shape; the vector of `repeats` where that is not given.
+        repeats: how often, an int for all or an int32 or int64 vector with one for each
+            position.
+        dim: the dim; if None, all elements are one row.
+        output_size: the size of the result along the dim, if known: it is not counted then.
+
+    Returns: a new tensor.
+
+    Raises:
+        RuntimeError: `repeats` is negative, or has another dtype or length, or `output_size`
+            is not its sum.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.repeat_interleave(gw.tensor([1, 2]), gw.tensor([2, 1]))
+        tensor([1, 1, 2])
+    """,
 )
 
 
@@ -294,12 +449,49 @@ def _triangle(name: str, compare: str) -> Any:
     return decompose
 
 
+_TRIANGLE_DOCS = {
+    "tril": """Lower triangle of matrices: what lies above a diagonal is 0.
+
+    Args:
+        input: a tensor of shape (..., rows, columns).
+        diagonal: the last diagonal that is kept: 0 is the main one, positive ones lie above
+            it.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer than two dims.
+
+    Example:
+        >>> gw.tril(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[1, 0],
+                [3, 4]])
+    """,
+    "triu": """Upper triangle of matrices: what lies below a diagonal is 0.
+
+    Args:
+        input: a tensor of shape (..., rows, columns).
+        diagonal: the first diagonal that is kept: 0 is the main one, positive ones lie above
+            it.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer than two dims.
+
+    Example:
+        >>> gw.triu(gw.tensor([[1, 2], [3, 4]]), 1)
+        tensor([[0, 2],
+                [0, 0]])
+    """,
+}
 for _name, _compare in (("tril", "le"), ("triu", "ge")):
     define(
         f"{_name}(Tensor input, SymInt diagonal=0)",
         Kind.COMPOSITE,
         vjp=lambda ctx, grad, name=_name: getattr(ops, name)(grad, ctx.diagonal),
         decompose=_triangle(_name, _compare),
+        doc=_TRIANGLE_DOCS[_name],
     )
 define("tril_(Tensor input, SymInt diagonal=0)", Kind.INPLACE, functional="tril", public=False)
 define("triu_(Tensor input, SymInt diagonal=0)", Kind.INPLACE, functional="triu", public=False)
@@ -333,6 +525,25 @@ define(
     "diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)",
     Kind.COMPOSITE,
     decompose=_diag_embed,
+    doc="""Matrices with the rows of the last dim on a diagonal and 0 elsewhere.
+
+    Args:
+        input: a tensor of shape (..., n).
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        dim1, dim2: the places of the rows and columns of the matrices in the result.
+
+    Returns: a new tensor with one more dim; the matrices have the size `n + |offset|`.
+
+    Raises:
+        RuntimeError: `dim1` and `dim2` are one dim.
+        IndexError: a place is out of range.
+
+    Example:
+        >>> gw.diag_embed(gw.tensor([1, 2]), 1)
+        tensor([[0, 1, 0],
+                [0, 0, 2],
+                [0, 0, 0]])
+    """,
 )
 
 
@@ -344,11 +555,44 @@ def _diag(input: Any, diagonal: int) -> Any:
     return ops.clone(ops.diagonal(input, diagonal, 0, 1))
 
 
-define("diag(Tensor input, int diagonal=0)", Kind.COMPOSITE, decompose=_diag)
+define(
+    "diag(Tensor input, int diagonal=0)",
+    Kind.COMPOSITE,
+    decompose=_diag,
+    doc="""Matrix with a vector on a diagonal; of a matrix, a copy of a diagonal.
+
+    Args:
+        input: a tensor of one or two dims.
+        diagonal: which diagonal: 0 is the main one, positive ones lie above it.
+
+    Returns: a new matrix with 0 elsewhere, or a new vector.
+
+    Raises:
+        RuntimeError: `input` has another number of dims.
+
+    Example:
+        >>> gw.diag(gw.tensor([1, 2]))
+        tensor([[1, 0],
+                [0, 2]])
+    """,
+)
 define(
     "diagflat(Tensor input, int offset=0)",
     Kind.COMPOSITE,
     decompose=lambda input, offset: ops.diag_embed(ops.reshape(input, (-1,)), offset),
+    doc="""Matrix with all elements, in row-major order, on a diagonal and 0 elsewhere.
+
+    Args:
+        input: a tensor of any shape.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+
+    Returns: a new matrix of the size `input.numel() + |offset|`.
+
+    Example:
+        >>> gw.diagflat(gw.tensor([[1, 2]]))
+        tensor([[1, 0],
+                [0, 2]])
+    """,
 )
 
 
@@ -380,4 +624,22 @@ define(
     Kind.COMPOSITE,
     decompose=_fill_diagonal_,
     public=False,
+    doc="""Write a number to the main diagonal, in place.
+
+    Args:
+        input: a tensor of at least two dims; of more than two, all of one size.
+        fill_value: the number.
+        wrap: of a matrix with more rows than columns, go on with a diagonal below, one row
+            left out.
+
+    Returns: `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer than two dims, or more of different sizes.
+
+    Example:
+        >>> gw.zeros(2, 3).fill_diagonal_(5)
+        tensor([[5., 0., 0.],
+                [0., 5., 0.]])
+    """,
 )

@@ -34,7 +34,9 @@ def _kept_strides(input: Any) -> tuple[Any, ...]:
     return tuple(strides)
 
 
-def _define_scatter(name: str, parameters: str, backward: Callable[..., Any]) -> None:
+def _define_scatter(
+    name: str, parameters: str, backward: Callable[..., Any], *, doc: str
+) -> None:
     """`NAME_scatter`: a copy of the input whose view `NAME` holds `src`."""
     view = _view_rule(name)
     full = f"{name}_scatter"
@@ -85,6 +87,7 @@ def _define_scatter(name: str, parameters: str, backward: Callable[..., Any]) ->
         vjp=vjp,
         eager=eager,
         decompose=decompose,
+        doc=doc,
     )
 
 
@@ -92,12 +95,77 @@ _define_scatter(
     "slice",
     "Dim dim=0, SymInt? start=None, SymInt? end=None, SymInt? step=1",
     lambda ctx: (ctx.dim, ctx.start, ctx.end, ctx.step),
+    doc="""Copy in which every `step`-th position of one dim holds other values.
+
+    Args:
+        input: a tensor of at least one dim.
+        src: the values, of the shape of `input[start:end:step]` along `dim`; converted to the
+            dtype of `input`.
+        dim: the dim.
+        start: the first position; 0 if None. Negative ones count from the end.
+        end: the position behind the last one; the size of the dim if None.
+        step: the distance of positions, above 0; 1 if None.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `src` has another shape than the slice.
+        IndexError: `input` has no such dim.
+        ValueError: `step` is not positive.
+
+    Example:
+        >>> gw.slice_scatter(gw.zeros(4), gw.ones(2), 0, 1, 3)
+        tensor([0., 1., 1., 0.])
+    """,
 )
-_define_scatter("select", "Dim dim, SymInt index", lambda ctx: (ctx.dim, ctx.index))
+_define_scatter(
+    "select",
+    "Dim dim, SymInt index",
+    lambda ctx: (ctx.dim, ctx.index),
+    doc="""Copy in which the slice at one position of a dim holds other values.
+
+    Args:
+        input: a tensor of at least one dim.
+        src: the values, of the shape of `input` without `dim`; converted to its dtype.
+        dim: the dim.
+        index: the position; negative ones count from the end.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `src` has another shape than the slice.
+        IndexError: `input` has no such dim, or the dim no such position.
+
+    Example:
+        >>> gw.select_scatter(gw.zeros(2, 2), gw.ones(2), 0, 1)
+        tensor([[0., 0.],
+                [1., 1.]])
+    """,
+)
 _define_scatter(
     "diagonal",
     "int offset=0, Dim dim1=0, Dim dim2=1",
     lambda ctx: (ctx.offset, ctx.dim1, ctx.dim2),
+    doc="""Copy in which a diagonal of the matrices that two dims span holds other values.
+
+    Args:
+        input: a tensor of at least two dims.
+        src: the values, of the shape of `diagonal`; converted to the dtype of `input`.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        dim1, dim2: the dims of the rows and of the columns.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `src` has another shape than the diagonal, or `dim1` and `dim2` are one
+            dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.diagonal_scatter(gw.zeros(2, 2), gw.ones(2))
+        tensor([[1., 0.],
+                [0., 1.]])
+    """,
 )
 
 
@@ -145,6 +213,25 @@ define(
     meta=lambda input, src, size, stride, offset: _strided_spec(input, src, size, stride),
     vjp=_strided_vjp,
     eager=_strided_eager,
+    doc="""Copy in which the view `as_strided` holds other values.
+
+    Args:
+        input: a tensor of any shape.
+        src: the values, of shape `size`.
+        size: the sizes of the view.
+        stride: its strides, counted in elements.
+        storage_offset: the position of its first element in the storage; that of `input` if
+            None.
+
+    Returns: a new tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the shape of `src` is not `size`, or the view reaches out of the storage.
+
+    Example:
+        >>> gw.as_strided_scatter(gw.zeros(4), gw.ones(2), (2,), (2,))
+        tensor([1., 0., 1., 0.])
+    """,
 )
 
 

@@ -1,4 +1,4 @@
-"""Composites over views: reshapes, permutations by name, and copies of views."""
+"""Composites over views: reshapes, permutations by name, narrow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from graphwright.runtime.ops.strides import contiguous_strides, infer_size, prod
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.ops.tensor_spec import TensorSpec
 from graphwright.runtime.tensor import dtypes
-from graphwright.runtime.tensor.dtypes import dtype as DType
 from graphwright.runtime.tensor.tensor import Tensor
 
 # -- reshapes
@@ -49,29 +48,113 @@ define(
     method=False,
     public=False,
 )
-define("reshape(Tensor input, Size* shape)", Kind.COMPOSITE, decompose=_reshape)
+define(
+    "reshape(Tensor input, Size* shape)",
+    Kind.COMPOSITE,
+    decompose=_reshape,
+    doc="""Tensor of another shape with the same elements in row-major order: a view if possible.
+
+    Args:
+        input: a tensor of any shape.
+        shape: the new sizes; one may be -1, which the others decide.
+
+    Returns: a view of `input` where its strides allow one, else a copy.
+
+    Raises:
+        RuntimeError: the sizes do not have as many elements, or more than one is -1.
+
+    Example:
+        >>> gw.reshape(gw.arange(6), (2, -1))
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+    """,
+)
 define(
     "view_as(Tensor input, Tensor other)",
     Kind.COMPOSITE,
     decompose=lambda input, other: ops.view(input, other.shape),
     public=False,
+    doc="""View of a tensor with the shape of another one: `input.view(other.shape)`.
+
+    Args:
+        input: a tensor.
+        other: the tensor whose shape is taken.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: as `view`.
+
+    Example:
+        >>> gw.arange(4).view_as(gw.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """,
 )
 define(
     "expand_as(Tensor input, Tensor other)",
     Kind.COMPOSITE,
     decompose=lambda input, other: ops.expand(input, other.shape),
     public=False,
+    doc="""View of a tensor expanded to the shape of another one: `input.expand(other.shape)`.
+
+    Args:
+        input: a tensor.
+        other: the tensor whose shape is taken.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: as `expand`.
+
+    Example:
+        >>> gw.tensor([1, 2]).expand_as(gw.ones(2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """,
 )
 define(
     "reshape_as(Tensor input, Tensor other)",
     Kind.COMPOSITE,
     decompose=lambda input, other: ops.reshape(input, other.shape),
     public=False,
+    doc="""Tensor with the shape of another one: `input.reshape(other.shape)`.
+
+    Args:
+        input: a tensor.
+        other: the tensor whose shape is taken.
+
+    Returns: a view of `input` where its strides allow one, else a copy.
+
+    Raises:
+        RuntimeError: the numbers of elements differ.
+
+    Example:
+        >>> gw.arange(4).reshape_as(gw.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """,
 )
 define(
     "broadcast_to(Tensor input, Size* size)",
     Kind.COMPOSITE,
     decompose=lambda input, size: ops.expand(input, size),
+    doc="""View broadcast to a shape: dims of size 1 are repeated, new ones put in front.
+
+    Args:
+        input: a tensor of any shape.
+        size: the sizes of the result, from the last dim on; -1 keeps a size.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: `input` does not broadcast to that shape.
+
+    Example:
+        >>> gw.broadcast_to(gw.tensor([1, 2]), (2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """,
 )
 
 
@@ -91,6 +174,23 @@ define(
     "flatten(Tensor input, Dim start_dim=0, Dim end_dim=-1)",
     Kind.COMPOSITE,
     decompose=_flatten,
+    doc="""Tensor with the dims from `start_dim` to `end_dim` merged into one.
+
+    Args:
+        input: a tensor of any shape; one without dims becomes a vector.
+        start_dim: the first dim that is merged.
+        end_dim: the last one.
+
+    Returns: `input` where nothing is to do, a view where its strides allow one, else a copy.
+
+    Raises:
+        RuntimeError: `start_dim` comes after `end_dim`.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.flatten(gw.ones(2, 3, 4), 1).shape
+        graphwright.Size([2, 12])
+    """,
 )
 
 
@@ -99,7 +199,22 @@ def _ravel(input: Any) -> Any:
     return ops.view(flat, (-1,)) if 0 not in flat.shape else ops.view(flat, (0,))
 
 
-define("ravel(Tensor input)", Kind.COMPOSITE, decompose=_ravel)
+define(
+    "ravel(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_ravel,
+    doc="""Vector of all elements in row-major order.
+
+    Args:
+        input: a tensor of any shape.
+
+    Returns: a view of a contiguous `input`, else a copy.
+
+    Example:
+        >>> gw.ravel(gw.tensor([[1, 2], [3, 4]]))
+        tensor([1, 2, 3, 4])
+    """,
+)
 
 
 def _unflatten(input: Any, dim: int, sizes: tuple[Any, ...]) -> Any:
@@ -110,7 +225,28 @@ def _unflatten(input: Any, dim: int, sizes: tuple[Any, ...]) -> Any:
     return ops.view(input, (*input.shape[:dim], *inner, *input.shape[dim + 1 :]))
 
 
-define("unflatten(Tensor input, Dim dim, Size sizes)", Kind.COMPOSITE, decompose=_unflatten)
+define(
+    "unflatten(Tensor input, Dim dim, Size sizes)",
+    Kind.COMPOSITE,
+    decompose=_unflatten,
+    doc="""View with one dim split into several.
+
+    Args:
+        input: a tensor of any shape.
+        dim: the dim that is split.
+        sizes: the sizes of the new dims; one may be -1, which the others decide.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: `sizes` is empty, or its product is not the size of the dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.unflatten(gw.ones(2, 6), 1, (2, -1)).shape
+        graphwright.Size([2, 2, 3])
+    """,
+)
 
 
 # -- permutations
@@ -149,6 +285,24 @@ define(
     "movedim(Tensor input, Ints source, Ints destination)",
     Kind.COMPOSITE,
     decompose=_movedim,
+    doc="""View with dims moved to other places; the rest keep their order.
+
+    Args:
+        input: a tensor of any shape.
+        source: the dim or dims that move.
+        destination: where each goes; as many.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: the numbers of dims differ, or one is named twice.
+        TypeError: one is an int and the other a sequence.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.movedim(gw.ones(2, 3, 4), 0, -1).shape
+        graphwright.Size([3, 4, 2])
+    """,
 )
 
 
@@ -190,16 +344,55 @@ def _swapped_matrices(name: str) -> Any:
     return decompose
 
 
-define("t(Tensor input)", Kind.COMPOSITE, decompose=_t)
+define(
+    "t(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_t,
+    doc="""View of a matrix transposed; of a vector or a tensor without dims, a view as it is.
+
+    Args:
+        input: a tensor of at most two dims.
+
+    Returns: a view of `input`.
+
+    Raises:
+        RuntimeError: `input` has more dims.
+
+    Example:
+        >>> gw.t(gw.tensor([[1, 2], [3, 4]]))
+        tensor([[1, 3],
+                [2, 4]])
+    """,
+)
 define("numpy_T(Tensor input)", Kind.COMPOSITE, decompose=_numpy_t, method=False, public=False)
 define("matrix_H(Tensor input)", Kind.COMPOSITE, decompose=_matrix_h, method=False, public=False)
-for _name, _shown in (("adjoint", "adjoint()"), ("mT", "tensor.mT"), ("mH", "tensor.mH")):
+_ADJOINT = """Conjugate transpose of matrices: the last two dims swapped, elements conjugated.
+
+    Args:
+        input: a tensor of no or at least two dims.
+
+    Returns: a view of a real `input`, else a new tensor.
+
+    Raises:
+        RuntimeError: `input` has one dim.
+
+    Example:
+        >>> gw.adjoint(gw.tensor([[1 + 2j, 3 + 1j]]))
+        tensor([[1.-2.j],
+                [3.-1.j]])
+    """
+for _name, _shown, _doc in (
+    ("adjoint", "adjoint()", _ADJOINT),
+    ("mT", "tensor.mT", ""),
+    ("mH", "tensor.mH", ""),
+):
     define(
         f"{_name}(Tensor input)",
         Kind.COMPOSITE,
         decompose=_swapped_matrices(_shown),
         method=_name == "adjoint",
         public=_name == "adjoint",
+        doc=_doc,
     )
 
 
@@ -234,74 +427,23 @@ define(
     "narrow(Tensor input, Dim dim, SymInt|Tensor start, SymInt length)",
     Kind.COMPOSITE,
     decompose=_narrow,
-)
+    doc="""View of `length` positions of one dim from `start` on.
 
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim.
+        start: the first position, an int or an integer tensor without dims; negative ones
+            count from the end.
+        length: how many positions, at least 0.
 
-# -- views as copies
+    Returns: a view of `input`.
 
-_COPIES = {
-    "alias": "Tensor input",
-    "as_strided": "Tensor input, Size size, Size stride, SymInt? storage_offset=None",
-    "detach": "Tensor input",
-    "diagonal": "Tensor input, int offset=0, Dim dim1=0, Dim dim2=1",
-    "expand": "Tensor input, Size* size",
-    "permute": "Tensor input, Perm* dims",
-    "select": "Tensor input, Dim dim, SymInt index",
-    "slice": "Tensor input, Dim dim=0, SymInt? start=None, SymInt? end=None, SymInt? step=1",
-    "split": "Tensor input, SymInt split_size, Dim dim=0",
-    "split_with_sizes": "Tensor input, Size split_sizes, Dim dim=0",
-    "squeeze": "Tensor input, Ints? dim=None",
-    "t": "Tensor input",
-    "transpose": "Tensor input, Dim dim0, Dim dim1",
-    "unbind": "Tensor input, Dim dim=0",
-    "unfold": "Tensor input, Dim dimension, int size, int step",
-    "unsqueeze": "Tensor input, NewDim dim",
-    "view_as_complex": "Tensor input",
-    "view_as_real": "Tensor input",
-}
+    Raises:
+        RuntimeError: the positions exceed the dim, or `length` is negative.
+        IndexError: `start` is out of range, or `input` has no such dim.
 
-
-def _row(view: Any) -> Any:
-    """A copy of a view whose strides are those of a new tensor."""
-    plain = view.stride() == contiguous_strides(view.shape)
-    return ops.clone(view) if plain else ops.contiguous(view)
-
-
-def _copied(name: str) -> Any:
-    def decompose(*args: Any) -> Any:
-        view = getattr(ops, name)(*args)
-        return tuple(map(_row, view)) if isinstance(view, tuple) else _row(view)
-
-    return decompose
-
-
-for _name, _parameters in _COPIES.items():
-    define(
-        f"{_name}_copy({_parameters})",
-        Kind.COMPOSITE,
-        decompose=_copied(_name),
-        method=False,
-    )
-
-
-define(
-    "view_copy(Tensor input, object size)",
-    Kind.COMPOSITE,
-    decompose=lambda input, size: ops.clone(input.view(size).contiguous())
-    if isinstance(size, DType) else _copied("view")(input, size),
-    method=False,
-)
-
-
-def _narrow_copy(input: Any, dim: int, start: Any, length: Any) -> Any:
-    if dim >= input.ndim:
-        raise RuntimeError(f"narrow_copy: dim {dim} is out of range for {describe(input)}")
-    view = ops.narrow(input, dim, start, length)
-    return _row(view)
-
-
-define(
-    "narrow_copy(Tensor input, int dim, SymInt|Tensor start, SymInt length)",
-    Kind.COMPOSITE,
-    decompose=_narrow_copy,
+    Example:
+        >>> gw.narrow(gw.arange(5), 0, 1, 3)
+        tensor([1, 2, 3])
+    """,
 )

@@ -48,7 +48,26 @@ def _unbind(input: Any, dim: int) -> tuple[Any, ...]:
     return _marked([ops.select(input, dim, i) for i in range(count)])
 
 
-define("unbind(Tensor input, Dim dim=0)", Kind.COMPOSITE, decompose=_unbind)
+define(
+    "unbind(Tensor input, Dim dim=0)",
+    Kind.COMPOSITE,
+    decompose=_unbind,
+    doc="""Views of the slices at each position of one dim.
+
+    Args:
+        input: a tensor of at least one dim.
+        dim: the dim, which the results lack.
+
+    Returns: a tuple of views of `input`, as many as the dim has positions.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.unbind(gw.tensor([[1, 2], [3, 4]]))
+        (tensor([1, 2]), tensor([3, 4]))
+    """,
+)
 
 
 def _parts(input: Any, lengths: list[Any], dim: int) -> list[Any]:
@@ -93,17 +112,73 @@ def _split(input: Any, split_size: Any, dim: int) -> tuple[Any, ...]:
 
 
 define(
-    "split(Tensor input, Ints split_size, Dim dim=0)", Kind.COMPOSITE, decompose=_split
+    "split(Tensor input, Ints split_size, Dim dim=0)",
+    Kind.COMPOSITE,
+    decompose=_split,
+    doc="""Views of consecutive parts of one dim, of a given size or of given sizes.
+
+    Args:
+        input: a tensor of at least one dim.
+        split_size: the size of each part, of which the last may be less; or the sizes of all.
+        dim: the dim that is split.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, a size is negative, 0 for a dim with elements, or
+            sizes do not sum to that of the dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.split(gw.arange(5), 2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """,
 )
 define(
     "unsafe_split(Tensor input, SymInt split_size, Dim dim=0)",
     Kind.COMPOSITE,
     decompose=_split,
+    doc="""As `split` with one size: views of parts of `split_size` positions of one dim.
+
+    Args:
+        input: a tensor of at least one dim.
+        split_size: the size of each part, of which the last may be less.
+        dim: the dim that is split.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, or the size is negative, or 0 for a dim with
+            elements.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.unsafe_split(gw.arange(5), 3)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+    """,
 )
 define(
     "split_with_sizes(Tensor input, Size split_sizes, Dim dim=0)",
     Kind.COMPOSITE,
     decompose=_split_with_sizes,
+    doc="""Views of consecutive parts of one dim, of given sizes.
+
+    Args:
+        input: a tensor of at least one dim.
+        split_sizes: the size of each part.
+        dim: the dim that is split.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, a size is negative, or they do not sum to that of
+            the dim.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.split_with_sizes(gw.arange(5), (2, 3))
+        (tensor([0, 1]), tensor([2, 3, 4]))
+    """,
 )
 
 
@@ -117,7 +192,31 @@ def _chunk(input: Any, chunks: int, dim: int) -> tuple[Any, ...]:
     return _split(input, (size + chunks - 1) // chunks, dim)
 
 
-define("chunk(Tensor input, int chunks, Dim dim=0)", Kind.COMPOSITE, decompose=_chunk)
+define(
+    "chunk(Tensor input, int chunks, Dim dim=0)",
+    Kind.COMPOSITE,
+    decompose=_chunk,
+    doc="""Views of consecutive parts of one dim, of equal size but for the last.
+
+    There may be fewer parts than asked for: each has the size of the dim by `chunks`, rounded
+    up.
+
+    Args:
+        input: a tensor of at least one dim.
+        chunks: how many parts at most.
+        dim: the dim that is split.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, or `chunks` is not positive.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.chunk(gw.arange(5), 2)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+    """,
+)
 
 
 # -- at positions
@@ -174,6 +273,28 @@ define(
     "Ints? sections=None, Ints|Tensor? indices=None)",
     Kind.COMPOSITE,
     decompose=_tensor_split,
+    doc="""Views of consecutive parts of one dim, split at positions or into sections.
+
+    The sizes of sections differ by at most 1; the first ones are longer.
+
+    Args:
+        input: a tensor of at least one dim.
+        indices_or_sections: an int, the number of sections; or a sequence of the positions
+            where new parts begin; or an int64 tensor with either.
+        dim: the dim that is split.
+        sections, indices: the same by name; exactly one of the three is given.
+
+    Returns: a tuple of views of `input`; parts may be empty.
+
+    Raises:
+        TypeError: none or several of the three are given.
+        RuntimeError: `input` has no dims, or the number of sections is not positive.
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.tensor_split(gw.arange(5), (1, 3))
+        (tensor([0]), tensor([1, 2]), tensor([3, 4]))
+    """,
 )
 
 
@@ -204,10 +325,74 @@ def _axis_split(name: str, rank: int, axis: int) -> Any:
     return decompose
 
 
+_AXIS_DOCS = {
+    "hsplit": """\
+    Views of parts of the second or the only dim: as `tensor_split`, of equal sections.
+
+    Args:
+        input: a tensor of at least one dim.
+        indices_or_sections: an int, the number of sections; or the positions where new parts
+            begin.
+        sections, indices: the same by name; exactly one of the three is given.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has no dims, or the number of sections does not divide the dim.
+        TypeError: none or several of the three are given.
+
+    Example:
+        >>> gw.hsplit(gw.tensor([[1, 2], [3, 4]]), 2)
+        (tensor([[1],
+                [3]]), tensor([[2],
+                [4]]))
+    """,
+    "vsplit": """Views of parts of the first dim: as `tensor_split`, of equal sections.
+
+    Args:
+        input: a tensor of at least two dims.
+        indices_or_sections: an int, the number of sections; or the positions where new parts
+            begin.
+        sections, indices: the same by name; exactly one of the three is given.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer dims, or the number of sections does not divide the
+            dim.
+        TypeError: none or several of the three are given.
+
+    Example:
+        >>> gw.vsplit(gw.tensor([[1, 2], [3, 4]]), 2)
+        (tensor([[1, 2]]), tensor([[3, 4]]))
+    """,
+    "dsplit": """Views of parts of the third dim: as `tensor_split`, of equal sections.
+
+    Args:
+        input: a tensor of at least three dims.
+        indices_or_sections: an int, the number of sections; or the positions where new parts
+            begin.
+        sections, indices: the same by name; exactly one of the three is given.
+
+    Returns: a tuple of views of `input`.
+
+    Raises:
+        RuntimeError: `input` has fewer dims, or the number of sections does not divide the
+            dim.
+        TypeError: none or several of the three are given.
+
+    Example:
+        >>> gw.dsplit(gw.tensor([[[1, 2], [3, 4]]]), 2)
+        (tensor([[[1],
+                 [3]]]), tensor([[[2],
+                 [4]]]))
+    """,
+}
 for _name, _rank, _axis in (("hsplit", 1, 1), ("vsplit", 2, 0), ("dsplit", 3, 2)):
     define(
         f"{_name}(Tensor input, Ints*? indices_or_sections=None, *, Ints? sections=None, "
         "Ints? indices=None)",
         Kind.COMPOSITE,
         decompose=_axis_split(_name, _rank, _axis),
+        doc=_AXIS_DOCS[_name],
     )

@@ -1,0 +1,271 @@
+"""Histograms of numbers: how many fall into each bin, and how often each occurs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime.errors import DataDependent, describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
+from graphwright.runtime.ops.creation.fill import check_held, check_size
+from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact, wide_array
+from graphwright.runtime.ops.kernels import wrap
+from graphwright.runtime.ops.table import Kind, define, no_derivative, not_differentiable
+from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.tensor import Tensor
+
+
+def _check_histc(input: Any, bins: int, min: Any, max: Any) -> None:
+    if not isinstance(bins, (int, SymInt)):
+        raise TypeError(f"histc(): argument 'bins' must be int, not {type(bins).__name__}")
+    if bins <= 0:
+        raise RuntimeError(f"histc(): bins must be > 0, but got {bins} for {describe(input)}")
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(f'"histc" not implemented for {describe(input)}')
+    if max < min:
+        raise RuntimeError(f"histc: max must be larger than min, got min={min}, max={max}")
+    check_held("histc", input.dtype, min, max)
+
+
+def _check_finite(low: float, high: float) -> None:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"histogram: range of [{low}, {high}] is not finite")
+
+
+def _range(values: Any, low: float, high: float, margin: float) -> tuple[float, float]:
+    """The range asked for; that of the values where it is empty, with a margin around one value.
+
+    Raises RuntimeError where it is not finite.
+    """
+    if low == high and not values.size:
+        return low, low + 1.0
+    if low == high:
+        low, high = float(values.min()), float(values.max())
+    _check_finite(low, high)
+    return (low - margin, high + margin) if low == high else (low, high)
+
+
+def _histc_eager(input: Any, bins: int, min: Any, max: Any) -> Tensor:
+    _check_histc(input, bins, min, max)
+    values = input._nd.reshape(-1)
+    if input.dtype.itemsize == 2 or not input.dtype.is_floating_point:
+        values = values.astype(np.float64)
+    low, high = _range(values, float(min), float(max), 1.0)
+    kept = values[(values >= low) & (values <= high)]
+    kind = values.dtype.type
+    with np.errstate(over="ignore"):
+        width = kind(high) - kind(low)
+        fits = width > 0 and np.isfinite(width * kind(bins))
+    if fits:
+        places = ((kept - kind(low)) * kind(bins) / width).astype(np.int64)
+    else:
+        scale = 0.5 if high - low > 1 else 1.0
+        parts = (kept.astype(np.float64) * scale - low * scale) / (high * scale - low * scale)
+        places = (parts * bins).astype(np.int64)
+    counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
+    return wrap(counts, input.dtype)
+
+
+def _histc_meta(input: Any, bins: int, min: Any, max: Any) -> Any:
+    _check_histc(input, bins, min, max)
+    return contiguous_spec(input, (bins,))
+
+
+define(
+    "histc(Tensor input, int bins=100, Scalar min=0, Scalar max=0)",
+    Kind.OTHER,
+    meta=_histc_meta,
+    vjp=not_differentiable,
+    eager=_histc_eager,
+    doc="""How many elements fall into each of equally wide bins.
+
+    Args:
+        input: a floating point tensor of any shape.
+        bins: the number of bins, above 0.
+        min, max: the range of the bins, which elements outside of do not count; if equal, the
+            range of the elements.
+
+    Returns: a tensor of the dtype of `input` of shape `(bins,)`; the last bin includes `max`.
+
+    Raises:
+        NotImplementedError: `input` is not floating point.
+        RuntimeError: `bins` is not positive, `max` is below `min`, or the range is not finite.
+
+    Example:
+        >>> gw.histc(gw.tensor([1.0, 2.0, 1.0]), 4, 0, 3)
+        tensor([0., 2., 1., 0.])
+    """,
+)
+
+
+def _check_edges(input: Any, edges: Any, weight: Any) -> None:
+    for name, other in (("bins", edges), ("weight", weight)):
+        if other is not None and other.dtype is not input.dtype:
+            raise RuntimeError(
+                f"histogram(): input tensor and {name} tensor should have the same dtype, but "
+                f"got {describe(input)} and {describe(other)}"
+            )
+    if edges is not None and (edges.ndim != 1 or edges.shape[0] < 1):
+        raise RuntimeError(f"histogram(): bins tensor should have one dim, got {describe(edges)}")
+    if weight is not None and weight.shape != input.shape:
+        raise RuntimeError(
+            "histogram(): if weight tensor is provided it should have the same shape as the "
+            f"input tensor, got {describe(weight)} and {describe(input)}"
+        )
+
+
+def _counts_eager(input: Any, edges: Any, weight: Any, density: bool) -> Tensor:
+    _check_edges(input, edges, weight)
+    values, bounds = wide_array(input).reshape(-1), wide_array(edges)
+    inside = (values >= bounds[0]) & (values <= bounds[-1])
+    places = np.searchsorted(bounds, values[inside], side="right") - 1
+    bins = bounds.size - 1
+    heights = None if weight is None else wide_array(weight).reshape(-1)[inside]
+    counts = np.bincount(np.minimum(places, bins - 1), heights, minlength=bins).astype(float)
+    if density:
+        counts = counts / (counts.sum() * np.diff(bounds))
+    return wrap(counts, input.dtype)
+
+
+define(
+    "histogram_counts(Tensor input, Tensor edges, Tensor? weight, bool density)",
+    Kind.OTHER,
+    meta=lambda input, edges, weight, density: contiguous_spec(input, (edges.shape[0] - 1,)),
+    vjp=no_derivative("histogram"),
+    eager=_counts_eager,
+    method=False,
+    public=False,
+)
+
+
+def _edges_eager(input: Any, bins: int, range: Any) -> Tensor:
+    if range is None:
+        low, high = _range(wide_array(input), 0.0, 0.0, 0.5)
+    else:
+        low, high = map(float, range)
+        if low > high:
+            raise RuntimeError(f"histogram(): min {low} should not exceed max {high}")
+        _check_finite(low, high)
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+    return wrap(np.linspace(low, high, bins + 1), input.dtype)
+
+
+define(
+    "histogram_edges(Tensor input, int bins, object range)",
+    Kind.OTHER,
+    meta=lambda input, bins, range: contiguous_spec(input, (bins + 1,)),
+    vjp=no_derivative("histogram"),
+    eager=_edges_eager,
+    method=False,
+    public=False,
+)
+
+
+def _histogram(
+    input: Any, bins: Any, range: Any, weight: Any, density: bool
+) -> Any:
+    if input.dtype not in (dtypes.float32, dtypes.float64):
+        raise NotImplementedError(f'"histogram" not implemented for {describe(input)}')
+    if isinstance(bins, Tensor):
+        edges = ops.clone(bins.contiguous())
+        if range is not None:
+            raise TypeError("histogram(): range is not taken together with a tensor of edges")
+    else:
+        if bins <= 0:
+            raise RuntimeError(f"histogram(): bins {bins} must be > 0")
+        edges = ops.histogram_edges(input, bins, range)
+    _check_edges(input, edges, weight)
+    counts = ops.histogram_counts(input, edges, weight, density)
+    return return_types.histogram(counts, edges)
+
+
+define(
+    "histogram(Tensor input, object bins=100, *, object range=None, Tensor? weight=None, "
+    "bool density=False)",
+    Kind.COMPOSITE,
+    decompose=_histogram,
+    doc="""How many elements fall into each bin, and the edges of the bins.
+
+    Each bin includes its left edge; the last one includes both.
+
+    Args:
+        input: a float32 or float64 tensor of any shape.
+        bins: the number of equally wide bins, or a vector of increasing edges of the dtype of
+            `input`.
+        range: the two outer edges of equally wide bins; those of the elements if None.
+        weight: a tensor of the shape and dtype of `input`: how much each element counts; 1 if
+            None.
+        density: divide by the sum and the widths of the bins, so that the integral is 1.
+
+    Returns: the named tuple `(hist, bin_edges)` of vectors of the dtype of `input`.
+
+    Raises:
+        NotImplementedError: `input` has another dtype.
+        RuntimeError: shapes or dtypes do not match, `bins` is not positive, or the range is
+            decreasing or not finite.
+        TypeError: `range` is given together with edges.
+
+    Example:
+        >>> gw.histogram(gw.tensor([1.0, 2.0, 1.0]), 3, range=(0.0, 3.0)).hist
+        tensor([0., 2., 1.])
+    """,
+)
+
+
+def _bincount_meta(input: Any, weights: Any, minlength: int) -> Any:
+    raise DataDependent(f"bincount() needs the largest value of {describe(input)}")
+
+
+def _bincount_eager(input: Any, weights: Any, minlength: int) -> Tensor:
+    if minlength < 0:
+        raise RuntimeError(f"minlength should be >= 0, got {minlength}")
+    values = input._nd
+    integer = not is_inexact(input.dtype) and input.dtype is not dtypes.bool
+    if values.ndim != 1 or not integer or (values.size and values.min() < 0):
+        raise RuntimeError(
+            "bincount only supports 1-d non-negative integral inputs, "
+            f"got {describe(input)}"
+        )
+    if weights is not None and weights.shape != input.shape:
+        raise RuntimeError(
+            "weights should be 1-d and have the same length as input, "
+            f"got {describe(weights)} and {describe(input)}"
+        )
+    check_size("bincount", (max(int(values.max(initial=-1)) + 1, minlength),))
+    if weights is None:
+        return wrap(np.bincount(values, minlength=minlength), dtypes.int64)
+    dtype = dtypes.float32 if weights.dtype is dtypes.float32 else dtypes.float64
+    counts = np.bincount(values, weights._nd.astype(np.float64), minlength)
+    return wrap(counts, dtype)
+
+
+define(
+    "bincount(Tensor input, Tensor? weights=None, SymInt minlength=0)",
+    Kind.OTHER,
+    meta=_bincount_meta,
+    vjp=no_derivative("bincount"),
+    eager=_bincount_eager,
+    tags=("data_dependent",),
+    doc="""How often each of the numbers 0, 1, 2, ... occurs in a vector.
+
+    Args:
+        input: a vector of integers, none negative.
+        weights: a vector of the same length: how much each element counts; 1 if None.
+        minlength: the least length of the result.
+
+    Returns: a vector whose length is the greatest element plus 1, or `minlength`: int64
+        without weights, float32 for float32 weights, else float64.
+
+    Raises:
+        RuntimeError: `input` is no vector of such integers, the length of `weights` differs,
+            or `minlength` is negative.
+
+    Example:
+        >>> gw.bincount(gw.tensor([0, 1, 1, 3]))
+        tensor([1, 2, 0, 1])
+    """,
+)
