@@ -62,6 +62,15 @@ def test_damaged_entries_are_refused(case: str) -> None:
     refused(ENTRIES[case](content, _entry(content, "archive/data/0")), InvalidArchive)
 
 
+def test_records_with_another_checksum_are_refused_where_they_are_read() -> None:
+    content = archive(GOOD, SIXTEEN)
+    place = content.index(bytes(16), content.index(b"archive/data/0"))
+    damaged = content[:place] + b"\1" + content[place + 1 :]
+    refused(damaged, InvalidArchive)
+    without = _patched(16, "<I", 0)(damaged, _entry(damaged, "archive/data/0"))
+    assert gw.load(io.BytesIO(without)).tolist() != [0] * 4     # PyTorch writes 0 on request
+
+
 def _ends(count: int, size: int, begin: int) -> bytes:
     """A whole archive whose end says other things of the directory."""
     content = archive(GOOD, SIXTEEN)

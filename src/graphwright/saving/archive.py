@@ -55,6 +55,7 @@ class Archive:
         self._content = content
         self._text = memoryview(content)  # type: ignore[arg-type]
         self.records: dict[str, tuple[int, int]] = {}
+        self._sums: dict[str, int] = {}
         begin, end, count = self._directory()
         entries = list(self._entries(begin, end, count))
         folder = entries[0][0].partition("/")[0] if entries else ""
@@ -65,7 +66,7 @@ class Archive:
                 "state_dict() with torch.save"
             )
         places = []
-        for name, offset, size, packed, method, flags in entries:
+        for name, offset, size, packed, method, flags, checksum in entries:
             _check_name(name, folder)
             record = name.removeprefix(f"{folder}/")
             if method or size != packed:
@@ -80,7 +81,7 @@ class Archive:
             data = self._data(name, offset, size, flags)
             if data + size > begin:
                 raise InvalidArchive(f"the record {quoted(name)} lies outside of the archive")
-            self.records[record] = data, data + size
+            self.records[record], self._sums[record] = (data, data + size), checksum
             places.append((offset, data + size))
         places.sort()
         for (_, behind), (start, _) in pairwise(places):
@@ -96,7 +97,16 @@ class Archive:
         """The bytes of a record. InvalidArchive where it is not there."""
         if name not in self.records:
             raise InvalidArchive(f"the archive has no record {quoted(name)}")
+        self.check(name)
         return self.array(name).tobytes()
+
+    def check(self, name: str) -> None:
+        """Raises InvalidArchive where a record's bytes are not those that were written.
+
+        A checksum of 0 is none: PyTorch writes it where it was told to compute none.
+        """
+        if self._sums[name] and zlib.crc32(self._text[slice(*self.records[name])]) != self._sums[name]:
+            raise InvalidArchive(f"the record {quoted(name)} is damaged: its checksum is another")
 
     def _unpack(self, form: struct.Struct, place: int, mark: bytes, what: str) -> tuple[Any, ...]:
         """The fields of a structure that begins with `mark`."""
@@ -131,10 +141,10 @@ class Archive:
 
     def _entries(
         self, place: int, end: int, count: int
-    ) -> Iterator[tuple[str, int, int, int, int, int]]:
-        """Name, place, size, stored size, method and flags of each entry of the directory."""
+    ) -> Iterator[tuple[str, int, int, int, int, int, int]]:
+        """Name, place, size, stored size, method, flags and checksum of each entry."""
         for _ in range(count):
-            (_, _, flags, method, _, _, _, packed, size, long, more, comment, _, _, _, offset) = (
+            (_, _, flags, method, _, _, checksum, packed, size, long, more, comment, _, _, _, offset) = (
                 self._unpack(_ENTRY, place, b"PK\x01\x02", "an entry of the directory")
             )
             place += _ENTRY.size
@@ -147,7 +157,7 @@ class Archive:
                 raise InvalidArchive(f"the record {raw[:60]!r} has a name not in UTF-8") from None
             extra = self._text[place + long : place + long + more]
             size, packed, offset = _wide([size, packed, offset], extra, name)
-            yield name, offset, size, packed, method, flags
+            yield name, offset, size, packed, method, flags, checksum
             place += long + more + comment
         if place != end:
             raise InvalidArchive("the archive's directory is malformed")

@@ -17,7 +17,6 @@ from graphwright.runtime.tensor.storage import TypedStorage, UntypedStorage
 from graphwright.runtime.tensor.subclasses import as_class
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.saving.archive import Archive, InvalidArchive
-from graphwright.saving.files import Array
 from graphwright.saving.header import InvalidFile, quoted
 from graphwright.saving.layouts import check_part, part_of
 from graphwright.saving.placing import Place
@@ -80,7 +79,7 @@ class Storages:
                 f"{kind.dtype.name}, but its record has {raw.size} bytes"
             )
         if key not in self._made:
-            made = self._place(raw.size, lambda: self._read(raw, kind.dtype), location)
+            made = self._place(raw.size, lambda: self._read(name, kind.dtype), location)
             self._made[key] = made, kind.dtype
         storage, first = self._made[key]
         if self._swapped and first is not kind.dtype:
@@ -88,10 +87,12 @@ class Storages:
         found: TypedStorage = TypedStorage._of(storage._holder, kind.dtype)
         return found
 
-    def _read(self, raw: Array, dtype: DType) -> UntypedStorage:
+    def _read(self, name: str, dtype: DType) -> UntypedStorage:
+        raw = self._archive.array(name)
         if self._mapped and not self._swapped and raw.ctypes.data % _ALIGNED == 0 and raw.size:
             holder: Tensor = _core.from_ndarray(Tensor, raw, dtypes.uint8)
         else:
+            self._archive.check(name)
             holder = _core.empty(Tensor, (raw.size,), dtypes.uint8)
             np.copyto(holder._nd, raw)
             if self._swapped:
