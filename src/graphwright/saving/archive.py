@@ -105,7 +105,8 @@ class Archive:
 
         A checksum of 0 is none: PyTorch writes it where it was told to compute none.
         """
-        if self._sums[name] and zlib.crc32(self._text[slice(*self.records[name])]) != self._sums[name]:
+        content, checksum = self._text[slice(*self.records[name])], self._sums[name]
+        if checksum and zlib.crc32(content) != checksum:
             raise InvalidArchive(f"the record {quoted(name)} is damaged: its checksum is another")
 
     def _unpack(self, form: struct.Struct, place: int, mark: bytes, what: str) -> tuple[Any, ...]:
@@ -144,9 +145,9 @@ class Archive:
     ) -> Iterator[tuple[str, int, int, int, int, int, int]]:
         """Name, place, size, stored size, method, flags and checksum of each entry."""
         for _ in range(count):
-            (_, _, flags, method, _, _, checksum, packed, size, long, more, comment, _, _, _, offset) = (
-                self._unpack(_ENTRY, place, b"PK\x01\x02", "an entry of the directory")
-            )
+            fields = self._unpack(_ENTRY, place, b"PK\x01\x02", "an entry of the directory")
+            _, _, flags, method, _, _, checksum, packed, size, *lengths, _, _, _, offset = fields
+            long, more, comment = lengths
             place += _ENTRY.size
             if place + long + more + comment > end:
                 raise InvalidArchive("the archive's directory is malformed")
