@@ -210,10 +210,13 @@ _FUNCTIONS = (
     *("batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
     *("_sample_dirichlet", "_softmax_backward_data", "_standard_gamma"),
     *("embedding_bag", "frobenius_norm", "get_device_module"),
-    *("gru", "gru_cell", "hinge_embedding_loss"),
-    *("instance_norm", "kl_div"),
-    *("lstm", "lstm_cell", "margin_ranking_loss", "nuclear_norm", "poisson_nll_loss"),
-    *("rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "triplet_margin_loss"),
+    *("hinge_embedding_loss", "instance_norm", "kl_div", "margin_ranking_loss", "nuclear_norm"),
+    *("poisson_nll_loss", "triplet_margin_loss"),
+)
+
+_RECURRENT = (
+    *("gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh"),
+    "rnn_tanh_cell",
 )
 
 _STORAGES = (
@@ -241,6 +244,7 @@ _OF_SCRIPT = (
 # Names of other modules, which are imported when one is asked for.
 _ELSEWHERE = {
     **dict.fromkeys(_FUNCTIONS, "compat.torch_signatures"),
+    **dict.fromkeys(_RECURRENT, "compat.recurrent_signatures"),
     **dict.fromkeys(_SYMBOLIC, "runtime.symbolic.functions"),
     **dict.fromkeys(_OLDER_AUTOCAST, "amp.autocast"),
     **dict.fromkeys(("_assert_async", "_check_tensor_all_with"), "runtime.torch_check"),

@@ -100,6 +100,14 @@ from graphwright.compat import functorch as __functorch
 _functorch = __functorch
 from graphwright.compat.absent_devices import Event as Event
 from graphwright.compat.absent_devices import Stream as Stream
+from graphwright.compat.recurrent_signatures import gru as gru
+from graphwright.compat.recurrent_signatures import gru_cell as gru_cell
+from graphwright.compat.recurrent_signatures import lstm as lstm
+from graphwright.compat.recurrent_signatures import lstm_cell as lstm_cell
+from graphwright.compat.recurrent_signatures import rnn_relu as rnn_relu
+from graphwright.compat.recurrent_signatures import rnn_relu_cell as rnn_relu_cell
+from graphwright.compat.recurrent_signatures import rnn_tanh as rnn_tanh
+from graphwright.compat.recurrent_signatures import rnn_tanh_cell as rnn_tanh_cell
 from graphwright.compat.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from graphwright.compat.settings import get_default_device as get_default_device
 from graphwright.compat.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
@@ -122,20 +130,12 @@ from graphwright.compat.torch_signatures import ctc_loss as ctc_loss
 from graphwright.compat.torch_signatures import embedding_bag as embedding_bag
 from graphwright.compat.torch_signatures import frobenius_norm as frobenius_norm
 from graphwright.compat.torch_signatures import get_device_module as get_device_module
-from graphwright.compat.torch_signatures import gru as gru
-from graphwright.compat.torch_signatures import gru_cell as gru_cell
 from graphwright.compat.torch_signatures import hinge_embedding_loss as hinge_embedding_loss
 from graphwright.compat.torch_signatures import instance_norm as instance_norm
 from graphwright.compat.torch_signatures import kl_div as kl_div
-from graphwright.compat.torch_signatures import lstm as lstm
-from graphwright.compat.torch_signatures import lstm_cell as lstm_cell
 from graphwright.compat.torch_signatures import margin_ranking_loss as margin_ranking_loss
 from graphwright.compat.torch_signatures import nuclear_norm as nuclear_norm
 from graphwright.compat.torch_signatures import poisson_nll_loss as poisson_nll_loss
-from graphwright.compat.torch_signatures import rnn_relu as rnn_relu
-from graphwright.compat.torch_signatures import rnn_relu_cell as rnn_relu_cell
-from graphwright.compat.torch_signatures import rnn_tanh as rnn_tanh
-from graphwright.compat.torch_signatures import rnn_tanh_cell as rnn_tanh_cell
 from graphwright.compat.torch_signatures import triplet_margin_loss as triplet_margin_loss
 from graphwright.compat.typed_constructors import BFloat16Tensor as BFloat16Tensor
 from graphwright.compat.typed_constructors import BoolTensor as BoolTensor

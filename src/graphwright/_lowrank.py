@@ -27,14 +27,26 @@ def get_approximate_basis(A: Tensor, q: int, niter: int = 2, M: Tensor | None = 
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(U [*, m, q], S [*, q], V [*, n, q]) with A - M about U diag(S) V^H, for A [*, m, n].
+    """Largest singular values, by a random projection: `A - M` is about `U diag(S) V^H`.
+
+    Halko et al., "Finding structure with randomness" (2011). `manual_seed` decides the
+    projection.
 
     Args:
-        q: how many singular values, somewhat more than the rank.
-        niter: the steps that sharpen the projection.
-        M: the mean, of A's shape or [*, 1, n].
+        A: floating point or complex, `(*, m, n)`.
+        q: the number of singular values, somewhat more than the rank; 6 if None.
+        niter: the steps that sharpen the projection; 2 if None.
+        M: the mean, of the shape of `A` or `(*, 1, n)`; 0 if None.
 
-    Random: `manual_seed` decides the projection. Raises LinAlgError for A that is not finite.
+    Returns: `(U, S, V)` of shapes `(*, m, q)`, `(*, q)` and `(*, n, q)`.
+
+    Raises:
+        LinAlgError: `A` is not finite.
+
+    Example:
+        >>> U, S, V = gw.svd_lowrank(gw.ones(4, 3), q=1)
+        >>> S.shape
+        graphwright.Size([1])
     """
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     wide = A.shape[-2] < A.shape[-1]
@@ -50,10 +62,24 @@ def svd_lowrank(
 def pca_lowrank(
     A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The principal components of the rows of A [*, m, n]: `svd_lowrank` of A without its mean.
+    """Principal components of rows, by randomised singular values (Halko et al., 2011).
 
-    `q`: how many, at most min(m, n) (6 where that is allowed). Raises ValueError for another `q`
-    or a negative `niter`.
+    Args:
+        A: `(*, m, n)`, rows of n features.
+        q: the number of components, at most min(m, n); 6 if None and that many are possible.
+        center: subtract the mean of the rows first.
+        niter: the steps that sharpen the random projection.
+
+    Returns: `(U, S, V)` of shapes `(*, m, q)`, `(*, q)` and `(*, n, q)`; the columns of V are
+    the principal directions.
+
+    Raises:
+        ValueError: `q` or `niter` is out of range.
+
+    Example:
+        >>> U, S, V = gw.pca_lowrank(gw.randn(10, 4), q=2)
+        >>> V.shape
+        graphwright.Size([4, 2])
     """
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
@@ -84,23 +110,32 @@ def lobpcg(
     ortho_fparams: Any = None,
     ortho_bparams: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """The k largest (or smallest) eigenvalues [*, k] and vectors [*, m, k] of A x = lambda B x.
+    """Largest or smallest eigenvalues and eigenvectors of `A x = lambda B x` (Knyazev, 2001).
 
-    A [*, m, m] is symmetric and B symmetric positive definite. Small matrices (m < 3 n, where the
-    iteration is not defined), and all that need gradients, are decomposed as a whole.
+    Small matrices (m < 3 n, where the iteration is not defined), and all that need gradients,
+    are decomposed as a whole.
 
     Args:
-        k: how many; the columns of X, or 1.
-        X: the first approximation [*, m, n].
-        n: the columns of X where that is not given.
-        iK: a preconditioner [*, m, m].
-        niter: the greatest number of steps (1000).
-        tol: stop where the residual is smaller, relative to A and the vectors.
-        largest: the largest eigenvalues (True) or the smallest.
-        method, tracker and the ortho_ parameters: without effect; PyTorch's choices of how to
-            orthogonalise.
+        A: symmetric, `(*, m, m)`.
+        k: how many; the columns of `X`, or 1, if None.
+        B: symmetric positive definite, `(*, m, m)`; the unit matrix if None.
+        X: the first approximation, `(*, m, n)`; random if None.
+        n: the columns of `X` where that is not given.
+        iK: a preconditioner, `(*, m, m)`.
+        niter: the greatest number of steps; 1000 if None.
+        tol: stop where the residual is smaller, relative to `A` and the vectors.
+        largest: the largest eigenvalues (True, also if None) or the smallest.
+        method, tracker, ortho_iparams, ortho_fparams, ortho_bparams: have no effect:
+            PyTorch's choices of how to orthogonalise.
 
-    Raises ValueError for A that is not square, or k out of range.
+    Returns: `(eigenvalues, eigenvectors)` of shapes `(*, k)` and `(*, m, k)`.
+
+    Raises:
+        ValueError: `A` is not square, or `k` is out of range.
+
+    Example:
+        >>> gw.lobpcg(gw.tensor([[2.0, 0.0], [0.0, 1.0]]), k=1)[0]
+        tensor([2.])
     """
     m = A.shape[-1]
     if A.ndim < 2 or A.shape[-2] != m:

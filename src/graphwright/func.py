@@ -19,7 +19,7 @@ from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.runtime.trees import leaves_of, of_kind, rebuilt, tensors_of
 from graphwright.utils._pytree import tree_structure
 
-Func = Callable[..., Any]
+_Func = Callable[..., Any]
 
 __all__ = [
     "functional_call",
@@ -128,11 +128,26 @@ def _needs_graph(value: Any, home: int) -> bool:
     return any(boundary.is_recorded(t, home) for t in tensors_of(value))
 
 
-def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Func:
-    """A function that gives (gradients, value) of `func`, whose result is a 0-d tensor.
+def grad_and_value(
+    func: _Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> _Func:
+    """A function that computes the gradients of `func` and its value. It may be nested.
 
-    Gradients have the structure of the arguments at `argnums`. With `has_aux`, `func` returns
-    (value, more) and the result is (gradients, (value, more)). May be nested.
+    Args:
+        func: a function whose result is a tensor without dims.
+        argnums: the index, or indices, of the arguments that gradients are taken of.
+        has_aux: `func` returns `(value, more)`.
+
+    Returns: a function with the arguments of `func` that returns `(gradients, value)`, where
+    gradients have the structure of the arguments at `argnums`; `(gradients, (value, more))`
+    with `has_aux`.
+
+    Raises:
+        RuntimeError: (by that function) the value is no tensor without dims.
+
+    Example:
+        >>> gw.func.grad_and_value(lambda x: x**3)(gw.tensor(2.0))
+        (tensor(12.), tensor(8.))
     """
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -171,10 +186,23 @@ def _detached(value: Any) -> Any:
     return rebuilt(value, iter([_without_history(t) for t in tensors_of(value)]))
 
 
-def grad(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Func:
-    """A function that gives the gradients of `func`; see `grad_and_value`.
+def grad(func: _Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> _Func:
+    """A function that computes the gradients of `func`.
 
-    With `has_aux` it gives (gradients, more).
+    Args:
+        func: a function whose result is a tensor without dims.
+        argnums: the index, or indices, of the arguments that gradients are taken of.
+        has_aux: `func` returns `(value, more)`.
+
+    Returns: a function with the arguments of `func` that returns the gradients, in the
+    structure of the arguments at `argnums`; `(gradients, more)` with `has_aux`.
+
+    Raises:
+        RuntimeError: (by that function) the value is no tensor without dims.
+
+    Example:
+        >>> gw.func.grad(lambda x: (x**2).sum())(gw.tensor([1.0, 2.0]))
+        tensor([2., 4.])
     """
     both = grad_and_value(func, argnums, has_aux)
 
@@ -185,10 +213,25 @@ def grad(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) 
     return wrapped
 
 
-def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
-    """(func(*primals), f), where f(cotangents) are the vector-Jacobian products.
+def vjp(func: _Func, *primals: Any, has_aux: bool = False) -> Any:
+    """Value of `func` and a function of its vector-Jacobian products (reverse mode).
 
-    Cotangents have the structure of the output; the products are a tuple, one per primal.
+    Args:
+        func: a function of tensors, or of structures of them.
+        primals: its arguments.
+        has_aux: `func` returns `(output, more)`.
+
+    Returns: `(output, f)`, or `(output, f, more)` with `has_aux`. `f(cotangents)`, whose
+    argument has the structure of the output, returns the products: a tuple, one for each
+    primal.
+
+    Raises:
+        RuntimeError: the output is no tensor, or cotangents do not have its structure.
+
+    Example:
+        >>> out, f = gw.func.vjp(gw.sin, gw.tensor([0.0]))
+        >>> f(gw.tensor([2.0]))
+        (tensor([2.]),)
     """
     home = boundary.depth()
     with _Transform(home):
@@ -241,7 +284,7 @@ class _Split:
     """`func` as a function of the leaves of the arguments at `places`, and back again."""
 
     def __init__(
-        self, func: Func, argnums: int | tuple[int, ...], args: tuple[Any, ...], has_aux: bool
+        self, func: _Func, argnums: int | tuple[int, ...], args: tuple[Any, ...], has_aux: bool
     ) -> None:
         self.func, self.args, self.has_aux = func, args, has_aux
         self.single = isinstance(argnums, int)
@@ -295,18 +338,31 @@ def _filled(value: Any, parts: Any) -> Any:
 
 
 def jacrev(
-    func: Func,
+    func: _Func,
     argnums: int | tuple[int, ...] = 0,
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
-) -> Func:
-    """A function that gives the Jacobians of `func`: [*output shape, *argument shape] each.
+) -> _Func:
+    """A function that computes the Jacobians of `func`, row by row (reverse mode).
 
-    They have the structure of the output, and at each of its tensors that of the arguments at
-    `argnums`. With `has_aux`, `func` returns (output, more) and the result is (Jacobians, more).
-    All rows are computed at once, or `chunk_size` of them. Raises RuntimeError for an argument
-    that is not there.
+    Args:
+        func: a function of tensors, or of structures of them.
+        argnums: the index, or indices, of the arguments that Jacobians are taken of.
+        has_aux: `func` returns `(output, more)`.
+        chunk_size: how many rows are computed at once; all if None.
+
+    Returns: a function with the arguments of `func` that returns Jacobians of shape
+    `(*output, *argument)`: in the structure of the output, and within it in that of the
+    arguments at `argnums`; `(Jacobians, more)` with `has_aux`.
+
+    Raises:
+        RuntimeError: (by that function) there is no such argument.
+
+    Example:
+        >>> gw.func.jacrev(lambda x: x**2)(gw.tensor([1.0, 2.0]))
+        tensor([[2., 0.],
+                [0., 4.]])
     """
 
     def by_rows(outputs: list[Tensor], inputs: list[Tensor], outer: bool) -> Any:
@@ -315,7 +371,7 @@ def jacrev(
     return _differentiated(func, argnums, has_aux, by_rows)
 
 
-def _differentiated(func: Func, argnums: Any, has_aux: bool, jacobians: Func) -> Func:
+def _differentiated(func: _Func, argnums: Any, has_aux: bool, jacobians: _Func) -> _Func:
     """`func`'s Jacobians, of which `jacobians(outputs, inputs, outer)` gives those of tensors."""
 
     def wrapped(*args: Any) -> Any:
@@ -348,13 +404,28 @@ def _jacobians(out: Tensor, inputs: list[Tensor], outer: bool, chunk_size: Any) 
 
 
 def jvp(
-    func: Func, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+    func: _Func, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> Any:
-    """(func(*primals), its Jacobian times the tangents), each structured like the output.
+    """Value of `func` and its Jacobian-vector product, by differentiating twice in reverse mode.
 
-    Computed by differentiating twice in reverse. With `has_aux` a third result is what `func`
-    returned beside its output. Raises RuntimeError unless primals and tangents correspond, and
-    with `strict` where an output does not depend on the primals, whose product is 0 otherwise.
+    Args:
+        func: a function of tensors, or of structures of them.
+        primals: its arguments, a tuple.
+        tangents: a tangent for each primal, of the same structure and shapes.
+        strict: an output that does not depend on the primals is an error; its product is 0 if
+            False.
+        has_aux: `func` returns `(output, more)`.
+
+    Returns: `(output, product)`, each of the structure of the output; `(output, product,
+    more)` with `has_aux`.
+
+    Raises:
+        RuntimeError: primals and tangents do not correspond, or an output does not depend on
+            the primals with `strict`.
+
+    Example:
+        >>> gw.func.jvp(gw.sin, (gw.tensor([0.0]),), (gw.tensor([2.0]),))
+        (tensor([0.]), tensor([2.]))
     """
     tuples = isinstance(primals, tuple) and isinstance(tangents, tuple)
     if not tuples or len(primals) != len(tangents):
@@ -394,10 +465,23 @@ def _depends(out: Tensor, inputs: list[Tensor]) -> bool:
     return any(g is not None for g in found)
 
 
-def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
-    """(func(*primals), f), where f(*tangents) is the Jacobian there times the tangents.
+def linearize(func: _Func, *primals: Any) -> tuple[Any, _Func]:
+    """Value of `func` and its Jacobian there, as a function of tangents.
 
-    f raises RuntimeError unless the tangents have the structure, shapes and dtypes of the primals.
+    Args:
+        func: a function of tensors, or of structures of them.
+        primals: its arguments.
+
+    Returns: `(output, f)`; `f(*tangents)` returns the Jacobian times the tangents.
+
+    Raises:
+        RuntimeError: (by `f`) the tangents do not have the structure, shapes and dtypes of
+            the primals.
+
+    Example:
+        >>> out, f = gw.func.linearize(gw.sin, gw.tensor([0.0]))
+        >>> f(gw.tensor([2.0]))
+        tensor([2.])
     """
     value = func(*primals)
 
@@ -420,17 +504,34 @@ def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
 
 
 def jacfwd(
-    func: Func,
+    func: _Func,
     argnums: int | tuple[int, ...] = 0,
     has_aux: bool = False,
     *,
     chunk_size: int | None = None,
     randomness: str = "error",
-) -> Func:
-    """The Jacobians of `jacrev`, computed column by column: for more outputs than inputs.
+) -> _Func:
+    """A function that computes the Jacobians of `func`, column by column (forward mode).
 
-    A column is a `jvp`; all columns of an argument are computed at once, or `chunk_size` of them.
-    Raises RuntimeError where `func` cannot be differentiated twice, or `randomness` is unknown.
+    A column is a `jvp`: for more outputs than inputs.
+
+    Args:
+        func: a function of tensors, or of structures of them.
+        argnums: the index, or indices, of the arguments that Jacobians are taken of.
+        has_aux: `func` returns `(output, more)`.
+        chunk_size: how many columns are computed at once; all of an argument if None.
+        randomness: as for `vmap`: "error", "same" or "different".
+
+    Returns: a function as that of `jacrev`.
+
+    Raises:
+        RuntimeError: `randomness` is unknown, or (by that function) `func` cannot be
+            differentiated twice.
+
+    Example:
+        >>> gw.func.jacfwd(lambda x: x**2)(gw.tensor([1.0, 2.0]))
+        tensor([[2., 0.],
+                [0., 4.]])
     """
     if randomness not in ("error", "same", "different"):
         raise RuntimeError(
@@ -469,15 +570,39 @@ def _columns(
             for c, p in zip(found, probes, strict=True)]  # fmt: skip
 
 
-def hessian(func: Func, argnums: int | tuple[int, ...] = 0) -> Func:
-    """A function that gives the second derivatives of `func`: `jacrev` of `jacrev`."""
+def hessian(func: _Func, argnums: int | tuple[int, ...] = 0) -> _Func:
+    """A function that computes the second derivatives of `func`: `jacrev` of `jacrev`.
+
+    Args:
+        func: a function of tensors, or of structures of them.
+        argnums: the index, or indices, of the arguments that derivatives are taken of.
+
+    Returns: a function with the arguments of `func` that returns Hessians of shape `(*output,
+    *argument, *argument)`.
+
+    Example:
+        >>> gw.func.hessian(lambda x: (x**3).sum())(gw.tensor([1.0, 2.0]))
+        tensor([[ 6.,  0.],
+                [ 0., 12.]])
+    """
     return jacrev(jacrev(func, argnums), argnums)
 
 
-def functionalize(func: Func, *, remove: str = "mutations") -> Func:
-    """`func` itself: captured graphs are free of in-place changes whatever their source.
+def functionalize(func: _Func, *, remove: str = "mutations") -> _Func:
+    """The function itself: captured graphs are free of in-place changes whatever their source.
 
-    Raises RuntimeError unless `remove` is "mutations" or "mutations_and_views".
+    Args:
+        func: a function.
+        remove: "mutations" or "mutations_and_views".
+
+    Returns: `func`.
+
+    Raises:
+        RuntimeError: `remove` is neither.
+
+    Example:
+        >>> gw.func.functionalize(gw.sin)(gw.tensor(0.0))
+        tensor(0.)
     """
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
@@ -487,9 +612,19 @@ def functionalize(func: Func, *, remove: str = "mutations") -> Func:
 
 
 def replace_all_batch_norm_modules_(root: Module) -> Module:
-    """`root`, whose batch normalisations track no statistics any more: they use the batch's.
+    """Batch normalisations of a module made to use the batch's statistics, in place.
 
-    Under `vmap` running statistics, which all examples share, cannot be updated by each of them.
+    Under `vmap` running statistics, which all examples share, cannot be updated by each of
+    them.
+
+    Args:
+        root: a Module; it and all modules within are changed.
+
+    Returns: `root`.
+
+    Example:
+        >>> gw.func.replace_all_batch_norm_modules_(nn.BatchNorm1d(2)).running_mean is None
+        True
     """
     for module in root.modules():
         if isinstance(module, _BatchNorm):

@@ -11,32 +11,78 @@ from graphwright.runtime.tensor.tensor import Tensor
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the default generator, which is returned; `seed` is converted to an int.
+    """Seed the default generator.
+
+    Args:
+        seed: a number, converted to an int from -2**63 to 2**64 - 1.
+
+    Returns: the default generator.
 
     Raises:
-        ValueError: for a text that is no number.
-        RuntimeError: for a seed outside of [-2**63, 2**64).
+        RuntimeError: the seed is out of range.
+        ValueError: a text that is no number.
+
+    Example:
+        >>> gw.manual_seed(3).initial_seed()
+        3
     """
     return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:
-    """Seed the default generator with a number that nobody knows in advance; returns it."""
+    """Seed the default generator with a number that cannot be foreseen.
+
+    Returns: the seed, an int.
+
+    Example:
+        >>> gw.seed() == gw.initial_seed()
+        True
+    """
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed of the default generator."""
+    """Seed of the default generator.
+
+    Returns: an int.
+
+    Example:
+        >>> generator = gw.manual_seed(3)
+        >>> gw.initial_seed()
+        3
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """The state of the default generator, as a uint8 tensor for `set_rng_state`."""
+    """State of the default generator, for `set_rng_state`.
+
+    Returns: a uint8 tensor.
+
+    Example:
+        >>> gw.get_rng_state().dtype
+        graphwright.uint8
+    """
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Set the default generator's state. Raises TypeError or RuntimeError for other tensors."""
+    """Set the state of the default generator.
+
+    Args:
+        new_state: a uint8 tensor of `get_rng_state`.
+
+    Raises:
+        RuntimeError: a tensor that is no state.
+        TypeError: no tensor, or one of another dtype.
+
+    Example:
+        >>> state = gw.get_rng_state()
+        >>> a = gw.rand(2)
+        >>> gw.set_rng_state(state)
+        >>> gw.equal(a, gw.rand(2))
+        True
+    """
     default_generator.set_state(new_state)
 
 

@@ -58,17 +58,27 @@ def cond(
 ) -> Any:
     """`true_fn(*operands)` where `pred` holds, else `false_fn(*operands)`.
 
+    In compiled code with a tensor as `pred` both become graphs within the graph, where they
+    only compute tensors and return new ones; results lie in row-major order if the two would
+    lay them out differently, or with gaps.
+
     Args:
         pred: a bool, or a tensor of one element.
-        true_fn, false_fn: functions of the operands that return tensors, or containers of them.
-        operands: tensors, in containers too; the functions may also use others from around them.
+        true_fn, false_fn: functions of the operands that return tensors, or containers of
+            them.
+        operands: tensors, in containers too; the functions may also use others from around
+            them.
 
-    In compiled code with a tensor as `pred` both become graphs within the graph, where they only
-    compute tensors and return new ones; results lie in row-major order if the two would lay them
-    out differently, or with gaps.
+    Returns: what the function returns.
 
-    Raises: RuntimeError for other arguments, for a function that changes an operand in place, and
-        in compiled code for functions whose results differ in structure, shape or dtype.
+    Raises:
+        RuntimeError: for other arguments, for a function that changes an operand in place,
+            and in compiled code for functions whose results differ in structure, shape or
+            dtype.
+
+    Example:
+        >>> gw.cond(gw.tensor(True), gw.sin, gw.cos, (gw.tensor(0.0),))
+        tensor(0.)
     """
     _check_truth("cond", pred)
     if not callable(true_fn) or not callable(false_fn):
@@ -85,18 +95,26 @@ def while_loop(
     body_fn: Callable[..., Any],
     carried_inputs: tuple[Any, ...] | list[Any],
 ) -> Any:
-    """What `carried = body_fn(*carried)` ends with, repeated while `cond_fn(*carried)` holds.
-
-    Args:
-        cond_fn: gives a bool, or a tensor of one element.
-        body_fn: gives values of the types that it is given, as a tuple (or one alone).
-        carried_inputs: tensors and numbers at the start, in containers too.
+    """Last `carried` of `carried = body_fn(*carried)`, repeated while `cond_fn(*carried)` holds.
 
     In compiled code that carries tensors only both functions become graphs within the graph.
     What is returned is never one of the tensors that were given.
 
-    Raises: RuntimeError for other arguments, for a body that gives another structure, shapes or
-        dtypes, and for a function that changes what it is given in place.
+    Args:
+        cond_fn: a function that returns a bool, or a tensor of one element.
+        body_fn: a function that returns values of the types that it is given, as a tuple (or
+            one alone).
+        carried_inputs: tensors and numbers at the start, in containers too.
+
+    Returns: the values, in the structure of `carried_inputs`.
+
+    Raises:
+        RuntimeError: for other arguments, for a body that returns another structure, shapes
+            or dtypes, and for a function that changes what it is given in place.
+
+    Example:
+        >>> gw.while_loop(lambda x: x < 10, lambda x: (x * 2,), (gw.tensor(3),))
+        (tensor(12),)
     """
     if not callable(cond_fn) or not callable(body_fn):
         raise RuntimeError("while_loop: expect cond_fn and body_fn to be callable")

@@ -121,12 +121,36 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def is_autocast_enabled(device_type: str = "cpu") -> bool:
-    """Whether ops on this kind of device are cast, on this thread now."""
+    """Whether ops on a kind of device are cast, on this thread now.
+
+    Args:
+        device_type: the kind of device, such as "cpu".
+
+    Raises:
+        RuntimeError: there is no such kind of device.
+
+    Example:
+        >>> gw.is_autocast_enabled("cpu")
+        False
+    """
     return _known(device_type) == "cpu" and bool(current() & AUTOCAST)
 
 
 def get_autocast_dtype(device_type: str) -> Any:
-    """What autocast runs products in: bfloat16 on CPUs unless set otherwise."""
+    """Dtype that autocast runs products in: bfloat16 on CPUs unless set otherwise.
+
+    Args:
+        device_type: the kind of device, such as "cpu".
+
+    Returns: a dtype.
+
+    Raises:
+        RuntimeError: there is no such kind of device.
+
+    Example:
+        >>> gw.get_autocast_dtype("cpu")
+        graphwright.bfloat16
+    """
     kind = _known(device_type)
     if kind == "cpu":
         return lower_dtype(current())
@@ -134,14 +158,27 @@ def get_autocast_dtype(device_type: str) -> Any:
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether autocast keeps the casts of trained leaves."""
+    """Whether autocast keeps the casts of leaves that require gradients.
+
+    Example:
+        >>> gw.is_autocast_cache_enabled()
+        True
+    """
     return not current() & UNCACHED
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
-    """Switch autocast on or off for this thread. RuntimeError where it is not available.
+    """Switch autocast on or off for this thread.
 
-    A bool alone is about autocast on GPUs.
+    Args:
+        device_type: the kind of device, such as "cpu"; a bool alone is about GPUs.
+        enabled: on or off.
+
+    Raises:
+        RuntimeError: a kind of device without autocast.
+
+    Example:
+        >>> gw.set_autocast_enabled("cpu", False)
     """
     alone = enabled is None and isinstance(device_type, bool)
     kind: Any = "cuda" if alone else device_type
@@ -155,9 +192,17 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
 
 
 def set_autocast_dtype(device_type: str, dtype: Any) -> None:
-    """Make `dtype`, bfloat16 or float16, the default of `autocast` for this thread.
+    """Set the default dtype of `autocast` for this thread.
 
-    RuntimeError for another dtype, or where autocast is not available.
+    Args:
+        device_type: the kind of device, such as "cpu".
+        dtype: bfloat16 or float16.
+
+    Raises:
+        RuntimeError: another dtype, or a kind of device without autocast.
+
+    Example:
+        >>> gw.set_autocast_dtype("cpu", gw.bfloat16)
     """
     require_kind("set_autocast_dtype", "device_type", device_type, str)
     require_kind("set_autocast_dtype", "dtype", dtype, DType)
@@ -167,13 +212,24 @@ def set_autocast_dtype(device_type: str, dtype: Any) -> None:
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Whether autocast keeps the casts of trained leaves, unless it is told otherwise."""
+    """Set whether autocast keeps the casts of leaves that require gradients.
+
+    Args:
+        enabled: keep them, unless an `autocast` says otherwise.
+
+    Example:
+        >>> gw.set_autocast_cache_enabled(True)
+    """
     require_kind("set_autocast_cache_enabled", "enabled", enabled, bool)
     _set_bit(UNCACHED, not enabled)
 
 
 def clear_autocast_cache() -> None:
-    """Drop the casts that autocast keeps on this thread."""
+    """Drop the casts that autocast keeps on this thread.
+
+    Example:
+        >>> gw.clear_autocast_cache()
+    """
     forget_casts()
 
 
@@ -188,30 +244,71 @@ def _set_bit(bit: int, on: bool) -> None:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """`is_autocast_enabled("cpu")`, under its older name."""
+    """`is_autocast_enabled("cpu")`, under its older name.
+
+    Example:
+        >>> gw.is_autocast_cpu_enabled()
+        False
+    """
     return is_autocast_enabled("cpu")
 
 
 def get_autocast_cpu_dtype() -> Any:
-    """`get_autocast_dtype("cpu")`, under its older name."""
+    """`get_autocast_dtype("cpu")`, under its older name.
+
+    Example:
+        >>> gw.get_autocast_cpu_dtype()
+        graphwright.bfloat16
+    """
     return get_autocast_dtype("cpu")
 
 
 def get_autocast_gpu_dtype() -> Any:
-    """`get_autocast_dtype("cuda")`, under its older name."""
+    """`get_autocast_dtype("cuda")`, under its older name.
+
+    Example:
+        >>> gw.get_autocast_gpu_dtype()
+        graphwright.float16
+    """
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """`set_autocast_enabled("cpu", enabled)`, under its older name."""
+    """`set_autocast_enabled("cpu", enabled)`, under its older name.
+
+    Args:
+        enabled: on or off.
+
+    Example:
+        >>> gw.set_autocast_cpu_enabled(False)
+    """
     set_autocast_enabled("cpu", enabled)
 
 
 def set_autocast_cpu_dtype(dtype: Any) -> None:
-    """`set_autocast_dtype("cpu", dtype)`, under its older name."""
+    """`set_autocast_dtype("cpu", dtype)`, under its older name.
+
+    Args:
+        dtype: bfloat16 or float16.
+
+    Example:
+        >>> gw.set_autocast_cpu_dtype(gw.bfloat16)
+    """
     set_autocast_dtype("cpu", dtype)
 
 
 def set_autocast_gpu_dtype(dtype: Any) -> None:
-    """`set_autocast_dtype("cuda", dtype)`, under its older name."""
+    """`set_autocast_dtype("cuda", dtype)`, under its older name.
+
+    Args:
+        dtype: bfloat16 or float16.
+
+    Raises:
+        RuntimeError: always: there is no GPU that autocast runs on.
+
+    Example:
+        >>> gw.set_autocast_gpu_dtype(gw.float16)
+        Traceback (most recent call last):
+        RuntimeError: autocast of 'cuda' to graphwright.float16 is not supported
+    """
     set_autocast_dtype("cuda", dtype)

@@ -194,10 +194,20 @@ class set_multithreading_enabled(ThreadMode):
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops are recorded on this thread now."""
+    """Whether ops are recorded for gradients on this thread now.
+
+    Example:
+        >>> gw.is_grad_enabled()
+        True
+    """
     return _core.grad_enabled()
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether `inference_mode` is on for this thread."""
+    """Whether `inference_mode` is on for this thread.
+
+    Example:
+        >>> gw.is_inference_mode_enabled()
+        False
+    """
     return bool(_core.modes() & INFERENCE)

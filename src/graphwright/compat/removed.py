@@ -12,13 +12,27 @@ _INSTEAD = {
     "symeig": "linalg.eigh, or linalg.eigvalsh for values alone",
 }
 
+_DOC = """Refused: PyTorch has removed it; use {instead}.
+
+Args:
+    args, kwargs: are not read.
+
+Raises:
+    RuntimeError: always.
+
+Example:
+    >>> gw.{name}(gw.ones(2, 2))
+    Traceback (most recent call last):
+    RuntimeError: {name}: this function was removed; use {instead}
+"""
+
 
 def _removed(name: str, instead: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> NoReturn:
         raise RuntimeError(f"{name}: this function was removed; use {instead}")
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Raises RuntimeError: use {instead}."
+    function.__doc__ = _DOC.format(name=name, instead=instead)
     return function
 
 

@@ -17,9 +17,16 @@ _DEBUG_MODES = ("default", "warn", "error")
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Allow less precise float32 products: "highest", "high" or "medium"; none is less precise.
+    """Permission to compute float32 products less precisely; none is less precise here.
 
-    Raises RuntimeError for another text.
+    Args:
+        precision: "highest", "high" or "medium".
+
+    Raises:
+        RuntimeError: another text.
+
+    Example:
+        >>> gw.set_float32_matmul_precision("highest")
     """
     if precision not in _PRECISIONS:
         raise RuntimeError(
@@ -29,30 +36,61 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` was given last; "highest" at first."""
+    """What `set_float32_matmul_precision` was given last; "highest" at first.
+
+    Example:
+        >>> gw.get_float32_matmul_precision()
+        'highest'
+    """
     return str(_STATE["precision"])
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Demand results that are the same in every run; they are so in either mode."""
+    """Demand results that are the same in every run; they are so in either mode.
+
+    Args:
+        mode: what `are_deterministic_algorithms_enabled` returns from now on.
+        warn_only: warn of other ops, of which there are none, instead of an error.
+
+    Example:
+        >>> gw.use_deterministic_algorithms(False)
+    """
     _STATE["deterministic"] = bool(mode)
     _STATE["warn_only"] = bool(mode and warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` was given last; False at first."""
+    """Whether `use_deterministic_algorithms` was last given True; False at first.
+
+    Example:
+        >>> gw.are_deterministic_algorithms_enabled()
+        False
+    """
     return bool(_STATE["deterministic"])
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether `use_deterministic_algorithms` was told to warn only; False at first."""
+    """Whether `use_deterministic_algorithms` was told to warn only; False at first.
+
+    Example:
+        >>> gw.is_deterministic_algorithms_warn_only_enabled()
+        False
+    """
     return bool(_STATE["warn_only"])
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """`use_deterministic_algorithms` by 0 ("default"), 1 ("warn") or 2 ("error").
+    """`use_deterministic_algorithms` by a number or a name.
 
-    Raises TypeError for other types, RuntimeError for other modes.
+    Args:
+        debug_mode: 0 or "default", 1 or "warn", 2 or "error".
+
+    Raises:
+        RuntimeError: there is no such mode.
+        TypeError: `debug_mode` is no int or str.
+
+    Example:
+        >>> gw.set_deterministic_debug_mode("default")
     """
     if not isinstance(debug_mode, int | str):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
@@ -64,35 +102,81 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """0, 1 or 2: see `set_deterministic_debug_mode`."""
+    """Mode of `set_deterministic_debug_mode`: 0, 1 or 2.
+
+    Example:
+        >>> gw.get_deterministic_debug_mode()
+        0
+    """
     return int(_STATE["deterministic"]) * (1 if _STATE["warn_only"] else 2)
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Whether denormal numbers can be made zero: False, they are kept."""
+    """Whether denormal numbers can be flushed to zero: they cannot.
+
+    Args:
+        mode: has no effect.
+
+    Returns: False.
+
+    Example:
+        >>> gw.set_flush_denormal(True)
+        False
+    """
     return False
 
 
 def get_num_interop_threads() -> int:
-    """How many ops run at once: 1."""
+    """Number of ops that run at once: 1.
+
+    Example:
+        >>> gw.get_num_interop_threads()
+        1
+    """
     return 1
 
 
 def set_num_interop_threads(threads: int) -> None:
-    """Without effect: one op runs at a time. Raises RuntimeError for less than 1."""
+    """Number of ops that may run at once; without effect, as one op runs at a time.
+
+    Args:
+        threads: at least 1.
+
+    Raises:
+        RuntimeError: `threads` is less than 1.
+
+    Example:
+        >>> gw.set_num_interop_threads(1)
+    """
     if threads < 1:
         raise RuntimeError(f"Expected threads >= 1, got {threads}")
 
 
 def get_default_device() -> device:
-    """Where tensors are made unless told otherwise: the CPU at first."""
+    """Device that tensors are made on unless told otherwise: the CPU at first.
+
+    Example:
+        >>> gw.get_default_device()
+        device(type='cpu')
+    """
     place: device | None = _core.place()
     return place or device("cpu")
 
 
 def set_default_device(place: device | str | None) -> None:
-    """Make this thread's tensors on this device unless told otherwise; None is the CPU.
+    """Set the device that this thread's tensors are made on unless told otherwise.
 
     `with device("meta"):` does it for a block.
+
+    Args:
+        place: a device or its name; None is the CPU.
+
+    Raises:
+        RuntimeError: there is no such device.
+
+    Example:
+        >>> gw.set_default_device(None)
+        >>> gw.ones(1).device
+        device(type='cpu')
     """
     _core.set_place(None if place is None or device(place).type == "cpu" else device(place))

@@ -2,19 +2,15 @@
 
 `torch.batch_norm` and its like take all parameters by position, losses take `reduction` as a
 number: 0 for none, 1 for the mean, 2 for the sum, bags `mode`: 0 for the sum, 1 for the mean, 2
-for the maximum. The cells make one step of a recurrent layer from its weights; `lstm` and its like
-all steps of several layers.
+for the maximum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from graphwright import cpu, cuda
 from graphwright.nn import functional as F
-from graphwright.nn.layers.rnn_steps import layers, step
-from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.tensor import Tensor
@@ -39,7 +35,24 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
     reduction: int = 1,
 ) -> Tensor:
-    """`nn.functional.binary_cross_entropy_with_logits`."""
+    """`nn.functional.binary_cross_entropy_with_logits`, with the reduction as a number.
+
+    Args:
+        input: logits, floating point.
+        target: probabilities of the shape of `input`.
+        weight: factors that are broadcast to `input`; 1 if None.
+        pos_weight: factors of the targets' part; 1 if None.
+        reduction: 0 for each loss, 1 for the mean, 2 for the sum.
+
+    Returns: a tensor without dims; each loss with reduction 0.
+
+    Raises:
+        ValueError: there is no such reduction.
+
+    Example:
+        >>> gw.binary_cross_entropy_with_logits(gw.tensor([0.0]), gw.tensor([1.0]))
+        tensor(0.6931)
+    """
     return F.binary_cross_entropy_with_logits(
         input, target, weight, pos_weight=pos_weight, reduction=_named(reduction)
     )
@@ -48,7 +61,24 @@ def binary_cross_entropy_with_logits(
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
 ) -> Tensor:
-    """`nn.functional.cosine_embedding_loss`."""
+    """`nn.functional.cosine_embedding_loss`, with the reduction as a number.
+
+    Args:
+        input1: `(N, D)` or `(D,)`.
+        input2: of the shape of `input1`.
+        target: 1 or -1, `(N,)` or without dims.
+        margin: the cosine up to which dissimilar pairs cost nothing.
+        reduction: 0 for each loss, 1 for the mean, 2 for the sum.
+
+    Returns: a tensor without dims; each loss with reduction 0.
+
+    Raises:
+        ValueError: there is no such reduction.
+
+    Example:
+        >>> gw.cosine_embedding_loss(gw.eye(2), gw.ones(2, 2), gw.tensor([1, -1]))
+        tensor(0.5000)
+    """
     return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_named(reduction))
 
 
@@ -61,7 +91,26 @@ def ctc_loss(
     reduction: int = 1,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """`nn.functional.ctc_loss`."""
+    """`nn.functional.ctc_loss`, with the reduction as a number.
+
+    Args:
+        log_probs: logarithms of probabilities, `(T, N, C)` or `(T, C)`.
+        targets: classes, `(N, S)`, or all in one dim.
+        input_lengths: the steps that count of each sequence.
+        target_lengths: the length of each target.
+        blank: the class that stands for none.
+        zero_infinity: losses of targets that do not fit are 0.
+        reduction: 0 for each loss, 1 for the mean, 2 for the sum.
+
+    Returns: a tensor without dims; each loss with reduction 0.
+
+    Raises:
+        ValueError: there is no such reduction.
+
+    Example:
+        >>> gw.ctc_loss(gw.full((2, 1, 2), 0.5).log(), gw.tensor([[1]]), [2], [1])
+        tensor(0.2877)
+    """
     return F.ctc_loss(
         log_probs, targets, input_lengths, target_lengths, blank, _named(reduction), zero_infinity
     )
@@ -70,14 +119,46 @@ def ctc_loss(
 def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1
 ) -> Tensor:
-    """`nn.functional.hinge_embedding_loss`."""
+    """`nn.functional.hinge_embedding_loss`, with the reduction as a number.
+
+    Args:
+        input: distances.
+        target: 1 or -1, broadcast with `input`.
+        margin: the distance from which dissimilar pairs cost nothing.
+        reduction: 0 for each loss, 1 for the mean, 2 for the sum.
+
+    Returns: a tensor without dims; each loss with reduction 0.
+
+    Raises:
+        ValueError: there is no such reduction.
+
+    Example:
+        >>> gw.hinge_embedding_loss(gw.tensor([0.25]), gw.tensor([-1.0]))
+        tensor(0.7500)
+    """
     return F.hinge_embedding_loss(input, target, margin, reduction=_named(reduction))
 
 
 def kl_div(
     input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False
 ) -> Tensor:
-    """`nn.functional.kl_div`, whose mean is over all elements."""
+    """`nn.functional.kl_div`, with the reduction as a number.
+
+    Args:
+        input: logarithms of probabilities.
+        target: probabilities, broadcast with `input`.
+        log_target: `target` holds logarithms.
+        reduction: 0 for each loss, 1 for the mean, 2 for the sum.
+
+    Returns: a tensor without dims; each loss with reduction 0.
+
+    Raises:
+        ValueError: there is no such reduction.
+
+    Example:
+        >>> gw.kl_div(gw.tensor([0.0]), gw.tensor([1.0]))
+        tensor(0.)
+    """
     loss = F.kl_div(input, target, reduction="none", log_target=log_target)
     name = _named(reduction)
     return loss if name == "none" else loss.mean() if name == "mean" else loss.sum()
@@ -86,14 +167,49 @@ def kl_div(
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
 ) -> Tensor:
-    """`nn.functional.margin_ranking_loss`."""
+    """`nn.functional.margin_ranking_loss`, with the reduction as a number.
+
+    Args:
+        input1: ranks.
+        input2: ranks, broadcast with `input1`.
+        target: 1 or -1, broadcast with both.
+        margin: the least difference that costs nothing.
+        reduction: 0 for each loss, 1 for the mean, 2 for the sum.
+
+    Returns: a tensor without dims; each loss with reduction 0.
+
+    Raises:
+        ValueError: there is no such reduction.
+
+    Example:
+        >>> gw.margin_ranking_loss(gw.tensor([1.0]), gw.tensor([3.0]), gw.tensor([1.0]))
+        tensor(2.)
+    """
     return F.margin_ranking_loss(input1, input2, target, margin, reduction=_named(reduction))
 
 
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """`nn.functional.poisson_nll_loss`."""
+    """`nn.functional.poisson_nll_loss`, with the reduction as a number.
+
+    Args:
+        input: logarithms of expected counts; the counts themselves without `log_input`.
+        target: counts.
+        log_input: whether `input` is a logarithm.
+        full: add Stirling's approximation of `log(target!)`.
+        eps: keeps the logarithm finite.
+        reduction: 0 for each loss, 1 for the mean, 2 for the sum.
+
+    Returns: a tensor without dims; each loss with reduction 0.
+
+    Raises:
+        ValueError: there is no such reduction.
+
+    Example:
+        >>> gw.poisson_nll_loss(gw.tensor([0.0]), gw.tensor([1.0]), True, False, 1e-8, 1)
+        tensor(1.)
+    """
     return F.poisson_nll_loss(
         input, target, log_input, full, eps=eps, reduction=_named(reduction)
     )
@@ -109,7 +225,27 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: int = 1,
 ) -> Tensor:
-    """`nn.functional.triplet_margin_loss`."""
+    """`nn.functional.triplet_margin_loss`, with the reduction as a number.
+
+    Args:
+        anchor: `(N, D)` or `(D,)`.
+        positive: of the class of `anchor`.
+        negative: of another class.
+        margin: the least lead that costs nothing; positive.
+        p: order of the norm.
+        eps: added to each difference.
+        swap: take the distance of `positive` and `negative` where it is smaller.
+        reduction: 0 for each loss, 1 for the mean, 2 for the sum.
+
+    Returns: a tensor without dims; each loss with reduction 0.
+
+    Raises:
+        ValueError: there is no such reduction.
+
+    Example:
+        >>> gw.triplet_margin_loss(gw.zeros(1, 2), gw.zeros(1, 2), gw.zeros(1, 2))
+        tensor(1.)
+    """
     return F.triplet_margin_loss(
         anchor, positive, negative, margin, p, eps, swap, reduction=_named(reduction)
     )
@@ -129,7 +265,26 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """`nn.functional.batch_norm`; `cudnn_enabled` is without effect."""
+    """`nn.functional.batch_norm`, with all parameters by position.
+
+    Args:
+        input: floating point, `(N, C, *)`.
+        weight: factors `(C,)`; 1 if None.
+        bias: terms `(C,)`; 0 if None.
+        running_mean, running_var: `(C,)`, or None.
+        training: normalise by the batch's statistics, and update the running ones.
+        momentum: the part of the new value in a running one.
+        eps: added to the variance.
+        cudnn_enabled: has no effect.
+
+    Returns: a tensor of the shape of `input`.
+
+    Example:
+        >>> x = gw.tensor([[1.0], [3.0]])
+        >>> gw.batch_norm(x, None, None, None, None, True, 0.1, 1e-8, False)
+        tensor([[-1.],
+                [ 1.]])
+    """
     return F.batch_norm(
         input, running_mean, running_var, weight, bias, training, momentum, eps
     )
@@ -146,19 +301,68 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """`nn.functional.instance_norm`; `cudnn_enabled` is without effect."""
+    """`nn.functional.instance_norm`, with all parameters by position.
+
+    Args:
+        input: floating point, `(N, C, *)`.
+        weight: factors `(C,)`; 1 if None.
+        bias: terms `(C,)`; 0 if None.
+        running_mean, running_var: `(C,)`, or None.
+        use_input_stats: normalise by the input's own statistics; by the running ones if
+            False.
+        momentum: the part of the new value in a running one.
+        eps: added to the variance.
+        cudnn_enabled: has no effect.
+
+    Returns: a tensor of the shape of `input`.
+
+    Example:
+        >>> x = gw.tensor([[[1.0, 3.0]]])
+        >>> gw.instance_norm(x, None, None, None, None, True, 0.1, 1e-8, False)
+        tensor([[[-1.,  1.]]])
+    """
     return F.instance_norm(
         input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
     )
 
 
 def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
-    """The root of the sum of squares over `dim`."""
+    """Root of the sum of squares over some dims.
+
+    Args:
+        input: floating point or complex.
+        dim: the dim or dims.
+        keepdim: keep each of these dims with size 1.
+
+    Returns: a real tensor of the shape of `input` without `dim`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.frobenius_norm(gw.tensor([[3.0, 4.0]]), (0, 1))
+        tensor(5.)
+    """
     return ops.linalg_vector_norm(input, 2, dim, keepdim)
 
 
 def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """The sum of the singular values of the matrices in two dims."""
+    """Sum of the singular values of matrices.
+
+    Args:
+        input: float32, float64 or complex, of at least 2 dims.
+        dim: the two dims of the matrices; the last two if None.
+        keepdim: keep each of these dims with size 1.
+
+    Returns: a real tensor of the shape of `input` without these dims.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.nuclear_norm(gw.tensor([[3.0, 0.0], [0.0, 4.0]]))
+        tensor(7.)
+    """
     return ops.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
 
 
@@ -172,163 +376,22 @@ def _softmax_backward_data(
 
 
 def get_device_module(device: Any = None) -> Any:
-    """`graphwright.cpu`, or `cuda` for its devices. Raises RuntimeError for "meta"."""
+    """Module of a kind of device: `graphwright.cpu` or `graphwright.cuda`.
+
+    Args:
+        device: a device or its name; the CPU if None.
+
+    Raises:
+        RuntimeError: the device is "meta", or there is no such device.
+
+    Example:
+        >>> gw.get_device_module("cpu").__name__
+        'graphwright.cpu'
+    """
     name = "cpu" if device is None else Device(device).type
     if name == "meta":
         raise RuntimeError("Device 'meta' does not have a corresponding module registered")
     return cpu if name == "cpu" else cuda
-
-
-# -- one step of a recurrent layer
-
-
-def _step(
-    mode: str,
-    input: Tensor,
-    state: tuple[Tensor, ...],
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None,
-    b_hh: Tensor | None,
-) -> tuple[Tensor, ...]:
-    return step(mode, F.linear(input, w_ih, b_ih), state, w_hh, b_hh, None)
-
-
-def lstm_cell(
-    input: Tensor,
-    hx: tuple[Tensor, Tensor],
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> tuple[Tensor, ...]:
-    """(hidden, cell) [N, H] after input [N, I] and `hx` (hidden, cell), as `nn.LSTMCell`."""
-    if len(hx) != 2:
-        raise RuntimeError("lstm_cell expects two hidden states")
-    return _step("LSTM", input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
-
-
-def gru_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> Tensor:
-    """The hidden state [N, H] after input [N, I] and `hx`, as `nn.GRUCell`."""
-    return _step("GRU", input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
-
-
-def rnn_tanh_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> Tensor:
-    """The hidden state [N, H] after input [N, I] and `hx`, as `nn.RNNCell`."""
-    return _step("RNN_TANH", input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
-
-
-def rnn_relu_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> Tensor:
-    """As `rnn_tanh_cell`, with relu."""
-    return _step("RNN_RELU", input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
-
-
-# -- recurrent layers
-
-
-def _layers_of(
-    name: str, params: Any, has_biases: bool, num_layers: int, directions: int
-) -> list[tuple[Any, ...]]:
-    """Weights by layer and direction: of the input, the state, their biases, the projection.
-
-    Raises RuntimeError where their number fits neither weights with nor without projections.
-    """
-    each = 4 if has_biases else 2
-    parts = num_layers * directions
-    if len(params) not in (each * parts, (each + 1) * parts):
-        raise RuntimeError(
-            f"{name}(): expected {each} parameters ({each + 1} with projections) for each of "
-            f"{parts} layers and directions, got {len(params)}"
-        )
-    size = len(params) // parts
-    found = []
-    for at in range(0, len(params), size):
-        own = tuple(params[at : at + size])
-        biases = own[2:4] if has_biases else (None, None)
-        found.append((*own[:2], *biases, own[each] if size > each else None))
-    return found
-
-
-def _recurrent(name: str, mode: str) -> Callable[..., Any]:
-    def of_sequences(
-        input: Tensor,
-        hx: Any,
-        params: Any,
-        has_biases: bool,
-        num_layers: int,
-        dropout: float,
-        train: bool,
-        bidirectional: bool,
-        batch_first: bool,
-    ) -> tuple[Tensor, ...]:
-        state = tuple(hx) if mode == "LSTM" else (hx,)
-        if input.ndim != 3 or len(state) != (2 if mode == "LSTM" else 1):
-            raise RuntimeError(
-                f"{name}(): expected an input with 3 dimensions and the states of {mode}, got "
-                f"{describe(input)} and {len(state)} states"
-            )
-        weights = _layers_of(name, params, has_biases, num_layers, 2 if bidirectional else 1)
-        data = ops.transpose(input, 0, 1) if batch_first else input
-        left_out = dropout if train else 0.0
-        output, final = layers(mode, data, None, state, weights, bidirectional, left_out)
-        return (ops.transpose(output, 0, 1) if batch_first else output), *final
-
-    def of_rows(
-        data: Tensor,
-        batch_sizes: Tensor,
-        hx: Any,
-        params: Any,
-        has_biases: bool,
-        num_layers: int,
-        dropout: float,
-        train: bool,
-        bidirectional: bool,
-    ) -> tuple[Tensor, ...]:
-        state = tuple(hx) if mode == "LSTM" else (hx,)
-        weights = _layers_of(name, params, has_biases, num_layers, 2 if bidirectional else 1)
-        left_out = dropout if train else 0.0
-        sizes = batch_sizes.tolist()
-        output, final = layers(mode, data, sizes, state, weights, bidirectional, left_out)
-        return output, *final
-
-    def recurrent(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
-        """Layers of a recurrent network from their weights.
-
-        `(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`
-        with input [steps, batch, features], or `(data, batch_sizes, hx, params, has_biases,
-        num_layers, dropout, train, bidirectional)` of packed rows. `hx` is the state
-        [layers * directions, batch, hidden], for LSTM a pair of them; `params` has for each
-        layer and direction the weights of the input and of the state, and their biases where
-        `has_biases`. Gives the output and the final states. Raises RuntimeError for another
-        number of parameters.
-        """
-        weights_last = len(args) > 3 and isinstance(args[3], list | tuple)
-        packed = weights_last or "batch_sizes" in kwargs
-        return (of_rows if packed else of_sequences)(*args, **kwargs)
-
-    recurrent.__name__ = recurrent.__qualname__ = name
-    return recurrent
 
 
 _BAGS = ("sum", "mean", "max")
@@ -345,12 +408,30 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Bags of rows of `weight` [V, D], as `nn.functional.embedding_bag` gives them: [B, D].
+    """Bags of rows of a table, as of `nn.functional.embedding_bag`, and how they were found.
 
-    `indices` [N], `offsets` [B] ([B + 1] with `include_last_offset`). Besides the result: the bag
-    of each index [N], how many rows each bag has [B], and, where `mode` is 2, the rows that the
-    maxima come from [B, D]. PyTorch leaves out those of the three that its kernel does without.
-    RuntimeError for another mode.
+    Args:
+        weight: the table, `(V, D)`.
+        indices: `(N,)`, int32 or int64.
+        offsets: where bags start, `(B,)`, or `(B + 1,)` with `include_last_offset`.
+        scale_grad_by_freq: divide gradients by how often a row was looked up.
+        mode: 0 for the sum, 1 for the mean, 2 for the maximum.
+        sparse: changes nothing: gradients are dense.
+        per_sample_weights: factors of the indices, for the sum only.
+        include_last_offset: `offsets` ends with the end of the last bag.
+        padding_idx: indices of this value count nothing.
+
+    Returns: `(result, bag of each index, rows of each bag, rows that maxima come from)`: `(B,
+    D)`, `(N,)`, `(B,)`, and `(B, D)` where `mode` is 2. PyTorch leaves out those that its
+    kernel does without.
+
+    Raises:
+        RuntimeError: there is no such mode, or an index is out of range.
+
+    Example:
+        >>> gw.embedding_bag(gw.eye(2), gw.tensor([0, 1, 1]), gw.tensor([0, 2]))[0]
+        tensor([[1., 1.],
+                [0., 1.]])
     """
     if mode not in (0, 1, 2):
         raise RuntimeError(f"embedding_bag: `mode` must be 0, 1 or 2, not {mode!r}")
@@ -361,12 +442,6 @@ def embedding_bag(
         weight, indices, offsets, per_sample_weights, _BAGS[mode], row, scale_grad_by_freq
     )
     return parts
-
-
-lstm = _recurrent("lstm", "LSTM")
-gru = _recurrent("gru", "GRU")
-rnn_tanh = _recurrent("rnn_tanh", "RNN_TANH")
-rnn_relu = _recurrent("rnn_relu", "RNN_RELU")
 
 
 # -- random numbers

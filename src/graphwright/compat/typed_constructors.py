@@ -85,9 +85,16 @@ DoubleTensor = _named("DoubleTensor", dtypes.float64)
 
 
 def set_default_tensor_type(t: TensorType | str) -> None:
-    """Make the dtype of this type (or name, "graphwright.DoubleTensor") the default one.
+    """Make the dtype of a type of tensors the default dtype.
 
-    Raises TypeError for other than floating point types.
+    Args:
+        t: a type such as `FloatTensor`, or its name.
+
+    Raises:
+        TypeError: a type that is not floating point, or none.
+
+    Example:
+        >>> gw.set_default_tensor_type("graphwright.FloatTensor")
     """
     name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "__name__", "")
     kind = globals().get(name)

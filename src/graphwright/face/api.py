@@ -166,6 +166,10 @@ def compile(
         TypeError: `model` is not callable, or a class with no `__call__` in Python, or `options`
             are no mapping.
         ValueError: an unknown backend, mode or option, or one with a value that it cannot have.
+
+    Example:
+        >>> gw.compile(lambda x: x.sin() + 1, backend="eager")(gw.tensor([0.0]))
+        tensor([1.])
     """
     if mode is not None and mode not in MODES:
         raise ValueError(f"unknown mode '{mode}'; there are {', '.join(MODES)}")
@@ -317,15 +321,20 @@ def compilation_of(compiled: Any) -> Compilation:
 
 
 def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Explanation]:
-    """Compile `function` apart from anything else, call it once, and tell what happened.
+    """Diagnostics of one call of a function that is compiled apart from anything else.
 
     Args:
-        function: anything that `compile` takes; a compiled callable is taken by what it wraps.
+        function: anything that `compile` takes; a compiled callable is taken by what it
+            wraps.
         options: as for `compile`.
 
-    Returns:
-        A callable with the function's signature that returns an `Explanation`, which prints as
-        text: graphs, graph breaks with reasons and advice, guards, recompiles.
+    Returns: a callable with the function's signature that returns an `Explanation`, which
+    prints as text: graphs, graph breaks with reasons and advice, guards, recompiles.
+
+    Example:
+        >>> report = gw.explain(lambda x: x.sin() + 1, backend="eager")(gw.ones(2))
+        >>> len(report.graphs)
+        1
     """
 
     def call(*args: Any, **kwargs: Any) -> Explanation:

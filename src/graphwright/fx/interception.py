@@ -18,6 +18,7 @@ from threading import RLock
 from types import CodeType, FunctionType, TracebackType
 from typing import Any
 
+from graphwright.compat import recurrent_signatures as recurrent
 from graphwright.compat import torch_signatures as as_torch
 from graphwright.fx.proxy import tracer_of
 from graphwright.overrides import get_ignored_functions, get_overridable_functions
@@ -32,7 +33,7 @@ LOCK = RLock()
 
 _IN_PYTHON = (_face.layer_norm, _face.local_response_norm, _face.pad)
 """Functions that are one op here, and Python over others in PyTorch."""
-_AS_CALLED = (_face.__name__, as_torch.__name__, _assert.__module__)
+_AS_CALLED = (_face.__name__, as_torch.__name__, recurrent.__name__, _assert.__module__)
 _HANDLER = "the handler"
 
 
@@ -105,7 +106,8 @@ def library_doors() -> dict[FunctionType, CodeType]:
     functions = [function for space, members in get_overridable_functions().items()
                  if space is not Tensor for function in members]
     functions.append(_assert)
-    functions += [function for function in (*get_ignored_functions(), *vars(as_torch).values())
+    signatures = (*vars(as_torch).values(), *vars(recurrent).values())
+    functions += [function for function in (*get_ignored_functions(), *signatures)
                   if _as_called(function)]
     doors: dict[FunctionType, CodeType] = {}
     for function in functions:

@@ -59,8 +59,24 @@ def save_file(
 ) -> None:
     """Write named tensors, such as a `state_dict`, to a safetensors file.
 
-    The file appears whole or not at all. Tensors are written contiguously, each for itself even
-    where they share memory. TypeError for what is not a tensor, or a dtype that the format lacks.
+    The file appears whole or not at all. Tensors are written contiguously, each for itself
+    even where they share memory.
+
+    Args:
+        tensors: tensors by name.
+        path: the file.
+        metadata: texts by name, kept in the file's header; none if None.
+
+    Raises:
+        TypeError: for what is not a tensor, or a dtype that the format lacks.
+
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> gw.save_file({"a": gw.tensor([1, 2])}, f"{folder.name}/a.safetensors")
+        >>> gw.load_file(f"{folder.name}/a.safetensors")["a"]
+        tensor([1, 2])
+        >>> folder.cleanup()
     """
     arrays = {name: _array_of(name, tensor) for name, tensor in tensors.items()}
     kinds = {name: tensor.dtype for name, tensor in tensors.items()}
@@ -118,11 +134,27 @@ def write_atomically(path: Path, parts: Iterable[Any]) -> None:
 
 
 def load_file(path: Path, *, mmap: bool = False) -> dict[str, Tensor]:
-    """The tensors of a safetensors file by name, in the file's order.
+    """Tensors of a safetensors file by name, in the file's order.
 
-    With `mmap` their memory is the file's, read when first touched; what is written to them
-    stays in this process. InvalidFile (a ValueError) for anything malformed: sizes, overlaps and
-    gaps are checked before a byte of data is read.
+    Args:
+        path: the file.
+        mmap: use the file's memory, read when first touched; what is written to the tensors
+            stays in this process.
+
+    Returns: a dict of tensors.
+
+    Raises:
+        InvalidFile: (a ValueError) for anything malformed: sizes, overlaps and gaps are
+            checked before a byte of data is read.
+        OSError: where the file cannot be read.
+
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> gw.save_file({"a": gw.tensor([1, 2])}, f"{folder.name}/a.safetensors")
+        >>> gw.load_file(f"{folder.name}/a.safetensors")
+        {'a': tensor([1, 2])}
+        >>> folder.cleanup()
     """
     return Reader(content_of(path, mmap), mmap).tensors()
 

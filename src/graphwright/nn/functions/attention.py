@@ -248,12 +248,49 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """(output, weights) of attention in `num_heads` heads.
+    """Attention in several heads, with projections before and after (Vaswani et al., 2017).
 
-    query [L, N, E], key and value [S, N, *] (or all without N); the output has the query's
-    shape, the weights are [N, L, S] ([N, H, L, S] unless averaged), None without
-    `need_weights`. key_padding_mask [N, S] and attn_mask [L, S] or [N * H, L, S] are additive,
-    or bool with True for what is left out. `is_causal` is a hint that attn_mask is causal.
+    Args:
+        query: `(L, N, E)`, or `(L, E)`.
+        key: `(S, N, K)`, or `(S, K)`.
+        value: `(S, N, V)`, or `(S, V)`.
+        embed_dim_to_check: E.
+        num_heads: the number of heads H, a divisor of E.
+        in_proj_weight: `(3 * E, E)`, the projections of query, key and value; None where they
+            are separate.
+        in_proj_bias: `(3 * E,)`; none if None.
+        bias_k, bias_v: `(1, 1, E)`, one more key and value for each sequence; none if None.
+        add_zero_attn: add a key and a value of zeros.
+        dropout_p: probability with which weights are set to 0 in training.
+        out_proj_weight: `(E, E)`.
+        out_proj_bias: `(E,)`; none if None.
+        training: apply dropout.
+        key_padding_mask: `(N, S)`: bool with True for keys that are left out, or terms of the
+            scores.
+        need_weights: return the weights as well.
+        attn_mask: `(L, S)` or `(N * H, L, S)`: bool with True for pairs that are left out, or
+            terms of the scores.
+        use_separate_proj_weight: use the next three, not `in_proj_weight`.
+        q_proj_weight: `(E, E)`.
+        k_proj_weight: `(E, K)`.
+        v_proj_weight: `(E, V)`.
+        static_k, static_v: `(N * H, S, E / H)`, used in place of the projected key and value.
+        average_attn_weights: return the mean of the heads' weights.
+        is_causal: a hint that `attn_mask`, which must be given, is causal.
+
+    Returns: `(output, weights)`: the shape of `query`; `(N, L, S)`, or `(N, H, L, S)` unless
+    averaged, or None without `need_weights`.
+
+    Raises:
+        RuntimeError: `is_causal` is given without a mask, or masks do not fit.
+        AssertionError: shapes do not match.
+
+    Example:
+        >>> q, w = gw.ones(2, 1, 4), gw.ones(12, 4)
+        >>> rest = None, None, None, False, 0.0, gw.eye(4), None
+        >>> F.multi_head_attention_forward(q, q, q, 4, 2, w, *rest)[1]
+        tensor([[[0.5000, 0.5000],
+                 [0.5000, 0.5000]]])
     """
     _check_shapes(query, key, value, key_padding_mask, attn_mask)
     if is_causal and attn_mask is None:

@@ -19,9 +19,24 @@ def _apply(name: str, input: Tensor, p: float, training: bool, inplace: bool) ->
 def dropout(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Zero each element with probability `p`, scale the others by 1/(1-p); ValueError on bad p.
+    """Elements set to 0 with probability `p`, the others scaled by `1 / (1 - p)`.
 
     Hinton et al. (2012).
+
+    Args:
+        input: a tensor.
+        p: the probability of being set to 0.
+        training: drop; return `input` if False.
+        inplace: overwrite `input` and return it.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        ValueError: `p` is not from 0 to 1.
+
+    Example:
+        >>> F.dropout(gw.ones(3), 1.0)
+        tensor([0., 0., 0.])
     """
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -33,21 +48,72 @@ def dropout(
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Dropout that keeps zero mean and unit variance, for selu (Klambauer et al., 2017)."""
+    """Dropout that keeps zero mean and unit variance, for selu.
+
+    Dropped elements take selu's negative limit, and all are scaled (Klambauer et al., 2017).
+
+    Args:
+        input: floating point.
+        p: the probability of being set to 0.
+        training: drop; return `input` if False.
+        inplace: overwrite `input` and return it.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        ValueError: `p` is not from 0 to 1.
+
+    Example:
+        >>> F.alpha_dropout(gw.ones(3), 0.5).shape
+        graphwright.Size([3])
+    """
     return _apply("alpha_dropout", input, p, training, inplace)
 
 
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Alpha dropout of whole channels of [N, C, *]."""
+    """Alpha dropout of whole channels.
+
+    Args:
+        input: floating point, `(N, C, *)`.
+        p: the probability of being set to 0.
+        training: drop; return `input` if False.
+        inplace: overwrite `input` and return it.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        ValueError: `p` is not from 0 to 1.
+
+    Example:
+        >>> F.feature_alpha_dropout(gw.ones(1, 2, 3)).shape
+        graphwright.Size([1, 2, 3])
+    """
     return _apply("feature_alpha_dropout", input, p, training, inplace)
 
 
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Dropout of whole channels of [N, C, L] or [C, L]. RuntimeError for another rank."""
+    """Dropout of whole channels of signals; the others are scaled by `1 / (1 - p)`.
+
+    Args:
+        input: `(N, C, L)` or `(C, L)`.
+        p: the probability of being set to 0.
+        training: drop; return `input` if False.
+        inplace: overwrite `input` and return it.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `input` has not 2 or 3 dims.
+        ValueError: `p` is not from 0 to 1.
+
+    Example:
+        >>> F.dropout1d(gw.ones(2, 3), 1.0).sum()
+        tensor(0.)
+    """
     if input.ndim not in (2, 3):
         raise RuntimeError(
             f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that "
@@ -60,7 +126,23 @@ def dropout1d(
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Dropout of whole channels of [N, C, H, W]; warns for another rank."""
+    """Dropout of whole channels of images; the others are scaled by `1 / (1 - p)`.
+
+    Args:
+        input: `(N, C, H, W)`; with 3 dims it is taken for `(N, C, L)`, with a warning.
+        p: the probability of being set to 0.
+        training: drop; return `input` if False.
+        inplace: overwrite `input` and return it.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        ValueError: `p` is not from 0 to 1.
+
+    Example:
+        >>> F.dropout2d(gw.ones(1, 2, 3, 3), 1.0).sum()
+        tensor(0.)
+    """
     if input.ndim not in (3, 4):
         warnings.warn(
             f"dropout2d: Received a {input.ndim}-D input to dropout2d, which is deprecated and "
@@ -79,7 +161,23 @@ def dropout2d(
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Dropout of whole channels of [N, C, D, H, W] or [C, D, H, W]; warns for another rank."""
+    """Dropout of whole channels of volumes; the others are scaled by `1 / (1 - p)`.
+
+    Args:
+        input: `(N, C, D, H, W)` or `(C, D, H, W)`; warns for another number of dims.
+        p: the probability of being set to 0.
+        training: drop; return `input` if False.
+        inplace: overwrite `input` and return it.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        ValueError: `p` is not from 0 to 1.
+
+    Example:
+        >>> F.dropout3d(gw.ones(1, 2, 3, 3, 3), 1.0).sum()
+        tensor(0.)
+    """
     if input.ndim not in (4, 5):
         warnings.warn(
             f"dropout3d: Received a {input.ndim}-D input to dropout3d, which is deprecated and "

@@ -43,12 +43,29 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Rows of `weight` [V, D] at `input` [*] (int32 or int64): [*, D].
+    """Rows of a table by their indices.
 
-    The row `padding_idx` gets no gradient. `max_norm` first scales looked-up rows whose norm is
-    larger, in place. `scale_grad_by_freq` divides gradients by how often a row was looked up.
-    Gradients are dense; `sparse` changes nothing. IndexError for an index out of range,
-    ValueError for such a `padding_idx`.
+    Args:
+        input: indices, int32 or int64, `(*)`.
+        weight: the table, `(V, D)`.
+        padding_idx: a row that gets no gradient; negative counts from the end.
+        max_norm: rows that are looked up and have a greater norm are scaled to it first, in
+            place.
+        norm_type: order of that norm.
+        scale_grad_by_freq: divide gradients by how often a row was looked up.
+        sparse: changes nothing: gradients are dense.
+
+    Returns: a tensor of shape `(*, D)`.
+
+    Raises:
+        IndexError: an index is out of range.
+        RuntimeError: `weight` has not 2 dims.
+        ValueError: `padding_idx` is out of range.
+
+    Example:
+        >>> F.embedding(gw.tensor([1, 0]), gw.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor([[3., 4.],
+                [1., 2.]])
     """
     require_tensor("embedding", "weight", weight)
     if weight.ndim != 2:
@@ -122,12 +139,37 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Sums, means or maxima of bags of rows of `weight` [V, D]: [B, D].
+    """Sums, means or maxima of bags of rows of a table.
 
-    `input` [B, N] holds bags of one size; `input` [N] has bags that start at `offsets` [B]
-    ([B + 1] with `include_last_offset`). Entries equal to `padding_idx` count nothing; empty
-    bags give zeros. `per_sample_weights`, shaped as the input, go with "sum". `weight` before
-    `input`, which was the order once, is put right with a warning.
+    Args:
+        input: indices: `(B, N)` for bags of one size, or `(N,)` for bags that start at
+            `offsets`.
+        weight: the table, `(V, D)`; exchanged with `input` where it holds the indices, with a
+            warning.
+        offsets: `(B,)`, or `(B + 1,)` with `include_last_offset`; None for `(B, N)`.
+        max_norm: rows that are looked up and have a greater norm are scaled to it first, in
+            place.
+        norm_type: order of that norm.
+        scale_grad_by_freq: divide gradients by how often a row was looked up; not with "max".
+        mode: "sum", "mean" or "max".
+        sparse: changes nothing: gradients are dense; not with "max".
+        per_sample_weights: factors of the shape of `input`, with "sum" only; 1 if None.
+        include_last_offset: `offsets` ends with the end of the last bag.
+        padding_idx: indices of this value count nothing.
+
+    Returns: a tensor of shape `(B, D)`; empty bags give zeros.
+
+    Raises:
+        NotImplementedError: `per_sample_weights` are given for another mode than "sum".
+        RuntimeError: an index, an offset or `padding_idx` is out of range, or the indices are
+            not integers.
+        ValueError: shapes do not match, or `mode` is unknown.
+
+    Example:
+        >>> table = gw.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> F.embedding_bag(gw.tensor([0, 1, 1]), table, gw.tensor([0, 2]), mode="sum")
+        tensor([[4., 6.],
+                [3., 4.]])
     """
     for name, tensor in (("input", input), ("weight", weight)):
         require_tensor("embedding_bag", name, tensor)

@@ -23,13 +23,29 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Tensor:
-    """`cross_entropy(linear(input, linear_weight, linear_bias), target, ...)`.
+    """Cross entropy of a linear layer's outputs: `cross_entropy(linear(input, ...), target)`.
 
-    input [N, in] or [in], linear_weight [C, *out, in], linear_bias [C, *out]; target as that of
-    `cross_entropy` for logits [N, C, *out]. `options` (LinearCrossEntropyOptions) say how
-    PyTorch cuts the logits into pieces; here they change nothing. RuntimeError where the last
-    sizes of input and weight differ, or a weight of more than two dims meets an input without a
-    batch; ValueError where the batches of input and target differ.
+    Args:
+        input: `(N, in)` or `(in,)`.
+        linear_weight: `(C, *out, in)`.
+        target: as that of `cross_entropy` for logits `(N, C, *out)`.
+        linear_bias: `(C, *out)`; none if None.
+        weight: a factor for each class, `(C,)`; 1 if None.
+        reduction: "none", "mean" or "sum".
+        ignore_index: targets of this value count nothing; -100 if None.
+        label_smoothing: the part of each target that is spread over all classes.
+        options: how PyTorch cuts the logits into pieces; changes nothing here.
+
+    Returns: a tensor without dims; the loss of each sample with "none".
+
+    Raises:
+        RuntimeError: the last sizes of input and weight differ, or a weight of more than 2
+            dims meets an input without a batch.
+        ValueError: the batches of input and target differ, or `reduction` is unknown.
+
+    Example:
+        >>> F.linear_cross_entropy(gw.zeros(2, 3), gw.ones(4, 3), gw.tensor([0, 1]))
+        tensor(1.3863)
     """
     require_tensor("linear_cross_entropy", "input", input)
     require_tensor("linear_cross_entropy", "linear_weight", linear_weight)

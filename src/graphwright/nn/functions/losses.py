@@ -39,7 +39,24 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """(input - target)**2, reduced; with `weight` [*] the weighted mean."""
+    """Squared error: `(input - target)**2`.
+
+    Args:
+        input: a tensor.
+        target: of the shape of `input`; otherwise both are broadcast, with a warning.
+        weight: factors of the shape of `input`; "mean" divides by their sum.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        ValueError: `weight` has another shape, or `reduction` is unknown.
+
+    Example:
+        >>> F.mse_loss(gw.tensor([1.0, 2.0]), gw.tensor([1.0, 4.0]))
+        tensor(2.)
+    """
     input, target = paired(input, target)
     kind = reduction_of(reduction, size_average, reduce)
     if weight is None:
@@ -55,7 +72,24 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """|input - target|, reduced; with `weight` [*] the weighted mean."""
+    """Absolute error: `|input - target|`.
+
+    Args:
+        input: a tensor.
+        target: of the shape of `input`; otherwise both are broadcast, with a warning.
+        weight: factors of the shape of `input`; "mean" divides by their sum.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        ValueError: `weight` has another shape, or `reduction` is unknown.
+
+    Example:
+        >>> F.l1_loss(gw.tensor([1.0, 2.0]), gw.tensor([1.0, 4.0]))
+        tensor(1.)
+    """
     input, target = paired(input, target)
     kind = reduction_of(reduction, size_average, reduce)
     if weight is None:
@@ -71,7 +105,27 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """d**2 / (2*beta) where d = |input - target| < beta, else d - beta/2; reduced."""
+    """`d**2 / (2 * beta)` where `d = |input - target|` is less than beta, else `d - beta / 2`.
+
+    Girshick, "Fast R-CNN" (2015).
+
+    Args:
+        input: a tensor.
+        target: of the shape of `input`; otherwise both are broadcast, with a warning.
+        beta: where the two parts meet; not negative.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        RuntimeError: `beta` is negative.
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> F.smooth_l1_loss(gw.tensor([1.0, 2.0]), gw.tensor([1.0, 4.0]))
+        tensor(0.7500)
+    """
     input, target = paired(input, target)
     kind = reduction_of(reduction, size_average, reduce)
     if not beta >= 0:
@@ -86,9 +140,26 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """d**2 / 2 where d = |input - target| < delta, else delta * (d - delta/2); reduced.
+    """`d**2 / 2` where `d = |input - target|` is less than delta, else linear in d.
 
-    RuntimeError unless `delta` is positive.
+    The linear part is `delta * (d - delta / 2)` (Huber, 1964).
+
+    Args:
+        input: a tensor.
+        target: of the shape of `input`; otherwise both are broadcast, with a warning.
+        delta: where the two parts meet; positive.
+        weight: factors of the shape of `input`.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        RuntimeError: `delta` is not positive.
+        ValueError: `weight` has another shape, or `reduction` is unknown.
+
+    Example:
+        >>> F.huber_loss(gw.tensor([1.0, 2.0]), gw.tensor([1.0, 4.0]))
+        tensor(0.7500)
     """
     input, target = paired(input, target)
     kind = reduction_of(reduction)
@@ -108,7 +179,28 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """-weight[t] * input[n, t] for t = target[n]: input [N, C, *] or [C], target [N, *] or []."""
+    """Negative log-likelihood: `-weight[t] * input[n, t]` with `t = target[n]`.
+
+    Args:
+        input: logarithms of probabilities, `(N, C, *)` or `(C,)`.
+        target: classes, int64, `(N, *)` or without dims.
+        weight: a factor for each class, `(C,)`; "mean" divides by those of the targets. 1 if
+            None.
+        ignore_index: targets of this value count nothing.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        IndexError: a target is no class.
+        RuntimeError: `weight` has not a factor for each class, or requires gradients.
+        ValueError: the batches of input and target differ, or `reduction` is unknown.
+
+    Example:
+        >>> F.nll_loss(gw.tensor([[-0.5, -1.0], [-2.0, -0.25]]), gw.tensor([0, 1]))
+        tensor(0.3750)
+    """
     kind = reduction_of(reduction, size_average, reduce)
     refuse_gradients("nll_loss", weight=weight)
     return ops.nll_loss(input, target, weight, ignore_index, kind)
@@ -124,10 +216,30 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Cross entropy of logits [N, C, *] (or [C]) with classes or with probabilities.
+    """Cross entropy of logits and classes: `-log(softmax(input)[target])`.
 
-    Integer targets [N, *] are classes (those equal to `ignore_index` count nothing), floating
-    ones [N, C, *] probabilities. IndexError for a class out of range.
+    Args:
+        input: logits, `(N, C, *)` or `(C,)`.
+        target: classes, int64 `(N, *)` or without dims; or probabilities, floating point, of
+            the shape of `input`.
+        weight: a factor for each class, `(C,)`; "mean" divides by those of the targets. 1 if
+            None.
+        ignore_index: targets of this value count nothing.
+        label_smoothing: the part of each target, from 0 to 1, that is spread over all classes
+            (Szegedy et al., 2016).
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        IndexError: a target is no class.
+        RuntimeError: shapes do not match, or `label_smoothing` is out of range.
+        ValueError: the batches of input and target differ, or `reduction` is unknown.
+
+    Example:
+        >>> F.cross_entropy(gw.tensor([[2.0, 0.0], [0.0, 2.0]]), gw.tensor([0, 0]))
+        tensor(1.1269)
     """
     kind = reduction_of(reduction, size_average, reduce)
     return ops.cross_entropy(input, target, weight, ignore_index, kind, label_smoothing)
@@ -141,7 +253,28 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """-(t*log(p) + (1-t)*log(1-p)), logarithms limited to >= -100; shapes must be equal."""
+    """`-weight * (t * log(p) + (1 - t) * log(1 - p))` of probabilities p and targets t.
+
+    Logarithms are at least -100, so that no loss is infinite.
+
+    Args:
+        input: probabilities, floating point, from 0 to 1.
+        target: of the shape of `input`.
+        weight: factors that are broadcast to `input`; 1 if None.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        RuntimeError: an element of `input` is not from 0 to 1, or `weight` requires
+            gradients.
+        ValueError: the shapes of input and target differ, or `reduction` is unknown.
+
+    Example:
+        >>> F.binary_cross_entropy(gw.tensor([0.5, 0.5]), gw.tensor([0.0, 1.0]))
+        tensor(0.6931)
+    """
     kind = reduction_of(reduction, size_average, reduce)
     refuse_gradients("binary_cross_entropy", weight=weight)
     return ops.binary_cross_entropy(input, target, weight, kind)
@@ -156,7 +289,26 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """Binary cross entropy of sigmoid(input), computed without overflow."""
+    """Binary cross entropy of `sigmoid(input)`, computed without overflow.
+
+    Args:
+        input: logits, floating point.
+        target: probabilities of the shape of `input`.
+        weight: factors that are broadcast to `input`; 1 if None.
+        pos_weight: factors of the targets' part `t * log(p)`, broadcast to `input`; 1 if
+            None.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        ValueError: the shapes of input and target differ, or `reduction` is unknown.
+
+    Example:
+        >>> F.binary_cross_entropy_with_logits(gw.tensor([0.0, 0.0]), gw.tensor([0.0, 1.0]))
+        tensor(0.6931)
+    """
     kind = reduction_of(reduction, size_average, reduce)
     return ops.binary_cross_entropy_with_logits(input, target, weight, pos_weight, kind)
 
@@ -169,7 +321,26 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """target * (log(target) - input), 0 where target is 0; "batchmean" divides by the batch."""
+    """Kullback-Leibler divergence: `target * (log(target) - input)`, 0 where target is 0.
+
+    Args:
+        input: logarithms of probabilities.
+        target: probabilities, broadcast with `input`.
+        log_target: `target` holds logarithms.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" (of all elements, with a warning), "sum", or "batchmean":
+            the sum divided by the first size.
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> p = gw.tensor([[0.5, 0.5]])
+        >>> F.kl_div(p.log(), p, reduction="batchmean")
+        tensor(0.)
+    """
     legacy = size_average is not None or reduce is not None
     by_batch = reduction == "batchmean" and not legacy
     kind = "sum" if by_batch else reduction_of(reduction, size_average, reduce)
@@ -194,9 +365,26 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """exp(x) - target*x of x = input, or input - target*log(input + eps) without `log_input`.
+    """Negative log-likelihood of Poisson counts: `exp(input) - target * input`.
 
-    `full` adds Stirling's approximation of log(target!) where target > 1.
+    Args:
+        input: logarithms of expected counts; the counts themselves without `log_input`.
+        target: counts.
+        log_input: whether `input` is a logarithm; otherwise `input - target * log(input +
+            eps)` is computed.
+        full: add Stirling's approximation of `log(target!)` where target is greater than 1.
+        eps: keeps the logarithm finite.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> F.poisson_nll_loss(gw.tensor([0.0]), gw.tensor([1.0]))
+        tensor(1.)
     """
     kind = reduction_of(reduction, size_average, reduce)
     require_tensor("poisson_nll_loss", "target", target)
@@ -211,10 +399,25 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """(log(v) + (input - target)**2 / v) / 2 of v = max(var, eps); `full` adds log(2*pi) / 2.
+    """Negative log-likelihood of normal variables: `(log(v) + (input - target)**2 / v) / 2`.
 
-    `var` is a number, has input's shape, or one entry for the last dimension. ValueError where
-    it has another size or a negative entry.
+    Args:
+        input: means.
+        target: samples, of the shape of `input` or broadcast with it.
+        var: variances: of the shape of `input`, with one for the last dim, or a number; v is
+            at least `eps`.
+        full: add `log(2 * pi) / 2`.
+        eps: the least variance.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        ValueError: `var` has another size, or a negative element; or `reduction` is unknown.
+
+    Example:
+        >>> F.gaussian_nll_loss(gw.tensor([0.0]), gw.tensor([2.0]), gw.tensor([1.0]))
+        tensor(2.)
     """
     require_tensor("gaussian_nll_loss", "input", input)
     if not isinstance(var, float):
@@ -260,11 +463,30 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Connectionist temporal classification (Graves et al., 2006).
+    """Connectionist temporal classification: minus the log-likelihood of all alignments.
 
-    log_probs [T, N, C] or [T, C]; targets [N, S], one after the other in one dimension, or [S].
-    "mean" divides every loss by its target's length first; `zero_infinity` makes the losses of
-    targets that do not fit, and their gradients, zero. It can be differentiated once.
+    Graves et al. (2006). It can be differentiated once.
+
+    Args:
+        log_probs: logarithms of probabilities, `(T, N, C)` or `(T, C)`.
+        targets: classes, `(N, S)`, or all in one dim; `(S,)` without a batch.
+        input_lengths: N ints or a tensor of integers: the steps that count of each sequence.
+        target_lengths: N ints or a tensor of integers: the length of each target.
+        blank: the class that stands for none.
+        reduction: "none", "mean" (each loss is divided by its target's length first) or
+            "sum".
+        zero_infinity: losses of targets that do not fit are 0, and their gradients.
+
+    Returns: a tensor without dims; `(N,)` with "none".
+
+    Raises:
+        RuntimeError: shapes or lengths do not match.
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> probabilities = gw.full((2, 1, 2), 0.5)
+        >>> F.ctc_loss(probabilities.log(), gw.tensor([[1]]), [2], [1])
+        tensor(0.2877)
     """
     kind = reduction_of(reduction)
     require_tensor("ctc_loss", "log_probs", log_probs)

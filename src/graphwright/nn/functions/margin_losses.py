@@ -22,7 +22,24 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """input where target is 1, max(0, margin - input) where it is -1."""
+    """`input` where target is 1, `max(0, margin - input)` where it is -1.
+
+    Args:
+        input: distances.
+        target: 1 or -1, broadcast with `input`.
+        margin: the distance from which dissimilar pairs cost nothing.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> F.hinge_embedding_loss(gw.tensor([0.5, 0.25]), gw.tensor([1.0, -1.0]))
+        tensor(0.6250)
+    """
     kind = reduction_of(reduction, size_average, reduce)
     return ops.hinge_embedding_loss(input, target, margin, kind)
 
@@ -36,9 +53,25 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """1 - cos where target is 1, max(0, cos - margin) where it is -1.
+    """`1 - cos` of two vectors where target is 1, `max(0, cos - margin)` where it is -1.
 
-    Inputs [N, D] and target [N], or inputs [D] and target [].
+    Args:
+        input1: `(N, D)` or `(D,)`.
+        input2: of the shape of `input1`.
+        target: 1 or -1, `(N,)` or without dims.
+        margin: the cosine up to which dissimilar pairs cost nothing.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        RuntimeError: shapes do not match.
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> F.cosine_embedding_loss(gw.eye(2), gw.ones(2, 2), gw.tensor([1, -1]))
+        tensor(0.5000)
     """
     kind = reduction_of(reduction, size_average, reduce)
     return ops.cosine_embedding_loss(input1, input2, target, margin, kind)
@@ -53,7 +86,26 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, -target * (input1 - input2) + margin). RuntimeError unless of one rank."""
+    """`max(0, -target * (input1 - input2) + margin)`: target 1 ranks input1 higher.
+
+    Args:
+        input1: ranks.
+        input2: ranks, broadcast with `input1`.
+        target: 1 or -1, broadcast with both.
+        margin: the least difference that costs nothing.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        RuntimeError: the numbers of dims differ.
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> F.margin_ranking_loss(gw.tensor([1.0]), gw.tensor([3.0]), gw.tensor([1.0]))
+        tensor(2.)
+    """
     kind = reduction_of(reduction, size_average, reduce)
     for argument, value in (("input1", input1), ("input2", input2), ("target", target)):
         require_tensor("margin_ranking_loss", argument, value)
@@ -76,7 +128,27 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Sum over i != t of max(0, margin - x[t] + x[i])**p * weight[t] / C: input [N, C] or [C]."""
+    """Sum over classes i other than t of `max(0, margin - x[t] + x[i])**p / C`, t the target.
+
+    Args:
+        input: scores, `(N, C)` or `(C,)`.
+        target: classes, int64, `(N,)` or without dims.
+        p: 1 or 2.
+        margin: the least lead of the target that costs nothing.
+        weight: a factor for each target class, `(C,)`; 1 if None.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        RuntimeError: shapes do not match.
+        ValueError: `p` is not 1 or 2, or `weight` has not one dim; or `reduction` is unknown.
+
+    Example:
+        >>> F.multi_margin_loss(gw.tensor([[1.0, 2.0]]), gw.tensor([0]))
+        tensor(1.)
+    """
     kind = reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -92,9 +164,24 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Sum over targets t and other classes i of max(0, 1 - x[t] + x[i]) / C.
+    """Sum over targets t and other classes i of `max(0, 1 - x[t] + x[i]) / C`.
 
-    The targets of a row are the entries before its first negative one.
+    Args:
+        input: scores, `(N, C)` or `(C,)`.
+        target: classes, int64, of the shape of `input`; those before the first negative
+            number are a row's targets.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        RuntimeError: shapes do not match, or a target is no class.
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> F.multilabel_margin_loss(gw.tensor([[1.0, 2.0]]), gw.tensor([[0, -1]]))
+        tensor(1.)
     """
     return ops.multilabel_margin_loss(
         input, target, reduction_of(reduction, size_average, reduce)
@@ -109,7 +196,24 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Binary cross entropy of logits [*, C], the mean over classes."""
+    """Binary cross entropy of logits, its mean over the classes.
+
+    Args:
+        input: logits, `(*, C)`.
+        target: 0 or 1, broadcast with `input`.
+        weight: factors that are broadcast to `input`; 1 if None.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> F.multilabel_soft_margin_loss(gw.tensor([[0.0, 0.0]]), gw.tensor([[0.0, 1.0]]))
+        tensor(0.6931)
+    """
     kind = reduction_of(reduction, size_average, reduce)
     return ops.multilabel_soft_margin_loss(input, target, weight, kind)
 
@@ -121,7 +225,23 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """log(1 + exp(-target * input)) with targets 1 and -1."""
+    """`log(1 + exp(-target * input))` with targets 1 and -1.
+
+    Args:
+        input: scores.
+        target: 1 or -1, broadcast with `input`.
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        ValueError: `reduction` is unknown.
+
+    Example:
+        >>> F.soft_margin_loss(gw.tensor([0.0, 0.0]), gw.tensor([1.0, -1.0]))
+        tensor(0.6931)
+    """
     require_tensor("soft_margin_loss", "target", target)
     return ops.soft_margin_loss(input, target, reduction_of(reduction, size_average, reduce))
 
@@ -143,9 +263,28 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin) with distances of norm p.
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` with distances `||.||_p`.
 
-    `swap` (Balntas et al., 2016) takes d(positive, negative) where that is smaller.
+    Args:
+        anchor: `(N, D)` or `(D,)`.
+        positive: of the class of `anchor`, broadcast with it.
+        negative: of another class, broadcast with both.
+        margin: the least lead that costs nothing; positive.
+        p: order of the norm.
+        eps: added to each difference.
+        swap: take `d(positive, negative)` where that is smaller (Balntas et al., 2016).
+        size_average, reduce: older forms of `reduction`, which warn.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        RuntimeError: the numbers of dims differ.
+        ValueError: `margin` is not positive, or `reduction` is unknown.
+
+    Example:
+        >>> F.triplet_margin_loss(gw.zeros(1, 2), gw.zeros(1, 2), gw.ones(1, 2))
+        tensor(0.)
     """
     kind = reduction_of(reduction, size_average, reduce)
     _check_margin(margin)
@@ -162,7 +301,28 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """As `triplet_margin_loss` with any distance of two tensors; by default the Euclidean."""
+    """`triplet_margin_loss` with any distance.
+
+    Args:
+        anchor: a tensor that `distance_function` takes.
+        positive: of the class of `anchor`.
+        negative: of another class.
+        distance_function: a function of two tensors; `pairwise_distance` if None.
+        margin: the least lead that costs nothing; positive.
+        swap: take `d(positive, negative)` where that is smaller.
+        reduction: "none", "mean" or "sum".
+
+    Returns: a tensor without dims; the loss of each element or sample with "none".
+
+    Raises:
+        RuntimeError: the numbers of dims differ.
+        ValueError: `margin` is not positive, or `reduction` is unknown.
+
+    Example:
+        >>> a, b = gw.zeros(1, 2), gw.ones(1, 2)
+        >>> F.triplet_margin_with_distance_loss(a, a, b, margin=2.0)
+        tensor(0.5858)
+    """
     kind = reduction_of(reduction)
     _check_margin(margin)
     for argument, value in (("anchor", anchor), ("positive", positive), ("negative", negative)):

@@ -21,10 +21,25 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:
-    """Divide by the root of the mean of squares over the trailing `normalized_shape`.
+    """Elements divided by the root of the mean of their squares, over the last dims.
 
-    `eps` None means the machine epsilon of the input's dtype. Complex numbers are squared, not
-    multiplied by their conjugates.
+    `y = x / sqrt(mean(x**2) + eps) * weight` (Zhang and Sennrich, 2019). Complex numbers are
+    squared, not multiplied by their conjugates.
+
+    Args:
+        input: floating point or complex, `(*, *normalized_shape)`.
+        normalized_shape: the sizes of the last dims.
+        weight: factors of shape `normalized_shape`; 1 if None.
+        eps: added to the mean; the machine epsilon of the dtype if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: shapes do not match.
+
+    Example:
+        >>> F.rms_norm(gw.tensor([[3.0, 3.0]]), (2,))
+        tensor([[1., 1.]])
     """
     if not isinstance(input, Tensor) or not input.dtype.is_complex:
         return ops.rms_norm(input, normalized_shape, weight, eps)
@@ -55,10 +70,32 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalise [N, C, *] per channel; in training by batch statistics, updating running ones.
+    """Channels less their mean, divided by their standard deviation, over batch and space.
 
-    The running variance is updated with the unbiased one. ValueError if a channel has a single
-    value in training, and for an `eps` below zero or, in training, of zero.
+    `y = (x - mean) / sqrt(var + eps) * weight + bias` (Ioffe and Szegedy, 2015).
+
+    Args:
+        input: floating point, `(N, C, *)`.
+        running_mean: `(C,)`, updated in training, the mean otherwise; None: none are kept.
+        running_var: `(C,)`, as `running_mean`; updated by the unbiased variance.
+        weight: factors `(C,)`; 1 if None.
+        bias: terms `(C,)`; 0 if None.
+        training: normalise by the batch's statistics, and update the running ones.
+        momentum: the part of the new value in a running one.
+        eps: added to the variance.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: shapes do not match, or running statistics are missing outside of
+            training.
+        ValueError: a channel has a single value in training, or `eps` is negative (in
+            training: not positive).
+
+    Example:
+        >>> F.batch_norm(gw.tensor([[1.0], [3.0]]), None, None, training=True)
+        tensor([[-1.0000],
+                [ 1.0000]])
     """
     if training:
         if eps <= 0.0:
@@ -81,10 +118,31 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalise every channel of every sample of [N, C, *] (Ulyanov et al., 2016).
+    """Each channel of each sample less its mean, divided by its standard deviation.
 
-    Running statistics, where given, are updated by the means over the samples; they are used
-    instead without `use_input_stats`. ValueError if a channel has a single element.
+    Ulyanov et al. (2016).
+
+    Args:
+        input: floating point, `(N, C, *)`.
+        running_mean: `(C,)`, updated by the mean over samples; None: none are kept.
+        running_var: `(C,)`, as `running_mean`.
+        weight: factors `(C,)`; 1 if None.
+        bias: terms `(C,)`; 0 if None.
+        use_input_stats: normalise by the input's own statistics; by the running ones if
+            False.
+        momentum: the part of the new value in a running one.
+        eps: added to the variance.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: shapes do not match, or running statistics are missing.
+        ValueError: a channel has a single element.
+
+    Example:
+        >>> F.instance_norm(gw.tensor([[[1.0, 3.0], [2.0, 6.0]]]))
+        tensor([[[-1.0000,  1.0000],
+                 [-1.0000,  1.0000]]])
     """
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(
@@ -103,9 +161,24 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalise each of `num_groups` groups of channels of [N, C, *] (Wu & He, 2018).
+    """Groups of channels less their mean, divided by their standard deviation (Wu and He, 2018).
 
-    RuntimeError where the channels cannot be divided, ValueError if a group has one value.
+    Args:
+        input: floating point, `(N, C, *)`.
+        num_groups: the number of groups, a divisor of C.
+        weight: factors `(C,)`; 1 if None.
+        bias: terms `(C,)`; 0 if None.
+        eps: added to the variance.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `num_groups` does not divide the channels, or shapes do not match.
+        ValueError: a group has a single value.
+
+    Example:
+        >>> F.group_norm(gw.tensor([[1.0, 3.0, 2.0, 6.0]]), 2)
+        tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
     shape = tuple(input.shape)
     if len(shape) < 2:

@@ -34,10 +34,31 @@ def _max_pool(plain: Callable[..., Any], with_indices: Callable[..., Any]) -> Ca
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        """The maximum of each window of the last dimensions.
+        """Maximum of each window of the last dims.
 
-        `stride` is `kernel_size` by default; outside of the input is -inf. With
-        `return_indices` also where each was found: the index into the flattened plane.
+        `max_pool1d`, `max_pool2d` and `max_pool3d` pool 1, 2 and 3 dims.
+
+        Args:
+            input: `(N, C, *)` or `(C, *)`.
+            kernel_size: the size of a window, an int or one per dim.
+            stride: the step between windows; `kernel_size` if None.
+            padding: what is added at both ends of each dim, of value -inf; at most half a
+                window.
+            dilation: the step between the elements of a window.
+            ceil_mode: round the number of windows up, not down.
+            return_indices: return `(values, indices)`: int64 positions in the flattened
+                pooled dims.
+
+        Returns: a tensor with `(size + 2 * padding - dilation * (kernel_size - 1) - 1) //
+        stride + 1` elements in each pooled dim.
+
+        Raises:
+            RuntimeError: `input` has another number of dims, `padding` is too great, no
+                window fits, or a size is less than 1.
+
+        Example:
+            >>> F.max_pool2d(gw.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2)
+            tensor([[[4.]]])
         """
         function = with_indices if return_indices else plain
         return function(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -53,7 +74,29 @@ max_pool3d = _max_pool(ops.max_pool3d, ops.max_pool3d_with_indices)
 
 def _adaptive_max_pool(function: Callable[..., Any]) -> Callable[..., Any]:
     def adaptive_max_pool(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-        """The maximum of each of `output_size` cells (None keeps a size); see `max_pool2d`."""
+        """Maximum of windows of the last dims, as many as `output_size` says.
+
+        `adaptive_max_pool1d`, `adaptive_max_pool2d` and `adaptive_max_pool3d` pool 1, 2 and 3
+        dims.
+
+        Args:
+            input: floating point, `(N, C, *)` or `(C, *)`.
+            output_size: the number of windows, an int or one per dim; None keeps a dim's size
+                (in 2 and 3 dims).
+            return_indices: return `(values, indices)`: int64 positions in the flattened
+                pooled dims.
+
+        Returns: a tensor with `output_size` elements in the pooled dims.
+
+        Raises:
+            NotImplementedError: `input` holds integers.
+            RuntimeError: `input` has another number of dims or no elements, or `output_size`
+                does not fit.
+
+        Example:
+            >>> F.adaptive_max_pool2d(gw.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 1)
+            tensor([[[4.]]])
+        """
         both = function(input, output_size)
         return both if return_indices else both[0]
 
@@ -107,8 +150,27 @@ def _max_unpool(ndim: int) -> Callable[..., Any]:
     ) -> Tensor:
         """Values laid back where `max_pool` with `return_indices` found them, 0 elsewhere.
 
-        `output_size` decides between the sizes that pool to the input's. RuntimeError for an
-        index outside of the plane, ValueError for an impossible size.
+        `max_unpool1d`, `max_unpool2d` and `max_unpool3d` undo pooling of 1, 2 and 3 dims.
+
+        Args:
+            input: maxima, `(N, C, *)` or `(C, *)`.
+            indices: int64, of the shape of `input`.
+            kernel_size: the size of a window, an int or one per dim.
+            stride: the step between windows; `kernel_size` if None.
+            padding: what was added at both ends of each dim.
+            output_size: the size before pooling, within a stride of the default, which is
+                `(size - 1) * stride + kernel_size - 2 * padding`.
+
+        Returns: a tensor of that size in the pooled dims.
+
+        Raises:
+            RuntimeError: an index is outside of the result, or `input` has another number of
+                dims.
+            ValueError: `output_size` is impossible.
+
+        Example:
+            >>> F.max_unpool1d(gw.tensor([[5.0]]), gw.tensor([[1]]), 2)
+            tensor([[0., 5.]])
         """
         require_tensor(name, "input", input)
         if input.ndim not in (ndim + 1, ndim + 2):
@@ -141,7 +203,27 @@ def _lp_pool(ndim: int, average: Callable[..., Any]) -> Callable[..., Any]:
         stride: Any = None,
         ceil_mode: bool = False,
     ) -> Tensor:
-        """sum(x**p)**(1/p) of each window, p = `norm_type`."""
+        """p-norm of each window of the last dims: `sum(x**p)**(1/p)`.
+
+        `lp_pool1d`, `lp_pool2d` and `lp_pool3d` pool 1, 2 and 3 dims.
+
+        Args:
+            input: `(N, C, *)` or `(C, *)`.
+            norm_type: the order p.
+            kernel_size: the size of a window, an int or one per dim.
+            stride: the step between windows; `kernel_size` if None.
+            ceil_mode: round the number of windows up, not down.
+
+        Returns: a tensor with `(size - kernel_size) // stride + 1` elements in each pooled
+        dim.
+
+        Raises:
+            RuntimeError: `input` has another number of dims, or no window fits.
+
+        Example:
+            >>> F.lp_pool1d(gw.tensor([[3.0, 4.0]]), 2, 2)
+            tensor([[5.]])
+        """
         places = 1
         for extent in spread_over(ndim, name, "kernel_size", kernel_size):
             places *= extent

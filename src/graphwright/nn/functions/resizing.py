@@ -57,14 +57,30 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """[N, C, *] resized to `size`, or to floor(size * `scale_factor`), of each dimension.
+    """Images resized, by interpolation or by means of cells.
 
-    Modes: "nearest", "nearest-exact" and "area" (means of cells) for 1 to 3 dimensions,
-    "linear", "bilinear", "bicubic" (4-d), "trilinear". `align_corners` makes corners meet
-    corners. With `recompute_scale_factor` the scale follows from the sizes, otherwise
-    `scale_factor` itself is used. `antialias` (bilinear and bicubic) widens the filter where the
-    image shrinks. ValueError for arguments that contradict, NotImplementedError for a mode that
-    does not exist for the input's rank.
+    Args:
+        input: floating point, `(N, C, *)` with 1 to 3 dims of space.
+        size: the new size, an int or one per dim; None: given by `scale_factor`.
+        scale_factor: the factor of the size, a number or one per dim; results are rounded
+            down.
+        mode: "nearest", "nearest-exact" or "area" for all, "linear" for 1 dim, "bilinear" or
+            "bicubic" (Keys, 1981) for 2, "trilinear" for 3.
+        align_corners: corners are mapped to corners, not edges to edges; False if None. Not
+            for "nearest", "nearest-exact" and "area".
+        recompute_scale_factor: use the ratio of the sizes as the scale, not `scale_factor`
+            itself.
+        antialias: widen the filter where the image shrinks; "bilinear" and "bicubic" only.
+
+    Returns: a tensor of shape `(N, C, *size)`.
+
+    Raises:
+        NotImplementedError: there is no such mode for the number of dims.
+        ValueError: arguments contradict each other or do not fit the number of dims.
+
+    Example:
+        >>> F.interpolate(gw.tensor([[[1.0, 3.0]]]), size=4, mode="linear")
+        tensor([[[1.0000, 1.5000, 2.5000, 3.0000]]])
     """
     _check(input, mode, align_corners, antialias)
     if (size is None) == (scale_factor is None):
@@ -98,15 +114,64 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """`interpolate` by its former name."""
+    """Images resized: the older name of `interpolate`.
+
+    Args:
+        input: floating point, `(N, C, *)` with 1 to 3 dims of space.
+        size: the new size, an int or one per dim; None: given by `scale_factor`.
+        scale_factor: the factor of the size, a number or one per dim.
+        mode: as for `interpolate`.
+        align_corners: as for `interpolate`.
+
+    Returns: a tensor of shape `(N, C, *size)`.
+
+    Raises:
+        NotImplementedError: there is no such mode for the number of dims.
+        ValueError: arguments contradict each other.
+
+    Example:
+        >>> F.upsample(gw.tensor([[[1.0, 3.0]]]), scale_factor=2)
+        tensor([[[1., 1., 3., 3.]]])
+    """
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` with mode "nearest"."""
+    """Images resized by copying the nearest element: `interpolate` of mode "nearest".
+
+    Args:
+        input: floating point, `(N, C, *)` with 1 to 3 dims of space.
+        size: the new size, an int or one per dim; None: given by `scale_factor`.
+        scale_factor: the factor of the size, a number or one per dim.
+
+    Returns: a tensor of shape `(N, C, *size)`.
+
+    Raises:
+        ValueError: not exactly one of `size` and `scale_factor` is given.
+
+    Example:
+        >>> F.upsample_nearest(gw.tensor([[[1.0, 3.0]]]), 4)
+        tensor([[[1., 1., 3., 3.]]])
+    """
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` with mode "bilinear", corners aligned."""
+    """Images resized by bilinear interpolation, corners aligned.
+
+    Args:
+        input: floating point, `(N, C, H, W)`.
+        size: the new size, an int or two; None: given by `scale_factor`.
+        scale_factor: the factor of the size, a number or two.
+
+    Returns: a tensor of shape `(N, C, *size)`.
+
+    Raises:
+        NotImplementedError: `input` has not 4 dims.
+        ValueError: not exactly one of `size` and `scale_factor` is given.
+
+    Example:
+        >>> F.upsample_bilinear(gw.tensor([[[[1.0, 3.0]]]]), (1, 3))
+        tensor([[[[1., 2., 3.]]]])
+    """
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

@@ -18,21 +18,50 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """input [N, C, H, W] at the places grid [N, H', W', 2] = (x, y): [N, C, H', W'].
+    """Values of images at the points of a grid.
 
-    Places run from -1 to 1; with `align_corners` these are the centres of the outermost
-    elements, otherwise their edges. Also in three dimensions. `mode`: "bilinear", "nearest" or
-    "bicubic" (4-d); `padding_mode`: "zeros", "border" or "reflection". ValueError for others,
-    RuntimeError where shapes or dtypes do not fit.
+    Args:
+        input: floating point, `(N, C, H, W)` or `(N, C, D, H, W)`.
+        grid: points of the dtype of `input`, `(N, h, w, 2)` or `(N, d, h, w, 3)`: x, y (and
+            z) from -1 to 1, x along W.
+        mode: "bilinear", "nearest", or "bicubic" (4 dims only).
+        padding_mode: what lies outside: "zeros", the "border", or the image by "reflection".
+        align_corners: -1 and 1 are the centres of the outermost elements, not their edges;
+            False if None.
+
+    Returns: a tensor of shape `(N, C, h, w)` or `(N, C, d, h, w)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+        ValueError: there is no such mode.
+
+    Example:
+        >>> F.grid_sample(gw.tensor([[[[0.0, 1.0], [2.0, 3.0]]]]), gw.zeros(1, 1, 1, 2))
+        tensor([[[[1.5000]]]])
     """
     return ops.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
 
 
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
-    """The grid for `grid_sample` of affine maps theta [N, 2, 3] (or [N, 3, 4]).
+    """Grid of points for `grid_sample`: affine maps of the points of an image.
 
-    `size` is that of the wanted output, [N, C, H, W] or [N, C, D, H, W]. ValueError for sizes
-    that do not fit `theta` and for an empty output, NotImplementedError for sizes of other rank.
+    Args:
+        theta: maps, floating point: `(N, 2, 3)`, or `(N, 3, 4)` for volumes.
+        size: that of the wanted output, `(N, C, H, W)` or `(N, C, D, H, W)`.
+        align_corners: -1 and 1 are the centres of the outermost elements, not their edges;
+            False if None.
+
+    Returns: a tensor of shape `(N, H, W, 2)` or `(N, D, H, W, 3)`.
+
+    Raises:
+        NotImplementedError: `size` has not 4 or 5 elements.
+        ValueError: `theta` does not fit `size` or is not floating point, or a size is less
+            than 1.
+
+    Example:
+        >>> F.affine_grid(gw.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2))
+        tensor([[[[-0.5000,  0.0000],
+                  [ 0.5000,  0.0000]]]])
     """
     if not theta.dtype.is_floating_point:
         raise ValueError(
@@ -66,10 +95,28 @@ def _fractional_max_pool(ndim: int) -> Callable[..., Any]:
         return_indices: bool = False,
         _random_samples: Tensor | None = None,
     ) -> Any:
-        """Maxima of windows whose places are drawn at random (Graham, 2014).
+        """Maximum of windows whose starts are drawn at random (Graham, 2014).
 
-        `output_size`, or `output_ratio` (in 0..1) of the input's, is the size of the result.
-        `_random_samples` [N, C, dimensions] in 0..1 replaces the drawn ones.
+        `fractional_max_pool2d` and `fractional_max_pool3d` pool 2 and 3 dims.
+
+        Args:
+            input: `(N, C, *)` or `(C, *)`.
+            kernel_size: the size of a window, an int or one per dim.
+            output_size: the number of windows, an int or one per dim; None: given by
+                `output_ratio`.
+            output_ratio: the part of the input's size, from 0 to 1, a number or one per dim.
+            return_indices: return `(values, indices)`: int64 positions in the flattened
+                pooled dims.
+
+        Returns: a tensor with `output_size` elements in the pooled dims.
+
+        Raises:
+            RuntimeError: `input` has another number of dims, or the windows do not fit.
+            ValueError: not exactly one of `output_size` and `output_ratio` is given.
+
+        Example:
+            >>> F.fractional_max_pool2d(gw.ones(1, 5, 5), 2, output_size=3).shape
+            graphwright.Size([1, 3, 3])
         """
         require_tensor(name, "input", input)
         if input.ndim not in (ndim + 1, ndim + 2):
@@ -114,7 +161,27 @@ def _with_indices(pool: Callable[..., Any]) -> Callable[..., Any]:
         return_indices: bool = False,
         _random_samples: Tensor | None = None,
     ) -> Any:
-        """The maxima, and their places in each image, whatever `return_indices` is."""
+        """Maxima and indices of `fractional_max_pool2d` or `fractional_max_pool3d`.
+
+        Args:
+            input: `(N, C, *)` or `(C, *)`.
+            kernel_size: the size of a window, an int or one per dim.
+            output_size: the number of windows, an int or one per dim; None: given by
+                `output_ratio`.
+            output_ratio: the part of the input's size, from 0 to 1, a number or one per dim.
+            return_indices: has no effect.
+
+        Returns: `(values, indices)` with `output_size` elements in the pooled dims; indices
+        are int64 positions in the flattened pooled dims.
+
+        Raises:
+            RuntimeError: `input` has another number of dims, or the windows do not fit.
+            ValueError: not exactly one of `output_size` and `output_ratio` is given.
+
+        Example:
+            >>> F.fractional_max_pool2d_with_indices(gw.ones(1, 5, 5), 2, output_size=3)[1].shape
+            graphwright.Size([1, 3, 3])
+        """
         return pool(input, kernel_size, output_size, output_ratio, True, _random_samples)
 
     fractional_max_pool_with_indices.__name__ = name

@@ -38,7 +38,24 @@ def _window(
 def unfold(
     input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """The windows of [N, C, H, W] (or [C, H, W]) as columns: [N, C * kh * kw, L]."""
+    """Windows of images as columns (im2col).
+
+    Args:
+        input: `(N, C, H, W)` or `(C, H, W)`.
+        kernel_size: the size of a window, an int or two.
+        dilation: the step between the elements of a window, an int or two.
+        padding: zeros at both ends of each dim, an int or two.
+        stride: the step between windows, an int or two.
+
+    Returns: a tensor of shape `(N, C * kh * kw, L)` with L windows, row by row.
+
+    Raises:
+        RuntimeError: a size is out of range, or no window fits.
+
+    Example:
+        >>> F.unfold(gw.ones(1, 2, 4, 4), 3).shape
+        graphwright.Size([1, 18, 4])
+    """
     require_tensor("unfold", "input", input)
     window = _window("unfold", kernel_size, dilation, padding, stride)
     if input.ndim == 3:
@@ -54,7 +71,27 @@ def fold(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Tensor:
-    """Columns [N, C * kh * kw, L] (or without N) added up in place: [N, C, *output_size]."""
+    """Columns added up where their windows overlap (col2im): the adjoint of `unfold`.
+
+    Args:
+        input: `(N, C * kh * kw, L)` or `(C * kh * kw, L)`.
+        output_size: the size of the images, an int or two.
+        kernel_size: the size of a window, an int or two.
+        dilation: the step between the elements of a window, an int or two.
+        padding: zeros that `unfold` added at both ends of each dim, an int or two.
+        stride: the step between windows, an int or two.
+
+    Returns: a tensor of shape `(N, C, *output_size)`.
+
+    Raises:
+        RuntimeError: `input` has another number of dims or of windows, or a size is out of
+            range.
+
+    Example:
+        >>> F.fold(gw.ones(1, 4, 2), (2, 3), 2)
+        tensor([[[[1., 2., 1.],
+                  [1., 2., 1.]]]])
+    """
     window = _window("fold", kernel_size, dilation, padding, stride)
     size = spread_over(2, "fold", "output_size", output_size)
     if any(extent < 1 for extent in size):

@@ -22,13 +22,32 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """`module(*args, **kwargs)` with the given tensors in place of those of the same names.
+    """Call of a module with other tensors in place of its parameters and buffers.
 
-    The module is as before afterwards, also where the call raises. With `tie_weights` a tensor
-    registered under several names is replaced under all of them where one is given; with
-    `strict` the names must be those of the module exactly (RuntimeError); otherwise a name that
-    the module does not have is an attribute of it during the call. ValueError for anything but a
-    dict, or a sequence of dicts without names in common.
+    The module is as before afterwards, also where the call raises.
+
+    Args:
+        module: a Module.
+        parameter_and_buffer_dicts: tensors by name, a dict or a sequence of dicts without
+            names in common.
+        args: a positional argument of the module, or a tuple of them; none if None.
+        kwargs: its keyword arguments.
+        tie_weights: a tensor that is registered under several names is replaced under all of
+            them.
+        strict: the names must be those of the module exactly; otherwise one that it does not
+            have is an attribute of it during the call.
+
+    Returns: what the module returns.
+
+    Raises:
+        RuntimeError: names differ and `strict`.
+        ValueError: `parameter_and_buffer_dicts` is no dict, and no sequence of dicts without
+            common names.
+
+    Example:
+        >>> layer = nn.Linear(1, 1, bias=False)
+        >>> gw.func.functional_call(layer, {"weight": gw.tensor([[3.0]])}, gw.tensor([2.0]))
+        tensor([6.])
     """
     require_kind("functional_call", "module", module, Module)
     given = _merged(parameter_and_buffer_dicts)

@@ -134,21 +134,30 @@ def vmap(
 ) -> Func:
     """A function that applies `func` to every example of a batch.
 
-    `func` is called once, and its ops work on all examples at a time. Its tensors have the shapes
-    of one example; their values cannot be read, and so cannot decide what it does.
+    `func` is called once, and its ops work on all examples at a time. Its tensors have the
+    shapes of one example; their values cannot be read, and so cannot decide what it does.
 
     Args:
+        func: a function of tensors, or of structures of them.
         in_dims: the dim of each positional argument that counts examples; None for one that
             all share; may have the structure of nested arguments.
         out_dims: the dim of each output that counts examples; None for what all share.
-        randomness: "same" or "different" numbers for the examples; "error" refuses random ops.
+        randomness: "same" or "different" numbers for the examples; "error" refuses random
+            ops.
         chunk_size: how many examples to compute at a time; None for all.
+
+    Returns: a function with the arguments of `func`.
 
     Raises:
         ValueError: without arguments to map over, for dims that do not exist or whose sizes
             differ, a `chunk_size` below 1, and where `func` returns what is no tensor.
-        RuntimeError: for another `randomness`, random ops under "error", and where `func` asks
-            for a tensor's value, writes into what all share what differs, or calls `backward`.
+        RuntimeError: for another `randomness`, random ops under "error", and where `func`
+            asks for a tensor's value, writes into what all share what differs, or calls
+            `backward`.
+
+    Example:
+        >>> gw.func.vmap(gw.dot)(gw.tensor([[1, 2], [3, 4]]), gw.tensor([[1, 0], [0, 1]]))
+        tensor([1, 4])
     """
     if randomness not in _RANDOMNESS:
         raise RuntimeError(
@@ -236,10 +245,22 @@ def _in_chunks(
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(parameters, buffers) of several models of one architecture, stacked, by name.
+    """Parameters and buffers of several models of one architecture, stacked, for `vmap`.
 
-    Parameters are leaves that require gradients as those of the models do. Raises RuntimeError
-    for no models, models of different classes or of different training modes.
+    Args:
+        models: a list of Modules of one class and one training mode.
+
+    Returns: `(parameters, buffers)`: dicts of tensors by name, with the models along dim 0.
+    Parameters are leaves that require gradients as those of the models do.
+
+    Raises:
+        RuntimeError: there are no models, or their classes or training modes differ.
+
+    Example:
+        >>> models = [nn.Linear(2, 3), nn.Linear(2, 3)]
+        >>> parameters, buffers = gw.func.stack_module_state(models)
+        >>> parameters["weight"].shape
+        graphwright.Size([2, 3, 2])
     """
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")

@@ -1087,14 +1087,68 @@ def adaptive_avg_pool(input: Tensor, output_size: Sequence[int]) -> Any:
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Any:
+    """Mean of the windows of 1D signals, as many as `output_size` says.
+
+    Window i of m over n elements is `[i * n // m, ceil((i + 1) * n / m))`.
+
+    Args:
+        input: floating point, `(N, C, L)`, or `(C, L)`.
+        output_size: the number of windows, an int or one per dim.
+
+    Returns: a tensor of the shape of `input`, but `output_size` elements in the pooled dims.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: `input` has another number of dims, or `output_size` does not fit.
+
+    Example:
+        >>> F.adaptive_avg_pool1d(gw.ones(1, 2, 5), 3).shape
+        graphwright.Size([1, 2, 3])
+    """
     return _dispatch(_adaptive_avg_pool1d, (input, output_size))
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Any:
+    """Mean of the windows of 2D signals, as many as `output_size` says.
+
+    Window i of m over n elements is `[i * n // m, ceil((i + 1) * n / m))`.
+
+    Args:
+        input: floating point, `(N, C, H, W)`, or `(C, H, W)`.
+        output_size: the number of windows, an int or one per dim; None keeps a dim's size.
+
+    Returns: a tensor of the shape of `input`, but `output_size` elements in the pooled dims.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: `input` has another number of dims, or `output_size` does not fit.
+
+    Example:
+        >>> F.adaptive_avg_pool2d(gw.ones(1, 2, 5, 5), 3).shape
+        graphwright.Size([1, 2, 3, 3])
+    """
     return _dispatch(_adaptive_avg_pool2d, (input, output_size))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) -> Any:
+    """Mean of the windows of 3D signals, as many as `output_size` says.
+
+    Window i of m over n elements is `[i * n // m, ceil((i + 1) * n / m))`.
+
+    Args:
+        input: floating point, `(N, C, D, H, W)`, or `(C, D, H, W)`.
+        output_size: the number of windows, an int or one per dim; None keeps a dim's size.
+
+    Returns: a tensor of the shape of `input`, but `output_size` elements in the pooled dims.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: `input` has another number of dims, or `output_size` does not fit.
+
+    Example:
+        >>> F.adaptive_avg_pool3d(gw.ones(1, 2, 5, 5, 5), 3).shape
+        graphwright.Size([1, 2, 3, 3, 3])
+    """
     return _dispatch(_adaptive_avg_pool3d, (input, output_size))
 
 
@@ -1115,14 +1169,74 @@ def adaptive_max_pool(input: Tensor, output_size: Sequence[int]) -> Any:
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Any:
+    """Maximum of the windows of 1D signals, as many as `output_size` says, and its index.
+
+    Window i of m over n elements is `[i * n // m, ceil((i + 1) * n / m))`.
+
+    Args:
+        input: floating point, `(N, C, L)`, or `(C, L)`; none of these 0 but N.
+        output_size: the number of windows, an int or one per dim.
+
+    Returns: `(values, indices)`, both of the shape of `input`, but `output_size` elements in
+    the pooled dims. The indices are int64: positions in the flattened dims that are pooled.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: `input` has another number of dims or no elements, or `output_size` does
+            not fit.
+
+    Example:
+        >>> F.adaptive_max_pool1d_with_indices(gw.ones(1, 2, 5), 3)[1].shape
+        graphwright.Size([1, 2, 3])
+    """
     return _dispatch(_adaptive_max_pool1d, (input, output_size))
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Any:
+    """Maximum of the windows of 2D signals, as many as `output_size` says, and its index.
+
+    Window i of m over n elements is `[i * n // m, ceil((i + 1) * n / m))`.
+
+    Args:
+        input: floating point, `(N, C, H, W)`, or `(C, H, W)`; none of these 0 but N.
+        output_size: the number of windows, an int or one per dim; None keeps a dim's size.
+
+    Returns: `(values, indices)`, both of the shape of `input`, but `output_size` elements in
+    the pooled dims. The indices are int64: positions in the flattened dims that are pooled.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: `input` has another number of dims or no elements, or `output_size` does
+            not fit.
+
+    Example:
+        >>> F.adaptive_max_pool2d_with_indices(gw.ones(1, 2, 5, 5), 3)[1].shape
+        graphwright.Size([1, 2, 3, 3])
+    """
     return _dispatch(_adaptive_max_pool2d, (input, output_size))
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int | None]) -> Any:
+    """Maximum of the windows of 3D signals, as many as `output_size` says, and its index.
+
+    Window i of m over n elements is `[i * n // m, ceil((i + 1) * n / m))`.
+
+    Args:
+        input: floating point, `(N, C, D, H, W)`, or `(C, D, H, W)`; none of these 0 but N.
+        output_size: the number of windows, an int or one per dim; None keeps a dim's size.
+
+    Returns: `(values, indices)`, both of the shape of `input`, but `output_size` elements in
+    the pooled dims. The indices are int64: positions in the flattened dims that are pooled.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: `input` has another number of dims or no elements, or `output_size` does
+            not fit.
+
+    Example:
+        >>> F.adaptive_max_pool3d_with_indices(gw.ones(1, 2, 5, 5, 5), 3)[1].shape
+        graphwright.Size([1, 2, 3, 3, 3])
+    """
     return _dispatch(_adaptive_max_pool3d, (input, output_size))
 
 
@@ -1173,6 +1287,25 @@ def addbmm(
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Summed products and a term: `beta * input + alpha * sum(bmm(batch1, batch2), 0)`.
+
+    Args:
+        input: the term, broadcast to `(n, m)`; not read if `beta` is 0.
+        batch1: `(b, n, k)`, of the dtype of `input`.
+        batch2: `(b, k, m)`, of the dtype of `input`.
+        beta: factor of the term; cut to an int for integers.
+        alpha: factor of the sum; cut to an int for integers.
+
+    Returns: a tensor of shape `(n, m)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> gw.addbmm(gw.zeros(1, 1), gw.ones(5, 2, 3), gw.ones(5, 3, 1))
+        tensor([[15.],
+                [15.]])
+    """
     if older:
         return number_first(_addbmm, (input, batch1, batch2, *older), out)
     _bound = (input, batch1, batch2, beta, alpha)
@@ -1189,6 +1322,7 @@ def addbmm_(
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
+    """In place: writes what `addbmm` gives into the tensor, and returns it."""
     if older:
         return number_first(_addbmm_, (input, batch1, batch2, *older))
     return _dispatch(_addbmm_, (input, batch1, batch2, beta, alpha))
@@ -1294,6 +1428,25 @@ def addmm(
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Product of matrices with a term added: `beta * input + alpha * (mat1 @ mat2)`.
+
+    Args:
+        input: the term, broadcast to `(n, m)`; not read if `beta` is 0.
+        mat1: `(n, k)`, of the dtype of `input`.
+        mat2: `(k, m)`, of the dtype of `input`.
+        beta: factor of the term; cut to an int for integers.
+        alpha: factor of the product; cut to an int for integers.
+
+    Returns: a tensor of shape `(n, m)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> gw.addmm(gw.ones(2), gw.eye(2), gw.eye(2), alpha=3)
+        tensor([[4., 1.],
+                [1., 4.]])
+    """
     if older:
         return number_first(_addmm, (input, mat1, mat2, *older), out)
     _bound = (input, mat1, mat2, beta, alpha)
@@ -1310,6 +1463,7 @@ def addmm_(
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
+    """In place: writes what `addmm` gives into the tensor, and returns it."""
     if older:
         return number_first(_addmm_, (input, mat1, mat2, *older))
     return _dispatch(_addmm_, (input, mat1, mat2, beta, alpha))
@@ -1324,6 +1478,24 @@ def addmv(
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Matrix times vector with a term added: `beta * input + alpha * (mat @ vec)`.
+
+    Args:
+        input: the term, broadcast to `(n,)`; not read if `beta` is 0.
+        mat: `(n, k)`, of the dtype of `input`.
+        vec: `(k,)`, of the dtype of `input`.
+        beta: factor of the term; cut to an int for integers.
+        alpha: factor of the product; cut to an int for integers.
+
+    Returns: a tensor of shape `(n,)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> gw.addmv(gw.ones(2), gw.eye(2), gw.ones(2))
+        tensor([2., 2.])
+    """
     if older:
         return number_first(_addmv, (input, mat, vec, *older), out)
     _bound = (input, mat, vec, beta, alpha)
@@ -1340,6 +1512,7 @@ def addmv_(
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
+    """In place: writes what `addmv` gives into the tensor, and returns it."""
     if older:
         return number_first(_addmv_, (input, mat, vec, *older))
     return _dispatch(_addmv_, (input, mat, vec, beta, alpha))
@@ -1354,6 +1527,25 @@ def addr(
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Outer product with a term added: `beta * input + alpha * outer(vec1, vec2)`.
+
+    Args:
+        input: the term, broadcast to `(n, m)`; not read if `beta` is 0. Dtypes are promoted.
+        vec1: `(n,)`.
+        vec2: `(m,)`.
+        beta: factor of the term; an int for integers.
+        alpha: factor of the product; an int for integers.
+
+    Returns: a tensor of shape `(n, m)`.
+
+    Raises:
+        RuntimeError: shapes do not match, or a factor is float for integers.
+
+    Example:
+        >>> gw.addr(gw.zeros(2, 2), gw.tensor([1.0, 2.0]), gw.tensor([3.0, 4.0]))
+        tensor([[3., 4.],
+                [6., 8.]])
+    """
     if older:
         return number_first(_addr, (input, vec1, vec2, *older), out)
     _bound = (input, vec1, vec2, beta, alpha)
@@ -1370,6 +1562,7 @@ def addr_(
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
+    """In place: writes what `addr` gives into the tensor, and returns it."""
     if older:
         return number_first(_addr_, (input, vec1, vec2, *older))
     return _dispatch(_addr_, (input, vec1, vec2, beta, alpha))
@@ -1395,6 +1588,25 @@ def adjoint(input: Tensor) -> Any:
 
 
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Any:
+    """Grid of points for `grid_sampler`: affine maps of the points of an image.
+
+    Args:
+        theta: maps, floating point: `(N, 2, 3)`, or `(N, 3, 4)` for volumes.
+        size: the image's: `(N, C, H, W)`, or `(N, C, D, H, W)`.
+        align_corners: -1 and 1 are the centres of the outermost elements; their edges if
+            False.
+
+    Returns: a tensor of shape `(N, H, W, 2)` or `(N, D, H, W, 3)`.
+
+    Raises:
+        RuntimeError: shapes do not match, or a size is less than 1.
+
+    Example:
+        >>> theta = gw.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+        >>> gw.affine_grid_generator(theta, (1, 1, 1, 2), False)
+        tensor([[[[-0.5000,  0.0000],
+                  [ 0.5000,  0.0000]]]])
+    """
     try:
         _bound = (theta, as_size(size), align_corners)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2266,6 +2478,27 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Any:
+    """Mean of each window of 1D signals.
+
+    Args:
+        input: `(N, C, L)`, or `(C, L)`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: zeros at both ends of each dim, at most half a window.
+        ceil_mode: round the number of windows up, not down.
+        count_include_pad: padding counts as elements of the mean.
+
+    Returns: a tensor of the shape of `input`, but `(size + 2 * padding - kernel_size) //
+    stride + 1` elements in each pooled dim.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> F.avg_pool1d(gw.ones(1, 2, 5), 2).shape
+        graphwright.Size([1, 2, 2])
+    """
     return _dispatch(
         _avg_pool1d, (input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     )
@@ -2282,6 +2515,28 @@ def avg_pool2d(
     *,
     out: Any = None,
 ) -> Any:
+    """Mean of each window of 2D signals.
+
+    Args:
+        input: `(N, C, H, W)`, or `(C, H, W)`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: zeros at both ends of each dim, at most half a window.
+        ceil_mode: round the number of windows up, not down.
+        count_include_pad: padding counts as elements of the mean.
+        divisor_override: what sums are divided by; the number of elements if None.
+
+    Returns: a tensor of the shape of `input`, but `(size + 2 * padding - kernel_size) //
+    stride + 1` elements in each pooled dim.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> F.avg_pool2d(gw.ones(1, 2, 5, 5), 2).shape
+        graphwright.Size([1, 2, 2, 2])
+    """
     _bound = (
         input,
         kernel_size,
@@ -2307,6 +2562,28 @@ def avg_pool3d(
     *,
     out: Any = None,
 ) -> Any:
+    """Mean of each window of 3D signals.
+
+    Args:
+        input: `(N, C, D, H, W)`, or `(C, D, H, W)`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: zeros at both ends of each dim, at most half a window.
+        ceil_mode: round the number of windows up, not down.
+        count_include_pad: padding counts as elements of the mean.
+        divisor_override: what sums are divided by; the number of elements if None.
+
+    Returns: a tensor of the shape of `input`, but `(size + 2 * padding - kernel_size) //
+    stride + 1` elements in each pooled dim.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> F.avg_pool3d(gw.ones(1, 2, 5, 5, 5), 2).shape
+        graphwright.Size([1, 2, 2, 2, 2])
+    """
     _bound = (
         input,
         kernel_size,
@@ -2369,6 +2646,24 @@ def baddbmm(
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    """Products of a batch with a term added: `beta * input + alpha * bmm(batch1, batch2)`.
+
+    Args:
+        input: the term, broadcast to `(b, n, m)`; not read if `beta` is 0.
+        batch1: `(b, n, k)`, of the dtype of `input`.
+        batch2: `(b, k, m)`, of the dtype of `input`.
+        beta: factor of the term; cut to an int for integers.
+        alpha: factor of the products; cut to an int for integers.
+
+    Returns: a tensor of shape `(b, n, m)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> gw.baddbmm(gw.zeros(1), gw.ones(5, 2, 3), gw.ones(5, 3, 4)).shape
+        graphwright.Size([5, 2, 4])
+    """
     if older:
         return number_first(_baddbmm, (input, batch1, batch2, *older), out)
     _bound = (input, batch1, batch2, beta, alpha)
@@ -2385,6 +2680,7 @@ def baddbmm_(
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
+    """In place: writes what `baddbmm` gives into the tensor, and returns it."""
     if older:
         return number_first(_baddbmm_, (input, batch1, batch2, *older))
     return _dispatch(_baddbmm_, (input, batch1, batch2, beta, alpha))
@@ -2506,6 +2802,23 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+    """Bilinear map: `y[o] = sum_ij input1[i] * weight[o, i, j] * input2[j] + bias[o]`.
+
+    Args:
+        input1: `(*, a)`.
+        input2: `(*, b)`.
+        weight: `(m, a, b)`.
+        bias: `(m,)`; none if None.
+
+    Returns: a tensor of shape `(*, m)`.
+
+    Raises:
+        RuntimeError: shapes do not match.
+
+    Example:
+        >>> gw.bilinear(gw.ones(5, 2), gw.ones(5, 3), gw.ones(4, 2, 3)).shape
+        graphwright.Size([5, 4])
+    """
     return _dispatch(_bilinear, (input1, input2, weight, bias))
 
 
@@ -2800,6 +3113,21 @@ def block_diag(tensors: Sequence[Tensor]) -> Any:
 
 
 def bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
+    """Products of the matrices of two batches, one by one.
+
+    Args:
+        input: `(b, n, k)`; any dtype but bool.
+        mat2: `(b, k, m)`, of the dtype of `input`.
+
+    Returns: a tensor of shape `(b, n, m)`.
+
+    Raises:
+        RuntimeError: a tensor has not 3 dims, or shapes or dtypes do not match.
+
+    Example:
+        >>> gw.bmm(gw.ones(5, 2, 3), gw.ones(5, 3, 4)).shape
+        graphwright.Size([5, 2, 4])
+    """
     _bound = (input, mat2)
     if out is not None:
         return with_out(_bmm, _bound, out)
@@ -2975,6 +3303,26 @@ def cauchy_(
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Any:
+    """Distances between all pairs of rows of two batches: `out[i, j] = ||x1[i] - x2[j]||_p`.
+
+    Args:
+        x1: float32 or float64, `(*, n, k)`.
+        x2: of the dtype of `x1`, `(*, m, k)`; the batch dims are broadcast.
+        p: order of the norm, from 0 (the number of elements that differ) to inf.
+        compute_mode: whether 2-norms may come from a matrix product, which rounds differently:
+            "use_mm_for_euclid_dist_if_necessary" (with more than 25 rows; also if None),
+            "use_mm_for_euclid_dist" or "donot_use_mm_for_euclid_dist".
+
+    Returns: a tensor of shape `(*, n, m)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match, or `p` is negative.
+        ValueError: `compute_mode` is unknown.
+
+    Example:
+        >>> gw.cdist(gw.tensor([[0.0, 0.0]]), gw.tensor([[3.0, 4.0], [0.0, 1.0]]))
+        tensor([[5., 1.]])
+    """
     return _dispatch(_cdist, (x1, x2, p, compute_mode))
 
 
@@ -3035,14 +3383,65 @@ def celu_backward(grad: Tensor, input: Tensor, alpha: float) -> Any:
 
 
 def chain_matmul(*matrices: Any) -> Any:
+    """Product of a chain of matrices: `linalg.multi_dot` of matrices given one by one.
+
+    Args:
+        matrices: one or more tensors of 2 dims and one dtype.
+
+    Returns: the product.
+
+    Raises:
+        RuntimeError: there is none, one is no matrix, or shapes or dtypes do not match.
+        TypeError: an argument is no tensor.
+
+    Example:
+        >>> gw.chain_matmul(gw.ones(2, 3), gw.ones(3, 4), gw.ones(4, 1)).shape
+        graphwright.Size([2, 1])
+    """
     return _dispatch(_chain_matmul, (matrices,))
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Any:
+    """Channels in another order: those of all groups first, second, and so on.
+
+    The C channels are seen as `(groups, C / groups)` and transposed (Zhang et al.,
+    "ShuffleNet", 2018).
+
+    Args:
+        input: `(N, C, *)`, of at least 3 dims.
+        groups: the number of groups, a divisor of C.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `groups` is less than 1 or no divisor, or `input` has less than 3 dims.
+
+    Example:
+        >>> gw.channel_shuffle(gw.tensor([[[0], [1], [2], [3]]]), 2).flatten()
+        tensor([0, 2, 1, 3])
+    """
     return _dispatch(_channel_shuffle, (input, groups))
 
 
 def cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Any:
+    """Cholesky factor of Hermitian positive-definite matrices: `linalg.cholesky`.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+        upper: return the upper triangular `U` with `input = U^H U`; by default the lower `L`
+            with `input = L L^H`.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        LinAlgError: a matrix is not positive-definite.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.cholesky(gw.tensor([[4.0, 2.0], [2.0, 5.0]]))
+        tensor([[2., 0.],
+                [1., 2.]])
+    """
     _bound = (input, upper)
     if out is not None:
         return with_out(_cholesky, _bound, out)
@@ -3054,6 +3453,23 @@ def cholesky_factor(A: Tensor) -> Any:
 
 
 def cholesky_inverse(L: Tensor, upper: bool = False, *, out: Any = None) -> Any:
+    """Inverse of matrices that are given by their Cholesky factors.
+
+    Args:
+        L: float32, float64 or complex factor, `(*, n, n)`: `A = L L^H`, or `A = L^H L` where
+            `upper`.
+        upper: whether the factor is upper triangular.
+
+    Returns: the inverse of `A`, of the shape of `L`.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.cholesky_inverse(gw.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        tensor([[0.2500, 0.0000],
+                [0.0000, 1.0000]])
+    """
     _bound = (L, upper)
     if out is not None:
         return with_out(_cholesky_inverse, _bound, out)
@@ -3061,6 +3477,24 @@ def cholesky_inverse(L: Tensor, upper: bool = False, *, out: Any = None) -> Any:
 
 
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Any = None) -> Any:
+    """Solution `X` of `A X = B`, where `A` is given by its Cholesky factor.
+
+    Args:
+        B: right sides, `(*, n, k)`.
+        L: factor of the dtype of `B`, `(*, n, n)`: `A = L L^H`, or `A = L^H L` where `upper`.
+        upper: whether the factor is upper triangular.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        LinAlgError: the factor has a 0 on its diagonal.
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> gw.cholesky_solve(gw.tensor([[4.0], [2.0]]), gw.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        tensor([[1.],
+                [2.]])
+    """
     _bound = (B, L, upper)
     if out is not None:
         return with_out(_cholesky_solve, _bound, out)
@@ -3374,6 +3808,23 @@ def constant_pad(input: Tensor, pad: Sequence[int], value: Number = 0) -> Any:
 
 
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Any:
+    """Padding of the last dims with a constant: `F.pad` of mode "constant".
+
+    Args:
+        input: a tensor.
+        pad: `(left, right, top, bottom, ...)`: what is added before and after, the last dim
+            first; negative numbers cut off.
+        value: the constant.
+
+    Returns: a tensor with `pad` more elements in the last dims.
+
+    Raises:
+        RuntimeError: `pad` has an odd length or too many numbers, or gives a negative size.
+
+    Example:
+        >>> gw.constant_pad_nd(gw.tensor([1, 2]), (1, 2), 9)
+        tensor([9, 1, 2, 9, 9])
+    """
     try:
         _bound = (input, as_size(pad), value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3394,6 +3845,31 @@ def conv1d(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Any:
+    """Cross-correlation of 1D signals with kernels, summed over input channels.
+
+    Args:
+        input: `(N, C, L)`, or `(C, L)`.
+        weight: kernels of the dtype of `input`: the output channels K, C / groups, and the
+            kernel's sizes.
+        bias: `(K,)`; none if None.
+        stride: the step between windows, an int or one per dim.
+        padding: zeros at both ends of each dim, an int or one per dim; "valid": none; "same": as
+            many as keep the sizes, for stride 1.
+        dilation: the step between the elements of a window, an int or one per dim.
+        groups: the number of groups that channels are split into; outputs of a group see its
+            inputs only.
+
+    Returns: `(N, K, ...)` with `(size + 2 * padding - dilation * (kernel - 1) - 1) // stride
+    + 1` elements in each dim.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, a kernel does not fit into the
+            padded input, or a stride or dilation is less than 1.
+
+    Example:
+        >>> gw.conv1d(gw.ones(1, 2, 5), gw.ones(4, 2, 3)).shape
+        graphwright.Size([1, 4, 3])
+    """
     return _dispatch(_conv1d, (input, weight, bias, stride, padding, dilation, groups))
 
 
@@ -3406,6 +3882,31 @@ def conv2d(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Any:
+    """Cross-correlation of 2D signals with kernels, summed over input channels.
+
+    Args:
+        input: `(N, C, H, W)`, or `(C, H, W)`.
+        weight: kernels of the dtype of `input`: the output channels K, C / groups, and the
+            kernel's sizes.
+        bias: `(K,)`; none if None.
+        stride: the step between windows, an int or one per dim.
+        padding: zeros at both ends of each dim, an int or one per dim; "valid": none; "same": as
+            many as keep the sizes, for stride 1.
+        dilation: the step between the elements of a window, an int or one per dim.
+        groups: the number of groups that channels are split into; outputs of a group see its
+            inputs only.
+
+    Returns: `(N, K, ...)` with `(size + 2 * padding - dilation * (kernel - 1) - 1) // stride
+    + 1` elements in each dim.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, a kernel does not fit into the
+            padded input, or a stride or dilation is less than 1.
+
+    Example:
+        >>> gw.conv2d(gw.ones(1, 2, 5, 5), gw.ones(4, 2, 3, 3)).shape
+        graphwright.Size([1, 4, 3, 3])
+    """
     return _dispatch(_conv2d, (input, weight, bias, stride, padding, dilation, groups))
 
 
@@ -3418,6 +3919,31 @@ def conv3d(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Any:
+    """Cross-correlation of 3D signals with kernels, summed over input channels.
+
+    Args:
+        input: `(N, C, D, H, W)`, or `(C, D, H, W)`.
+        weight: kernels of the dtype of `input`: the output channels K, C / groups, and the
+            kernel's sizes.
+        bias: `(K,)`; none if None.
+        stride: the step between windows, an int or one per dim.
+        padding: zeros at both ends of each dim, an int or one per dim; "valid": none; "same": as
+            many as keep the sizes, for stride 1.
+        dilation: the step between the elements of a window, an int or one per dim.
+        groups: the number of groups that channels are split into; outputs of a group see its
+            inputs only.
+
+    Returns: `(N, K, ...)` with `(size + 2 * padding - dilation * (kernel - 1) - 1) // stride
+    + 1` elements in each dim.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, a kernel does not fit into the
+            padded input, or a stride or dilation is less than 1.
+
+    Example:
+        >>> gw.conv3d(gw.ones(1, 2, 5, 5, 5), gw.ones(4, 2, 3, 3, 3)).shape
+        graphwright.Size([1, 4, 3, 3, 3])
+    """
     return _dispatch(_conv3d, (input, weight, bias, stride, padding, dilation, groups))
 
 
@@ -3467,6 +3993,32 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Any:
+    """Transposed 1D convolution: the gradient of `conv1d` by its input.
+
+    Each element of `input` adds its kernel, times its value, to a window of the output.
+
+    Args:
+        input: `(N, C, L)`, or `(C, L)`.
+        weight: kernels of the dtype of `input`: the input channels C, K / groups for K output
+            channels, and the kernel's sizes.
+        bias: `(K,)`; none if None.
+        stride: the step between windows of the output, an int or one per dim.
+        padding: what is cut off at both ends of each dim of the output, an int or one per dim.
+        output_padding: what is added at the end of each dim of the output; less than the
+            stride or the dilation.
+        groups: the number of groups that channels are split into.
+        dilation: the step between the elements of a window, an int or one per dim.
+
+    Returns: `(N, K, ...)` with `(size - 1) * stride - 2 * padding + dilation * (kernel - 1) +
+    output_padding + 1` elements in each dim.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, or `output_padding` is too great.
+
+    Example:
+        >>> gw.conv_transpose1d(gw.ones(1, 2, 3), gw.ones(2, 4, 3)).shape
+        graphwright.Size([1, 4, 5])
+    """
     return _dispatch(
         _conv_transpose1d, (input, weight, bias, stride, padding, output_padding, groups, dilation)
     )
@@ -3482,6 +4034,32 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Any:
+    """Transposed 2D convolution: the gradient of `conv2d` by its input.
+
+    Each element of `input` adds its kernel, times its value, to a window of the output.
+
+    Args:
+        input: `(N, C, H, W)`, or `(C, H, W)`.
+        weight: kernels of the dtype of `input`: the input channels C, K / groups for K output
+            channels, and the kernel's sizes.
+        bias: `(K,)`; none if None.
+        stride: the step between windows of the output, an int or one per dim.
+        padding: what is cut off at both ends of each dim of the output, an int or one per dim.
+        output_padding: what is added at the end of each dim of the output; less than the
+            stride or the dilation.
+        groups: the number of groups that channels are split into.
+        dilation: the step between the elements of a window, an int or one per dim.
+
+    Returns: `(N, K, ...)` with `(size - 1) * stride - 2 * padding + dilation * (kernel - 1) +
+    output_padding + 1` elements in each dim.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, or `output_padding` is too great.
+
+    Example:
+        >>> gw.conv_transpose2d(gw.ones(1, 2, 3, 3), gw.ones(2, 4, 3, 3)).shape
+        graphwright.Size([1, 4, 5, 5])
+    """
     return _dispatch(
         _conv_transpose2d, (input, weight, bias, stride, padding, output_padding, groups, dilation)
     )
@@ -3497,6 +4075,32 @@ def conv_transpose3d(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Any:
+    """Transposed 3D convolution: the gradient of `conv3d` by its input.
+
+    Each element of `input` adds its kernel, times its value, to a window of the output.
+
+    Args:
+        input: `(N, C, D, H, W)`, or `(C, D, H, W)`.
+        weight: kernels of the dtype of `input`: the input channels C, K / groups for K output
+            channels, and the kernel's sizes.
+        bias: `(K,)`; none if None.
+        stride: the step between windows of the output, an int or one per dim.
+        padding: what is cut off at both ends of each dim of the output, an int or one per dim.
+        output_padding: what is added at the end of each dim of the output; less than the
+            stride or the dilation.
+        groups: the number of groups that channels are split into.
+        dilation: the step between the elements of a window, an int or one per dim.
+
+    Returns: `(N, K, ...)` with `(size - 1) * stride - 2 * padding + dilation * (kernel - 1) +
+    output_padding + 1` elements in each dim.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, or `output_padding` is too great.
+
+    Example:
+        >>> gw.conv_transpose3d(gw.ones(1, 2, 3, 3, 3), gw.ones(2, 4, 3, 3, 3)).shape
+        graphwright.Size([1, 4, 5, 5, 5])
+    """
     return _dispatch(
         _conv_transpose3d, (input, weight, bias, stride, padding, output_padding, groups, dilation)
     )
@@ -3549,6 +4153,33 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Any:
+    """Cross-correlation of signals with kernels, or its transpose, of 1 to 3 dims.
+
+    It is `conv1d`, `conv2d` and `conv3d`, and their transposes, with all arguments given.
+
+    Args:
+        input: `(N, C, *)`, of 3 to 5 dims.
+        weight: kernels of the dtype of `input`: `(K, C / groups, *)`, or `(C, K / groups, *)`
+            where `transposed`.
+        bias: `(K,)`; none if None.
+        stride: the step between windows, one int for each dim.
+        padding: zeros at both ends of each dim; what is cut off the output where
+            `transposed`.
+        dilation: the step between the elements of a window, for each dim.
+        transposed: compute the transpose.
+        output_padding: what is added at the end of each dim of the output where `transposed`.
+        groups: the number of groups that channels are split into.
+
+    Returns: a tensor `(N, K, *)`.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, or a kernel does not fit.
+
+    Example:
+        >>> args = (1,), (0,), (1,), False, (0,), 1
+        >>> gw.convolution(gw.ones(1, 2, 5), gw.ones(4, 2, 3), None, *args).shape
+        graphwright.Size([1, 4, 3])
+    """
     try:
         _bound = (
             input,
@@ -3700,6 +4331,24 @@ def cosine_similarity(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """Cosine of the angle between vectors: `x1 . x2 / (max(||x1||, eps) * max(||x2||, eps))`.
+
+    Args:
+        x1: floating point.
+        x2: floating point; shapes are broadcast, dtypes promoted.
+        dim: the dim of the vectors in the broadcast shape.
+        eps: least length that is divided by.
+
+    Returns: a tensor of the broadcast shape without `dim`.
+
+    Raises:
+        IndexError: there is no such dim.
+        RuntimeError: the common dtype is not floating point, or `eps` is negative.
+
+    Example:
+        >>> gw.cosine_similarity(gw.tensor([[1.0, 0.0]]), gw.tensor([[0.0, 2.0], [3.0, 0.0]]))
+        tensor([0., 1.])
+    """
     if surplus is not ...:
         refuse_surplus("cosine_similarity")
     if axis is not ...:
@@ -3781,6 +4430,22 @@ def cross(
     *,
     out: Any = None,
 ) -> Any:
+    """Cross products of vectors of 3 elements.
+
+    Args:
+        input: any dtype but bool, of size 3 in `dim`.
+        other: of the dtype and number of dims of `input`; the other dims are broadcast.
+        dim: the dim of the vectors; the first of size 3 if None.
+
+    Returns: a tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: there is no dim of size 3, or numbers of dims or dtypes differ.
+
+    Example:
+        >>> gw.cross(gw.tensor([1, 0, 0]), gw.tensor([0, 1, 0]))
+        tensor([0, 0, 1])
+    """
     if surplus is not ...:
         refuse_surplus("cross")
     if axis is not ...:
@@ -4049,6 +4714,20 @@ def deg2rad_(input: Tensor) -> Any:
 
 
 def det(input: Tensor) -> Any:
+    """Determinant of square matrices, through an LU factorisation.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of shape `(*)`.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.det(gw.tensor([[2.0, 1.0], [1.0, 3.0]]))
+        tensor(5.)
+    """
     return _dispatch(_det, (input,))
 
 
@@ -4398,6 +5077,21 @@ def div_(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = N
 
 
 def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Any:
+    """Sum of the products of two vectors' elements, without conjugation.
+
+    Args:
+        input: `(n,)`; any dtype but bool.
+        tensor: `(n,)`, of the dtype of `input`.
+
+    Returns: a tensor without dims.
+
+    Raises:
+        RuntimeError: a tensor is no vector, or lengths or dtypes differ.
+
+    Example:
+        >>> gw.dot(gw.tensor([1, 2]), gw.tensor([3, 4]))
+        tensor(11)
+    """
     _bound = (input, tensor)
     if out is not None:
         return with_out(_dot, _bound, out)
@@ -4483,6 +5177,29 @@ def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 
 
 def einsum(equation: Any, *operands: Any) -> Any:
+    """Sum of products in Einstein's notation: labels that the output lacks are summed over.
+
+    The order of contractions of many operands is chosen by the sizes.
+
+    Args:
+        equation: labels of each operand and of the output, such as "ij,jk->ik"; "..." stands
+            for dims that are broadcast; a label twice in one operand is a diagonal. Without
+            "->" the output has the labels that occur once, in alphabetical order. Instead,
+            operands and lists of label numbers may alternate, the output's list last.
+        operands: one tensor for each term, or a list of them, of one dtype.
+
+    Returns: a tensor with the dims of the output's labels.
+
+    Raises:
+        RuntimeError: the equation does not fit the operands, or sizes of a label differ.
+        TypeError: the equation is no string.
+
+    Example:
+        >>> gw.einsum("ij,jk->ki", gw.tensor([[1, 2], [3, 4]]), gw.tensor([[1], [1]]))
+        tensor([[3, 7]])
+        >>> gw.einsum("ii", gw.eye(3))
+        tensor(3.)
+    """
     return _dispatch(_einsum, (equation, one_by_one(equation, operands)))
 
 
@@ -4491,10 +5208,27 @@ def einsum_nest(operands: Sequence[Tensor], equation: Any) -> Any:
 
 
 def elu(input: Tensor, alpha: float = 1.0) -> Any:
+    """Exponential linear unit, `y = x` for `x > 0`, else `alpha * (e^x - 1)`.
+
+    The definition is that of Clevert et al., "Fast and accurate deep network learning by
+    exponential linear units", 2016.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        alpha: the scale below 0.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> F.elu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.6321,  0.0000,  1.0000])
+    """
     return _dispatch(_elu, (input, alpha))
 
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Any:
+    """In place: writes what `elu` gives into the tensor, and returns it."""
     return _dispatch(_elu_, (input, alpha))
 
 
@@ -4566,6 +5300,22 @@ def embedding_bag_parts(
 
 
 def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Any:
+    """Scale rows of a table whose norm is too great, in place.
+
+    Args:
+        weight: the table, floating point, `(V, D)`; it is changed and returned.
+        indices: the rows that are looked at, int32 or int64.
+        max_norm: the norm that greater rows are scaled to.
+        norm_type: order of the norm.
+
+    Raises:
+        RuntimeError: an index is out of range.
+
+    Example:
+        >>> gw.embedding_renorm_(gw.tensor([[3.0, 4.0], [6.0, 8.0]]), gw.tensor([1]), 5.0, 2.0)
+        tensor([[3., 4.],
+                [3., 4.]])
+    """
     return _dispatch(_embedding_renorm_, (weight, indices, max_norm, norm_type))
 
 
@@ -5100,6 +5850,29 @@ def fft_fft(
     *,
     out: Any = None,
 ) -> Any:
+    """Discrete Fourier transform.
+
+    `X[k] = sum_j x[j] * exp(-2 pi i j k / n)`.
+
+    Args:
+        input: real or complex; integers are taken as the default dtype.
+        n: the length of the transform, for which `input` is cut or filled up with zeros;
+            that of `input` if None.
+        dim: the dim that is transformed.
+        norm: the factor of the result:
+            1 by "backward" or None, 1 / sqrt(n) by "ortho", 1 / n by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `n` is less than 1, `norm` is unknown, or `input` is
+            of half precision.
+
+    Example:
+        >>> gw.fft.fft(gw.tensor([0.0, 1.0, 2.0, 3.0]))
+        tensor([ 6.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
+    """
     if surplus is not ...:
         refuse_surplus("fft_fft")
     if axis is not ...:
@@ -5121,6 +5894,29 @@ def fft_fft2(
     *,
     out: Any = None,
 ) -> Any:
+    """Discrete Fourier transform, along two dims.
+
+    It is `fft.fft` along the last of these dims, `fft.fft` along the others.
+
+    Args:
+        input: real or complex; integers are taken as the default dtype.
+        s: the length of the transform along each of these dims, as `n` of `fft.fft` and
+            `fft.fft`; -1 is their None, as is None for all.
+        dim: the two dims.
+        norm: the factor of the result, with n the product of the lengths:
+            1 by "backward" or None, 1 / sqrt(n) by "ortho", 1 / n by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is of half precision.
+
+    Example:
+        >>> gw.fft.fft2(gw.ones(4, 6)).shape
+        graphwright.Size([4, 6])
+    """
     if surplus is not ...:
         refuse_surplus("fft_fft2")
     if axis is not ...:
@@ -5142,6 +5938,25 @@ def fft_fftfreq(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Frequencies of the elements of `fft.fft`, in cycles per unit of `d`.
+
+    `[0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (n * d)`.
+
+    Args:
+        n: the length of the transform.
+        d: the distance between samples.
+        dtype: floating point or complex; the default dtype if None.
+        device: the CPU.
+
+    Returns: a tensor of shape `(n,)`.
+
+    Raises:
+        RuntimeError: `dtype` is that of integers.
+
+    Example:
+        >>> gw.fft.fftfreq(5)
+        tensor([ 0.0000,  0.2000,  0.4000, -0.4000, -0.2000])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -5162,6 +5977,29 @@ def fft_fftn(
     *,
     out: Any = None,
 ) -> Any:
+    """Discrete Fourier transform, along several dims.
+
+    It is `fft.fft` along the last of these dims, `fft.fft` along the others.
+
+    Args:
+        input: real or complex; integers are taken as the default dtype.
+        s: the length of the transform along each of these dims, as `n` of `fft.fft` and
+            `fft.fft`; -1 is their None, as is None for all.
+        dim: the dims that are transformed; the last `len(s)` if None, all without `s`.
+        norm: the factor of the result, with n the product of the lengths:
+            1 by "backward" or None, 1 / sqrt(n) by "ortho", 1 / n by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is of half precision.
+
+    Example:
+        >>> gw.fft.fftn(gw.ones(4, 6)).shape
+        graphwright.Size([4, 6])
+    """
     if surplus is not ...:
         refuse_surplus("fft_fftn")
     if axis is not ...:
@@ -5178,6 +6016,21 @@ def fft_fftshift(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """Spectrum with frequency 0 in the middle: rolled by `n // 2` along the dims.
+
+    Args:
+        input: a tensor.
+        dim: the dim or dims that are rolled; all if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.fft.fftshift(gw.tensor([0, 1, 2, -2, -1]))
+        tensor([-2, -1,  0,  1,  2])
+    """
     if surplus is not ...:
         refuse_surplus("fft_fftshift")
     if axis is not ...:
@@ -5195,6 +6048,29 @@ def fft_hfft(
     *,
     out: Any = None,
 ) -> Any:
+    """Fourier transform of a Hermitian signal, of which half is given.
+
+    The spectrum of a signal with `x[-j] = conj(x[j])` is real.
+
+    Args:
+        input: the `n // 2 + 1` elements from 0; integers are taken as the default dtype.
+        n: the length of the result, for which `input` is cut or filled up with zeros;
+            2 (m - 1) of m elements if None.
+        dim: the dim that is transformed.
+        norm: the factor of the result:
+            1 by "backward" or None, 1 / sqrt(n) by "ortho", 1 / n by "forward".
+
+    Returns: a real tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `n` is less than 1, `norm` is unknown, or `input` is
+            of half precision.
+
+    Example:
+        >>> gw.fft.hfft(gw.tensor([0.0, 1.0, 2.0, 3.0]))
+        tensor([ 9., -4.,  0., -1.,  0., -4.])
+    """
     if surplus is not ...:
         refuse_surplus("fft_hfft")
     if axis is not ...:
@@ -5216,6 +6092,29 @@ def fft_hfft2(
     *,
     out: Any = None,
 ) -> Any:
+    """Fourier transform of a Hermitian signal, of which half is given, along two dims.
+
+    It is `fft.hfft` along the last of these dims, `fft.fft` along the others.
+
+    Args:
+        input: the `n // 2 + 1` elements from 0; integers are taken as the default dtype.
+        s: the length of the result along each of these dims, as `n` of `fft.hfft` and
+            `fft.fft`; -1 is their None, as is None for all.
+        dim: the two dims.
+        norm: the factor of the result, with n the product of the lengths:
+            1 by "backward" or None, 1 / sqrt(n) by "ortho", 1 / n by "forward".
+
+    Returns: a real tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is of half precision.
+
+    Example:
+        >>> gw.fft.hfft2(gw.ones(4, 6)).shape
+        graphwright.Size([4, 10])
+    """
     if surplus is not ...:
         refuse_surplus("fft_hfft2")
     if axis is not ...:
@@ -5236,6 +6135,29 @@ def fft_hfftn(
     *,
     out: Any = None,
 ) -> Any:
+    """Fourier transform of a Hermitian signal, of which half is given, along several dims.
+
+    It is `fft.hfft` along the last of these dims, `fft.fft` along the others.
+
+    Args:
+        input: the `n // 2 + 1` elements from 0; integers are taken as the default dtype.
+        s: the length of the result along each of these dims, as `n` of `fft.hfft` and
+            `fft.fft`; -1 is their None, as is None for all.
+        dim: the dims that are transformed; the last `len(s)` if None, all without `s`.
+        norm: the factor of the result, with n the product of the lengths:
+            1 by "backward" or None, 1 / sqrt(n) by "ortho", 1 / n by "forward".
+
+    Returns: a real tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is of half precision.
+
+    Example:
+        >>> gw.fft.hfftn(gw.ones(4, 6)).shape
+        graphwright.Size([4, 10])
+    """
     if surplus is not ...:
         refuse_surplus("fft_hfftn")
     if axis is not ...:
@@ -5256,6 +6178,29 @@ def fft_ifft(
     *,
     out: Any = None,
 ) -> Any:
+    """Inverse discrete Fourier transform.
+
+    `x[j] = 1 / n * sum_k X[k] * exp(2 pi i j k / n)`.
+
+    Args:
+        input: real or complex; integers are taken as the default dtype.
+        n: the length of the transform, for which `input` is cut or filled up with zeros;
+            that of `input` if None.
+        dim: the dim that is transformed.
+        norm: the factor of the result:
+            1 / n by "backward" or None, 1 / sqrt(n) by "ortho", 1 by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `n` is less than 1, `norm` is unknown, or `input` is
+            of half precision.
+
+    Example:
+        >>> gw.fft.ifft(gw.tensor([4.0, 0.0, 0.0, 0.0]))
+        tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+    """
     if surplus is not ...:
         refuse_surplus("fft_ifft")
     if axis is not ...:
@@ -5277,6 +6222,29 @@ def fft_ifft2(
     *,
     out: Any = None,
 ) -> Any:
+    """Inverse discrete Fourier transform, along two dims.
+
+    It is `fft.ifft` along the last of these dims, `fft.ifft` along the others.
+
+    Args:
+        input: real or complex; integers are taken as the default dtype.
+        s: the length of the transform along each of these dims, as `n` of `fft.ifft` and
+            `fft.ifft`; -1 is their None, as is None for all.
+        dim: the two dims.
+        norm: the factor of the result, with n the product of the lengths:
+            1 / n by "backward" or None, 1 / sqrt(n) by "ortho", 1 by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is of half precision.
+
+    Example:
+        >>> gw.fft.ifft2(gw.ones(4, 6)).shape
+        graphwright.Size([4, 6])
+    """
     if surplus is not ...:
         refuse_surplus("fft_ifft2")
     if axis is not ...:
@@ -5297,6 +6265,29 @@ def fft_ifftn(
     *,
     out: Any = None,
 ) -> Any:
+    """Inverse discrete Fourier transform, along several dims.
+
+    It is `fft.ifft` along the last of these dims, `fft.ifft` along the others.
+
+    Args:
+        input: real or complex; integers are taken as the default dtype.
+        s: the length of the transform along each of these dims, as `n` of `fft.ifft` and
+            `fft.ifft`; -1 is their None, as is None for all.
+        dim: the dims that are transformed; the last `len(s)` if None, all without `s`.
+        norm: the factor of the result, with n the product of the lengths:
+            1 / n by "backward" or None, 1 / sqrt(n) by "ortho", 1 by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is of half precision.
+
+    Example:
+        >>> gw.fft.ifftn(gw.ones(4, 6)).shape
+        graphwright.Size([4, 6])
+    """
     if surplus is not ...:
         refuse_surplus("fft_ifftn")
     if axis is not ...:
@@ -5313,6 +6304,21 @@ def fft_ifftshift(
     surplus: Any = ...,
     axis: Any = ...,
 ) -> Any:
+    """Inverse of `fft.fftshift`: rolled by `(n + 1) // 2` along the dims.
+
+    Args:
+        input: a tensor.
+        dim: the dim or dims that are rolled; all if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.fft.ifftshift(gw.tensor([-2, -1, 0, 1, 2]))
+        tensor([ 0,  1,  2, -2, -1])
+    """
     if surplus is not ...:
         refuse_surplus("fft_ifftshift")
     if axis is not ...:
@@ -5330,6 +6336,29 @@ def fft_ihfft(
     *,
     out: Any = None,
 ) -> Any:
+    """Inverse of `fft.hfft`: half the Hermitian signal of a real spectrum.
+
+    The other elements are conjugates of these `n // 2 + 1`.
+
+    Args:
+        input: real; integers are taken as the default dtype.
+        n: the length of the spectrum, for which `input` is cut or filled up with zeros;
+            that of `input` if None.
+        dim: the dim that is transformed.
+        norm: the factor of the result:
+            1 / n by "backward" or None, 1 / sqrt(n) by "ortho", 1 by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `n` is less than 1, `norm` is unknown, or `input` is
+            complex or of half precision.
+
+    Example:
+        >>> gw.fft.ihfft(gw.tensor([4.0, 0.0, 0.0, 0.0])).real
+        tensor([1., 1., 1.])
+    """
     if surplus is not ...:
         refuse_surplus("fft_ihfft")
     if axis is not ...:
@@ -5351,6 +6380,29 @@ def fft_ihfft2(
     *,
     out: Any = None,
 ) -> Any:
+    """Inverse of `fft.hfft`: half the Hermitian signal of a real spectrum, along two dims.
+
+    It is `fft.ihfft` along the last of these dims, `fft.ifft` along the others.
+
+    Args:
+        input: real; integers are taken as the default dtype.
+        s: the length of the spectrum along each of these dims, as `n` of `fft.ihfft` and
+            `fft.ifft`; -1 is their None, as is None for all.
+        dim: the two dims.
+        norm: the factor of the result, with n the product of the lengths:
+            1 / n by "backward" or None, 1 / sqrt(n) by "ortho", 1 by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is complex or of half precision.
+
+    Example:
+        >>> gw.fft.ihfft2(gw.ones(4, 6)).shape
+        graphwright.Size([4, 4])
+    """
     if surplus is not ...:
         refuse_surplus("fft_ihfft2")
     if axis is not ...:
@@ -5371,6 +6423,29 @@ def fft_ihfftn(
     *,
     out: Any = None,
 ) -> Any:
+    """Inverse of `fft.hfft`: half the Hermitian signal of a real spectrum, along several dims.
+
+    It is `fft.ihfft` along the last of these dims, `fft.ifft` along the others.
+
+    Args:
+        input: real; integers are taken as the default dtype.
+        s: the length of the spectrum along each of these dims, as `n` of `fft.ihfft` and
+            `fft.ifft`; -1 is their None, as is None for all.
+        dim: the dims that are transformed; the last `len(s)` if None, all without `s`.
+        norm: the factor of the result, with n the product of the lengths:
+            1 / n by "backward" or None, 1 / sqrt(n) by "ortho", 1 by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is complex or of half precision.
+
+    Example:
+        >>> gw.fft.ihfftn(gw.ones(4, 6)).shape
+        graphwright.Size([4, 4])
+    """
     if surplus is not ...:
         refuse_surplus("fft_ihfftn")
     if axis is not ...:
@@ -5391,6 +6466,29 @@ def fft_irfft(
     *,
     out: Any = None,
 ) -> Any:
+    """Inverse of `fft.rfft`: the real signal of a half spectrum.
+
+    The imaginary parts of the frequencies 0 and `n / 2` are taken for 0.
+
+    Args:
+        input: the `n // 2 + 1` frequencies from 0; integers are taken as the default dtype.
+        n: the length of the result, for which `input` is cut or filled up with zeros;
+            2 (m - 1) of m frequencies if None.
+        dim: the dim that is transformed.
+        norm: the factor of the result:
+            1 / n by "backward" or None, 1 / sqrt(n) by "ortho", 1 by "forward".
+
+    Returns: a real tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `n` is less than 1, `norm` is unknown, or `input` is
+            of half precision.
+
+    Example:
+        >>> gw.fft.irfft(gw.tensor([6.0, -2 + 2j, -2.0]))
+        tensor([0., 1., 2., 3.])
+    """
     if surplus is not ...:
         refuse_surplus("fft_irfft")
     if axis is not ...:
@@ -5412,6 +6510,29 @@ def fft_irfft2(
     *,
     out: Any = None,
 ) -> Any:
+    """Inverse of `fft.rfft`: the real signal of a half spectrum, along two dims.
+
+    It is `fft.irfft` along the last of these dims, `fft.ifft` along the others.
+
+    Args:
+        input: the `n // 2 + 1` frequencies from 0; integers are taken as the default dtype.
+        s: the length of the result along each of these dims, as `n` of `fft.irfft` and
+            `fft.ifft`; -1 is their None, as is None for all.
+        dim: the two dims.
+        norm: the factor of the result, with n the product of the lengths:
+            1 / n by "backward" or None, 1 / sqrt(n) by "ortho", 1 by "forward".
+
+    Returns: a real tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is of half precision.
+
+    Example:
+        >>> gw.fft.irfft2(gw.ones(4, 6)).shape
+        graphwright.Size([4, 10])
+    """
     if surplus is not ...:
         refuse_surplus("fft_irfft2")
     if axis is not ...:
@@ -5432,6 +6553,29 @@ def fft_irfftn(
     *,
     out: Any = None,
 ) -> Any:
+    """Inverse of `fft.rfft`: the real signal of a half spectrum, along several dims.
+
+    It is `fft.irfft` along the last of these dims, `fft.ifft` along the others.
+
+    Args:
+        input: the `n // 2 + 1` frequencies from 0; integers are taken as the default dtype.
+        s: the length of the result along each of these dims, as `n` of `fft.irfft` and
+            `fft.ifft`; -1 is their None, as is None for all.
+        dim: the dims that are transformed; the last `len(s)` if None, all without `s`.
+        norm: the factor of the result, with n the product of the lengths:
+            1 / n by "backward" or None, 1 / sqrt(n) by "ortho", 1 by "forward".
+
+    Returns: a real tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is of half precision.
+
+    Example:
+        >>> gw.fft.irfftn(gw.ones(4, 6)).shape
+        graphwright.Size([4, 10])
+    """
     if surplus is not ...:
         refuse_surplus("fft_irfftn")
     if axis is not ...:
@@ -5458,6 +6602,29 @@ def fft_rfft(
     *,
     out: Any = None,
 ) -> Any:
+    """Fourier transform of a real signal, the non-negative frequencies.
+
+    The other frequencies are conjugates of these `n // 2 + 1`.
+
+    Args:
+        input: real; integers are taken as the default dtype.
+        n: the length of the signal, for which `input` is cut or filled up with zeros;
+            that of `input` if None.
+        dim: the dim that is transformed.
+        norm: the factor of the result:
+            1 by "backward" or None, 1 / sqrt(n) by "ortho", 1 / n by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `n` is less than 1, `norm` is unknown, or `input` is
+            complex or of half precision.
+
+    Example:
+        >>> gw.fft.rfft(gw.tensor([0.0, 1.0, 2.0, 3.0]))
+        tensor([ 6.+0.j, -2.+2.j, -2.+0.j])
+    """
     if surplus is not ...:
         refuse_surplus("fft_rfft")
     if axis is not ...:
@@ -5479,6 +6646,29 @@ def fft_rfft2(
     *,
     out: Any = None,
 ) -> Any:
+    """Fourier transform of a real signal, the non-negative frequencies, along two dims.
+
+    It is `fft.rfft` along the last of these dims, `fft.fft` along the others.
+
+    Args:
+        input: real; integers are taken as the default dtype.
+        s: the length of the signal along each of these dims, as `n` of `fft.rfft` and
+            `fft.fft`; -1 is their None, as is None for all.
+        dim: the two dims.
+        norm: the factor of the result, with n the product of the lengths:
+            1 by "backward" or None, 1 / sqrt(n) by "ortho", 1 / n by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is complex or of half precision.
+
+    Example:
+        >>> gw.fft.rfft2(gw.ones(4, 6)).shape
+        graphwright.Size([4, 4])
+    """
     if surplus is not ...:
         refuse_surplus("fft_rfft2")
     if axis is not ...:
@@ -5500,6 +6690,25 @@ def fft_rfftfreq(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    """Frequencies of the elements of `fft.rfft`, in cycles per unit of `d`.
+
+    `[0, 1, ..., n // 2] / (n * d)`.
+
+    Args:
+        n: the length of the signal.
+        d: the distance between samples.
+        dtype: floating point or complex; the default dtype if None.
+        device: the CPU.
+
+    Returns: a tensor of shape `(n // 2 + 1,)`.
+
+    Raises:
+        RuntimeError: `dtype` is that of integers.
+
+    Example:
+        >>> gw.fft.rfftfreq(4)
+        tensor([0.0000, 0.2500, 0.5000])
+    """
     if device is None:
         device = place()
     if layout is not None or pin_memory:
@@ -5520,6 +6729,29 @@ def fft_rfftn(
     *,
     out: Any = None,
 ) -> Any:
+    """Fourier transform of a real signal, the non-negative frequencies, along several dims.
+
+    It is `fft.rfft` along the last of these dims, `fft.fft` along the others.
+
+    Args:
+        input: real; integers are taken as the default dtype.
+        s: the length of the signal along each of these dims, as `n` of `fft.rfft` and
+            `fft.fft`; -1 is their None, as is None for all.
+        dim: the dims that are transformed; the last `len(s)` if None, all without `s`.
+        norm: the factor of the result, with n the product of the lengths:
+            1 by "backward" or None, 1 / sqrt(n) by "ortho", 1 / n by "forward".
+
+    Returns: a complex tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is complex or of half precision.
+
+    Example:
+        >>> gw.fft.rfftn(gw.ones(4, 6)).shape
+        graphwright.Size([4, 4])
+    """
     if surplus is not ...:
         refuse_surplus("fft_rfftn")
     if axis is not ...:
@@ -5531,10 +6763,27 @@ def fft_rfftn(
 
 
 def fill(input: Tensor, value: Tensor | Number) -> Any:
+    """Copy of a tensor with every element set to one value.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        value: a number, or a tensor without dims.
+
+    Returns: a tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `value` has dims.
+        TypeError: `value` is neither.
+
+    Example:
+        >>> gw.fill(gw.zeros(3), 2)
+        tensor([2., 2., 2.])
+    """
     return _dispatch(_fill, (input, value))
 
 
 def fill_(input: Tensor, value: Tensor | Number) -> Any:
+    """In place: writes what `fill` gives into the tensor, and returns it."""
     return _dispatch(_fill_, (input, value))
 
 
@@ -6157,6 +7406,24 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
 
 
 def geqrf(input: Tensor, *, out: Any = None) -> Any:
+    """QR decomposition in LAPACK's form: Householder vectors below the diagonal, `R` above it.
+
+    The diagonal is that of `R`.
+
+    Args:
+        input: float32, float64 or complex, `(*, m, n)`.
+
+    Returns: `(a, tau)` of shapes `(*, m, n)` and `(*, min(m, n))`, as `orgqr` and `ormqr` take
+    them.
+
+    Raises:
+        RuntimeError: `input` has less than 2 dims or holds integers; the op has no derivative.
+
+    Example:
+        >>> a, tau = gw.geqrf(gw.randn(5, 3))
+        >>> a.shape, tau.shape
+        (graphwright.Size([5, 3]), graphwright.Size([3]))
+    """
     _bound = (input,)
     if out is not None:
         return with_out(_geqrf, _bound, out)
@@ -6248,6 +7515,27 @@ def grid_sampler(
     padding_mode: int,
     align_corners: bool,
 ) -> Any:
+    """Values of images at the points of a grid: `F.grid_sample` with numbered modes.
+
+    Args:
+        input: floating point, `(N, C, H, W)` or `(N, C, D, H, W)`.
+        grid: points of the dtype of `input`, `(N, h, w, 2)` or `(N, d, h, w, 3)`: x, y (and z)
+            from -1 to 1, the first along W.
+        interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic (4 dims only).
+        padding_mode: what lies outside: 0 zeros, 1 the border, 2 the image reflected.
+        align_corners: -1 and 1 are the centres of the outermost elements; their edges if False.
+
+    Returns: a tensor of shape `(N, C, h, w)` or `(N, C, d, h, w)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+        ValueError: there is no such mode.
+
+    Example:
+        >>> image = gw.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+        >>> gw.grid_sampler(image, gw.zeros(1, 1, 1, 2), 0, 0, False)
+        tensor([[[[1.5000]]]])
+    """
     return _dispatch(_grid_sampler, (input, grid, interpolation_mode, padding_mode, align_corners))
 
 
@@ -6258,6 +7546,27 @@ def grid_sampler_2d(
     padding_mode: int,
     align_corners: bool,
 ) -> Any:
+    """Values of images at the points of a grid: `F.grid_sample` with numbered modes.
+
+    Args:
+        input: floating point, `(N, C, H, W)` or `(N, C, D, H, W)`.
+        grid: points of the dtype of `input`, `(N, h, w, 2)` or `(N, d, h, w, 3)`: x, y (and z)
+            from -1 to 1, the first along W.
+        interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic (4 dims only).
+        padding_mode: what lies outside: 0 zeros, 1 the border, 2 the image reflected.
+        align_corners: -1 and 1 are the centres of the outermost elements; their edges if False.
+
+    Returns: a tensor of shape `(N, C, h, w)` or `(N, C, d, h, w)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+        ValueError: there is no such mode.
+
+    Example:
+        >>> image = gw.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+        >>> gw.grid_sampler(image, gw.zeros(1, 1, 1, 2), 0, 0, False)
+        tensor([[[[1.5000]]]])
+    """
     return _dispatch(
         _grid_sampler_2d, (input, grid, interpolation_mode, padding_mode, align_corners)
     )
@@ -6270,6 +7579,27 @@ def grid_sampler_3d(
     padding_mode: int,
     align_corners: bool,
 ) -> Any:
+    """Values of images at the points of a grid: `F.grid_sample` with numbered modes.
+
+    Args:
+        input: floating point, `(N, C, H, W)` or `(N, C, D, H, W)`.
+        grid: points of the dtype of `input`, `(N, h, w, 2)` or `(N, d, h, w, 3)`: x, y (and z)
+            from -1 to 1, the first along W.
+        interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic (4 dims only).
+        padding_mode: what lies outside: 0 zeros, 1 the border, 2 the image reflected.
+        align_corners: -1 and 1 are the centres of the outermost elements; their edges if False.
+
+    Returns: a tensor of shape `(N, C, h, w)` or `(N, C, d, h, w)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+        ValueError: there is no such mode.
+
+    Example:
+        >>> image = gw.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+        >>> gw.grid_sampler(image, gw.zeros(1, 1, 1, 2), 0, 0, False)
+        tensor([[[[1.5000]]]])
+    """
     return _dispatch(
         _grid_sampler_3d, (input, grid, interpolation_mode, padding_mode, align_corners)
     )
@@ -6303,6 +7633,28 @@ def grouped_mm(
     bias: Tensor | None = None,
     out_dtype: DType | None = None,
 ) -> Any:
+    """Matrix products of groups of rows (or of a shared dim), one product for each group.
+
+    Args:
+        mat_a: float32, float16 or bfloat16, of any layout, `(n, k)` or `(g, n, k)`.
+        mat_b: of the dtype of `mat_a`, `(k, m)` or `(g, k, m)`.
+        offs: int32, `(g,)`: where each group ends in the dim that has no batch: rows of
+            `mat_a`, columns of `mat_b`, or the shared dim where both have 2 dims. None for two
+            tensors of 3 dims, and only for those. What lies behind the last end is left out.
+        bias: must be None.
+        out_dtype: None, or the dtype of `mat_a`.
+
+    Returns: a contiguous tensor: `(n, m)`, or `(g, n, m)` where the numbers of dims are the
+    same.
+
+    Raises:
+        RuntimeError: shapes, dtypes or `offs` do not match, or `bias` is given.
+
+    Example:
+        >>> ends = gw.tensor([1, 4], dtype=gw.int32)
+        >>> F.grouped_mm(gw.ones(4, 2), gw.ones(2, 2, 3), offs=ends).shape
+        graphwright.Size([4, 3])
+    """
     return _dispatch(_grouped_mm, (mat_a, mat_b, offs, bias, out_dtype))
 
 
@@ -6479,10 +7831,22 @@ def hardswish_backward(grad: Tensor, input: Tensor) -> Any:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """Elements limited to a range: `min(max(x, min_val), max_val)`.
+
+    Args:
+        input: a real tensor of any shape.
+        min_val: the lower limit.
+        max_val: the upper limit.
+
+    Example:
+        >>> F.hardtanh(gw.tensor([-2.0, 0.5, 2.0]))
+        tensor([-1.0000,  0.5000,  1.0000])
+    """
     return _dispatch(_hardtanh, (input, min_val, max_val))
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """In place: writes what `hardtanh` gives into the tensor, and returns it."""
     return _dispatch(_hardtanh_, (input, min_val, max_val))
 
 
@@ -7185,6 +8549,21 @@ def index_select(
 
 
 def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Sum of products along the last dims; the product where one tensor has no dims.
+
+    Args:
+        input: `(*, k)`.
+        other: `(+, k)`, of the dtype of `input`.
+
+    Returns: a tensor of shape `(*, +)`.
+
+    Raises:
+        RuntimeError: the last sizes or the dtypes differ.
+
+    Example:
+        >>> gw.inner(gw.ones(2, 3), gw.ones(4, 3)).shape
+        graphwright.Size([2, 4])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_inner, _bound, out)
@@ -7243,6 +8622,22 @@ def interpolate(
 
 
 def inverse(input: Tensor) -> Any:
+    """Inverse of square matrices: `linalg.inv`.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.inverse(gw.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.2500]])
+    """
     return _dispatch(_inverse, (input,))
 
 
@@ -7419,6 +8814,35 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Any:
+    """Signal whose short-time Fourier transform is `input`: the inverse of `stft`.
+
+    Frames are added up where they overlap, and divided by the sum of the squared windows
+    (Griffin and Lim, 1984).
+
+    Args:
+        input: complex, `(frequencies, frames)` or `(N, frequencies, frames)`.
+        n_fft: the length of a frame.
+        hop_length: the distance between frames; `n_fft // 4` if None.
+        win_length: the length of the window; `n_fft` if None.
+        window: weights, `(win_length,)`; ones if None.
+        center: `stft` padded the signal, so that `n_fft // 2` elements are cut off at both
+            ends.
+        normalized: `stft` divided by `sqrt(n_fft)`.
+        onesided: `input` has the `n_fft // 2 + 1` frequencies from 0; if None, unless it has
+            `n_fft`.
+        length: the length of the result, cut or filled up with zeros; all if None.
+        return_complex: return a complex signal, which needs all frequencies.
+
+    Returns: a tensor of shape `(L,)` or `(N, L)`.
+
+    Raises:
+        RuntimeError: the frequencies do not fit `n_fft`, or the windows leave an element out.
+
+    Example:
+        >>> spectrum = gw.stft(gw.ones(100), n_fft=20, return_complex=True)
+        >>> gw.istft(spectrum, n_fft=20).shape
+        graphwright.Size([100])
+    """
     return _dispatch(
         _istft,
         (
@@ -7487,6 +8911,19 @@ def kl_div(
 
 
 def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Kronecker product: each element of `input` times the whole of `other`, as blocks.
+
+    Args:
+        input: `(a, b, ...)`; the shape that has less dims gets ones in front.
+        other: `(c, d, ...)`; dtypes are promoted.
+
+    Returns: a tensor of shape `(a * c, b * d, ...)`.
+
+    Example:
+        >>> gw.kron(gw.eye(2), gw.tensor([[1.0, 2.0]]))
+        tensor([[1., 2., 0., 0.],
+                [0., 0., 1., 2.]])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_kron, _bound, out)
@@ -7562,6 +8999,29 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-05,
 ) -> Any:
+    """Elements less their mean, divided by their standard deviation, over the last dims.
+
+    `y = (x - mean) / sqrt(var + eps) * weight + bias`, with the biased variance (Ba et al.,
+    "Layer normalization", 2016).
+
+    Args:
+        input: floating point, `(*, *normalized_shape)`.
+        normalized_shape: the sizes of the last dims, which are normalised together.
+        weight: factors of shape `normalized_shape`; 1 if None.
+        bias: terms of shape `normalized_shape`; 0 if None.
+        eps: added to the variance.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: shapes do not match.
+
+    Example:
+        >>> F.layer_norm(gw.tensor([[1.0, 3.0], [2.0, 6.0]]), (2,))
+        tensor([[-1.0000,  1.0000],
+                [-1.0000,  1.0000]])
+    """
     try:
         _bound = (input, as_size(normalized_shape), weight, bias, eps)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -7712,10 +9172,24 @@ def le_(input: Tensor, other: Tensor | Number) -> Any:
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Any:
+    """Leaky rectifier, `y = x` for `x > 0`, else `negative_slope * x`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        negative_slope: the slope below 0.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> F.leaky_relu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.0100,  0.0000,  1.0000])
+    """
     return _dispatch(_leaky_relu, (input, negative_slope))
 
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Any:
+    """In place: writes what `leaky_relu` gives into the tensor, and returns it."""
     return _dispatch(_leaky_relu_, (input, negative_slope))
 
 
@@ -7781,6 +9255,24 @@ def lgamma_(input: Tensor) -> Any:
 
 
 def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Any = None) -> Any:
+    """Cholesky factor `L` of Hermitian positive-definite matrices: `A = L L^H`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; the lower triangle is read, the upper one
+            where `upper`.
+        upper: return the upper triangular `U` with `A = U^H U`.
+
+    Returns: a tensor of the shape of `A`.
+
+    Raises:
+        LinAlgError: a matrix is not positive-definite.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.cholesky(gw.tensor([[4.0, 2.0], [2.0, 5.0]]))
+        tensor([[2., 0.],
+                [1., 2.]])
+    """
     _bound = (A, upper)
     if out is not None:
         return with_out(_linalg_cholesky, _bound, out)
@@ -7794,6 +9286,24 @@ def linalg_cholesky_ex(
     check_errors: bool = False,
     out: Any = None,
 ) -> Any:
+    """Cholesky factor together with whether there is one; no error where there is none.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+        upper: return the upper triangular factor instead of the lower.
+        check_errors: raise for matrices that are not positive-definite.
+
+    Returns: `(L, info)`: the factor, NaN where there is none; int32 of shape `(*)`, 0 or the
+    order of the first leading minor that is not positive-definite.
+
+    Raises:
+        LinAlgError: a matrix is not positive-definite and `check_errors`.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.cholesky_ex(gw.tensor([[1.0, 0.0], [0.0, -1.0]])).info
+        tensor(2, dtype=graphwright.int32)
+    """
     _bound = (A, upper, check_errors)
     if out is not None:
         return with_out(_linalg_cholesky_ex, _bound, out)
@@ -7801,6 +9311,23 @@ def linalg_cholesky_ex(
 
 
 def linalg_cond(A: Tensor, p: Number | str | None = None, *, out: Any = None) -> Any:
+    """Condition number `||A|| ||A^-1||` of matrices.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; `(*, m, n)` for the 2-norm.
+        p: the norm: None or 2 (ratio of the largest to the smallest singular value), -2 (its
+            inverse), 1, -1, inf, -inf, "fro" or "nuc".
+
+    Returns: a real tensor of shape `(*)`; inf for a singular matrix.
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims, holds integers, or is not square for another
+            norm than 2 and -2.
+
+    Example:
+        >>> gw.linalg.cond(gw.tensor([[2.0, 0.0], [0.0, 8.0]]))
+        tensor(4.)
+    """
     _bound = (A, p)
     if out is not None:
         return with_out(_linalg_cond, _bound, out)
@@ -7815,6 +9342,22 @@ def linalg_cross(
     axis: Any = ...,
     out: Any = None,
 ) -> Any:
+    """Cross products of vectors of 3 elements.
+
+    Args:
+        input: any dtype but bool, of size 3 in `dim`.
+        other: of the dtype and number of dims of `input`; the other dims are broadcast.
+        dim: the dim of the vectors.
+
+    Returns: a tensor of the broadcast shape.
+
+    Raises:
+        RuntimeError: a size in `dim` is not 3, or numbers of dims or dtypes differ.
+
+    Example:
+        >>> gw.linalg.cross(gw.tensor([1, 0, 0]), gw.tensor([0, 1, 0]))
+        tensor([0, 0, 1])
+    """
     if axis is not ...:
         dim = same_as("linalg_cross", "dim", dim, -1, "axis", axis)
     _bound = (input, other, dim)
@@ -7824,6 +9367,20 @@ def linalg_cross(
 
 
 def linalg_det(A: Tensor, *, out: Any = None) -> Any:
+    """Determinant of square matrices, through an LU factorisation.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of shape `(*)`; 1 for matrices of size 0.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.det(gw.tensor([[2.0, 1.0], [1.0, 3.0]]))
+        tensor(5.)
+    """
     _bound = (A,)
     if out is not None:
         return with_out(_linalg_det, _bound, out)
@@ -7831,6 +9388,22 @@ def linalg_det(A: Tensor, *, out: Any = None) -> Any:
 
 
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """View of the diagonals of matrices: `diagonal`, by default of the last two dims.
+
+    Args:
+        A: a tensor of at least 2 dims.
+        offset: how far above the main diagonal; below it if negative.
+        dim1, dim2: the dims of rows and of columns.
+
+    Returns: a view of shape `(*, k)`, where k is the length of the diagonal.
+
+    Raises:
+        IndexError: there is no such dim.
+
+    Example:
+        >>> gw.linalg.diagonal(gw.tensor([[1, 2], [3, 4]]))
+        tensor([1, 4])
+    """
     try:
         _bound = (A, offset, wrap_dim(dim1, A.ndim), wrap_dim(dim2, A.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -7839,6 +9412,21 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
 
 
 def linalg_eig(A: Tensor, *, out: Any = None) -> Any:
+    """Eigenvalues and eigenvectors of square matrices: `A V = V diag(w)`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: `(eigenvalues, eigenvectors)`, both complex: `(*, n)` in no set order, and `(*, n,
+    n)` with vectors of length 1 as columns.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.eig(gw.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+        tensor([2.+0.j, 1.+0.j])
+    """
     _bound = (A,)
     if out is not None:
         return with_out(_linalg_eig, _bound, out)
@@ -7846,6 +9434,22 @@ def linalg_eig(A: Tensor, *, out: Any = None) -> Any:
 
 
 def linalg_eigh(A: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:
+    """Eigenvalues and eigenvectors of symmetric or Hermitian matrices: `A = V diag(w) V^H`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; one triangle is read.
+        UPLO: the triangle that is read, "L" or "U".
+
+    Returns: `(eigenvalues, eigenvectors)`: real, ascending, `(*, n)`; and `(*, n, n)` with the
+    vectors as columns, each determined up to its sign or phase.
+
+    Raises:
+        RuntimeError: `UPLO` is neither, or the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.eigh(gw.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+        tensor([1., 2.])
+    """
     _bound = (A, UPLO)
     if out is not None:
         return with_out(_linalg_eigh, _bound, out)
@@ -7853,6 +9457,20 @@ def linalg_eigh(A: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:
 
 
 def linalg_eigvals(A: Tensor, *, out: Any = None) -> Any:
+    """Eigenvalues of square matrices.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a complex tensor of shape `(*, n)`, in no set order.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.eigvals(gw.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+        tensor([0.+1.j, 0.-1.j])
+    """
     _bound = (A,)
     if out is not None:
         return with_out(_linalg_eigvals, _bound, out)
@@ -7860,6 +9478,21 @@ def linalg_eigvals(A: Tensor, *, out: Any = None) -> Any:
 
 
 def linalg_eigvalsh(A: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:
+    """Eigenvalues of symmetric or Hermitian matrices.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; one triangle is read.
+        UPLO: the triangle that is read, "L" or "U".
+
+    Returns: a real tensor of shape `(*, n)`, ascending along the last dim.
+
+    Raises:
+        RuntimeError: `UPLO` is neither, or the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.eigvalsh(gw.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        tensor([1., 2.])
+    """
     _bound = (A, UPLO)
     if out is not None:
         return with_out(_linalg_eigvalsh, _bound, out)
@@ -7867,6 +9500,23 @@ def linalg_eigvalsh(A: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:
 
 
 def linalg_householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Any:
+    """First n columns of a product of reflections `H_i = I - tau_i v_i v_i^H` (Householder).
+
+    Args:
+        input: `(*, m, n)` with m >= n: the vectors `v_i` below the diagonal, as `geqrf` returns
+            them.
+        tau: factors of the dtype of `input`, `(*, k)` with k <= n.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match, or m < n.
+
+    Example:
+        >>> a, tau = gw.geqrf(gw.randn(5, 3))
+        >>> gw.linalg.householder_product(a, tau).shape
+        graphwright.Size([5, 3])
+    """
     _bound = (input, tau)
     if out is not None:
         return with_out(_linalg_householder_product, _bound, out)
@@ -7874,6 +9524,22 @@ def linalg_householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -
 
 
 def linalg_inv(A: Tensor, *, out: Any = None) -> Any:
+    """Inverse of square matrices.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of the shape of `A`.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.inv(gw.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.2500]])
+    """
     _bound = (A,)
     if out is not None:
         return with_out(_linalg_inv, _bound, out)
@@ -7881,6 +9547,23 @@ def linalg_inv(A: Tensor, *, out: Any = None) -> Any:
 
 
 def linalg_inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
+    """Inverse together with whether there is one; no error where there is none.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+        check_errors: raise for singular matrices.
+
+    Returns: `(inverse, info)`: NaN where there is no inverse; int32 of shape `(*)`, 0 or the
+    index (from 1) of the first zero on the diagonal of the factor U.
+
+    Raises:
+        LinAlgError: a matrix is singular and `check_errors`.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.inv_ex(gw.tensor([[1.0, 0.0], [0.0, 0.0]])).info
+        tensor(2, dtype=graphwright.int32)
+    """
     _bound = (A, check_errors)
     if out is not None:
         return with_out(_linalg_inv_ex, _bound, out)
@@ -7888,6 +9571,24 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> 
 
 
 def linalg_ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
+    """LDL factorisation of symmetric or Hermitian matrices, for `linalg.ldl_solve`.
+
+    The pivots are those of Bunch and Kaufman (1977). There is no derivative.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; the lower triangle is read.
+        hermitian: factorise `A = L D L^H`; `A = L D L^T` if False.
+
+    Returns: `(LD, pivots)`: both factors in one matrix; int32 `(*, n)`.
+
+    Raises:
+        LinAlgError: `D` has a zero on its diagonal.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.ldl_factor(gw.tensor([[4.0, 2.0], [2.0, 5.0]])).pivots
+        tensor([1, 2], dtype=graphwright.int32)
+    """
     _bound = (A, hermitian)
     if out is not None:
         return with_out(_linalg_ldl_factor, _bound, out)
@@ -7901,6 +9602,27 @@ def linalg_ldl_factor_ex(
     check_errors: bool = False,
     out: Any = None,
 ) -> Any:
+    """LDL factorisation of symmetric or Hermitian matrices, and where `D` has a zero first.
+
+    The pivots are those of Bunch and Kaufman (1977). There is no derivative.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; the lower triangle is read.
+        hermitian: factorise `A = L D L^H`; `A = L D L^T` if False.
+        check_errors: raise where `D` has a zero on its diagonal.
+
+    Returns: `(LD, pivots, info)`: both factors in one matrix; int32 `(*, n)`; int32 `(*)`, 0 or
+    the index (from 1) of the first zero.
+
+    Raises:
+        LinAlgError: `D` has a zero on its diagonal and `check_errors`.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.ldl_factor_ex(gw.tensor([[4.0, 2.0], [2.0, 5.0]])).LD
+        tensor([[4.0000, 0.0000],
+                [0.5000, 4.0000]])
+    """
     _bound = (A, hermitian, check_errors)
     if out is not None:
         return with_out(_linalg_ldl_factor_ex, _bound, out)
@@ -7915,6 +9637,26 @@ def linalg_ldl_solve(
     hermitian: bool = False,
     out: Any = None,
 ) -> Any:
+    """Solution `X` of `A X = B`, where `A` is given by `linalg.ldl_factor`.
+
+    Args:
+        LD: factors, `(*, n, n)`.
+        pivots: integers, `(*, n)`.
+        B: right sides of the dtype of `LD`, `(*, n, k)`; the batch dims are broadcast.
+        hermitian: the same as in the factorisation.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        LinAlgError: `D` is singular.
+        RuntimeError: shapes or dtypes do not match, or the pivots are out of range.
+
+    Example:
+        >>> LD, pivots = gw.linalg.ldl_factor(gw.tensor([[4.0, 0.0], [0.0, 2.0]]))
+        >>> gw.linalg.ldl_solve(LD, pivots, gw.tensor([[4.0], [4.0]]))
+        tensor([[1.],
+                [2.]])
+    """
     _bound = (LD, pivots, B, hermitian)
     if out is not None:
         return with_out(_linalg_ldl_solve, _bound, out)
@@ -7929,6 +9671,29 @@ def linalg_lstsq(
     driver: str | None = None,
     out: Any = None,
 ) -> Any:
+    """Least-squares solution: the `X` of the least norm that minimises `||A X - B||`.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        B: right sides of the dtype of `A`: `(*, m, k)`, or `(*, m)` for one.
+        rcond: singular values up to this fraction of the largest are taken for 0; by default
+            eps of the dtype times max(m, n).
+        driver: None, "gels", "gelsy", "gelsd" or "gelss"; says which of the further results are
+            computed. "gelsy" if None.
+
+    Returns: `(solution, residuals, rank, singular_values)`: `(*, n, k)`; the squared residuals
+    `(*, k)` where m > n and the driver is not "gelsy"; the rank unless it is "gels"; the
+    singular values for "gelsd" and "gelss". What is not computed is empty.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match, or `driver` is unknown.
+
+    Example:
+        >>> A = gw.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+        >>> gw.linalg.lstsq(A, gw.tensor([[1.0], [3.0], [5.0]])).solution.round(decimals=3)
+        tensor([[1.],
+                [2.]])
+    """
     _bound = (A, B, rcond, driver)
     if out is not None:
         return with_out(_linalg_lstsq, _bound, out)
@@ -7936,6 +9701,23 @@ def linalg_lstsq(
 
 
 def linalg_lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
+    """LU factorisation with exchange of rows: `A = P L U`.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        pivot: exchange rows; must be True.
+
+    Returns: `(P, L, U)`: a permutation matrix `(*, m, m)`, lower triangular with ones on the
+    diagonal `(*, m, k)`, upper triangular `(*, k, n)`, where k = min(m, n).
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims or holds integers, or `pivot` is False.
+
+    Example:
+        >>> gw.linalg.lu(gw.tensor([[0.0, 1.0], [2.0, 0.0]])).U
+        tensor([[2., 0.],
+                [0., 1.]])
+    """
     _bound = (A, pivot)
     if out is not None:
         return with_out(_linalg_lu, _bound, out)
@@ -7943,6 +9725,24 @@ def linalg_lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
 
 
 def linalg_lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
+    """LU factorisation in one matrix, for `linalg.lu_solve`.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        pivot: exchange rows; must be True.
+
+    Returns: `(LU, pivots)`: `L` below the diagonal and `U` on and above it; int32 `(*, min(m,
+    n))`, the row (from 1) that each row was exchanged with.
+
+    Raises:
+        LinAlgError: `U` has a zero on its diagonal.
+        RuntimeError: `A` has less than 2 dims or holds integers, or `pivot` is False.
+
+    Example:
+        >>> gw.linalg.lu_factor(gw.tensor([[0.0, 1.0], [2.0, 0.0]])).LU
+        tensor([[2., 0.],
+                [0., 1.]])
+    """
     _bound = (A, pivot)
     if out is not None:
         return with_out(_linalg_lu_factor, _bound, out)
@@ -7956,6 +9756,25 @@ def linalg_lu_factor_ex(
     check_errors: bool = False,
     out: Any = None,
 ) -> Any:
+    """LU factorisation in one matrix, with whether `U` has zeros on its diagonal.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        pivot: exchange rows; must be True.
+        check_errors: raise where `U` has a zero on its diagonal.
+
+    Returns: `(LU, pivots, info)`: `L` below the diagonal and `U` on and above it; int32 `(*,
+    min(m, n))`, the row (from 1) that each row was exchanged with; int32 `(*)`, 0 or the
+    index (from 1) of the first zero.
+
+    Raises:
+        LinAlgError: `U` has a zero on its diagonal and `check_errors`.
+        RuntimeError: `A` has less than 2 dims or holds integers, or `pivot` is False.
+
+    Example:
+        >>> gw.linalg.lu_factor_ex(gw.tensor([[0.0, 1.0], [2.0, 0.0]])).pivots
+        tensor([2, 2], dtype=graphwright.int32)
+    """
     _bound = (A, pivot, check_errors)
     if out is not None:
         return with_out(_linalg_lu_factor_ex, _bound, out)
@@ -7971,6 +9790,26 @@ def linalg_lu_solve(
     adjoint: bool = False,
     out: Any = None,
 ) -> Any:
+    """Solution `X` of `A X = B`, where `A` is given by `linalg.lu_factor`.
+
+    Args:
+        LU: factors, `(*, n, n)`.
+        pivots: int32, `(*, n)`.
+        B: right sides of the dtype of `LU`, `(*, n, k)`, or `(*, k, n)` where `left` is False.
+        left: solve `A X = B`; `X A = B` if False.
+        adjoint: use `A^H` instead of `A`.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> LU, pivots = gw.linalg.lu_factor(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        >>> gw.linalg.lu_solve(LU, pivots, gw.tensor([[1.0], [2.0]]))
+        tensor([[1.],
+                [1.]])
+    """
     _bound = (LU, pivots, B, left, adjoint)
     if out is not None:
         return with_out(_linalg_lu_solve, _bound, out)
@@ -7990,6 +9829,27 @@ def linalg_matrix_norm(
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    """Norm of matrices.
+
+    Args:
+        A: floating point or complex, of at least 2 dims.
+        ord: "fro": root of the sum of squares; "nuc": sum of the singular values; 2, -2: the
+            greatest, the least singular value; 1, -1: the greatest, the least sum of a
+            column's moduli; inf, -inf: of a row's.
+        dim: the two dims of the matrices.
+        keepdim: keep each of these dims with size 1.
+        dtype: the dtype that is computed in; that of `A` if None.
+
+    Returns: a real tensor of the shape of `A` without `dim`.
+
+    Raises:
+        IndexError: `A` has no such dim.
+        RuntimeError: `A` has less than 2 dims or holds integers, or `ord` is unknown.
+
+    Example:
+        >>> gw.linalg.matrix_norm(gw.tensor([[1.0, -2.0], [3.0, 4.0]]), ord=1)
+        tensor(6.)
+    """
     if surplus is not ...:
         refuse_surplus("linalg_matrix_norm")
     if axis is not ...:
@@ -8011,6 +9871,26 @@ def linalg_matrix_rank(
     rtol: Tensor | Number | None = None,
     out: Any = None,
 ) -> Any:
+    """Number of singular values above `max(atol, rtol * largest)`.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        tol: an older form: an absolute tolerance alone, which overrides the other two.
+        hermitian: `A` is Hermitian, so that its eigenvalues serve.
+        atol: absolute tolerance, number or tensor; 0 if None.
+        rtol: relative tolerance, number or tensor; if None, eps of the dtype times max(m, n),
+            or 0 where `atol` is given and not 0.
+
+    Returns: an int64 tensor of shape `(*)`.
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims, holds integers, or is not square where
+            `hermitian`.
+
+    Example:
+        >>> gw.linalg.matrix_rank(gw.tensor([[1.0, 2.0], [2.0, 4.0]]))
+        tensor(1)
+    """
     if tol is ...:
         tol = None
     elif tol is None:
@@ -8022,6 +9902,22 @@ def linalg_matrix_rank(
 
 
 def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    """Product of a chain of matrices, in the order that takes the fewest multiplications.
+
+    The order is found by dynamic programming (Cormen et al., matrix-chain multiplication).
+
+    Args:
+        tensors: two or more matrices of one dtype; the first and the last may be vectors.
+
+    Returns: the product; a vector at an end leaves its dim out.
+
+    Raises:
+        RuntimeError: there are less than 2 tensors, or shapes or dtypes do not match.
+
+    Example:
+        >>> gw.linalg.multi_dot([gw.ones(2, 3), gw.ones(3, 4), gw.ones(4)])
+        tensor([12., 12.])
+    """
     _bound = (as_tensors(tensors, "linalg_multi_dot"),)
     if out is not None:
         return with_out(_linalg_multi_dot, _bound, out)
@@ -8040,6 +9936,27 @@ def linalg_norm(
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    """Norm of vectors or of matrices: `linalg.vector_norm` or `linalg.matrix_norm`.
+
+    Args:
+        A: floating point or complex.
+        ord: the order; if None, the 2-norm of all elements (of those along `dim`).
+        dim: one dim for vectors, two for matrices; if None, `A` itself is the vector or
+            matrix where `ord` is given.
+        keepdim: keep each of these dims with size 1.
+        dtype: the dtype that is computed in; that of `A` if None.
+
+    Returns: a real tensor of the shape of `A` without `dim`.
+
+    Raises:
+        IndexError: `A` has no such dim.
+        RuntimeError: `A` holds integers, `ord` is unknown, or `A` is neither vector nor
+            matrix where `ord` is given without `dim`.
+
+    Example:
+        >>> gw.linalg.norm(gw.tensor([[3.0, 0.0], [0.0, 4.0]]))
+        tensor(5.)
+    """
     if surplus is not ...:
         refuse_surplus("linalg_norm")
     if axis is not ...:
@@ -8061,6 +9978,30 @@ def linalg_pinv(
     rtol: Tensor | Number | None = None,
     out: Any = None,
 ) -> Any:
+    """Moore-Penrose pseudo-inverse, through the singular value decomposition.
+
+    Singular values that are not above `max(atol, rtol * largest)` are taken for 0. The
+    derivative is that of Golub and Pereyra (1973).
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        rcond: an older name of `rtol`, which it overrides.
+        hermitian: `A` is Hermitian, so that its eigenvalues serve.
+        atol: absolute tolerance, number or tensor; 0 if None.
+        rtol: relative tolerance, number or tensor; if None, eps of the dtype times max(m, n),
+            or 0 where `atol` is given and not 0.
+
+    Returns: a tensor of shape `(*, n, m)`.
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims, holds integers, or is not square where
+            `hermitian`.
+
+    Example:
+        >>> gw.linalg.pinv(gw.tensor([[2.0, 0.0], [0.0, 0.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.0000]])
+    """
     if rcond is ...:
         rcond = None
     elif rcond is None:
@@ -8072,6 +10013,25 @@ def linalg_pinv(
 
 
 def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:
+    """QR decomposition `A = Q R`: `Q` has orthonormal columns, `R` is upper triangular.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        mode: "reduced" (k = min(m, n) columns in `Q`), "complete" (m columns), or "r" (only
+            `R`; `Q` is empty).
+
+    Returns: `(Q, R)` of shapes `(*, m, k)` and `(*, k, n)`.
+
+    Raises:
+        RuntimeError: `mode` is unknown, or `A` has less than 2 dims or holds integers; in
+            backward, the derivative of the mode is not defined ("r", and "complete" with m >
+            n).
+
+    Example:
+        >>> Q, R = gw.linalg.qr(gw.randn(5, 3))
+        >>> Q.shape, R.shape
+        (graphwright.Size([5, 3]), graphwright.Size([3, 3]))
+    """
     _bound = (A, mode)
     if out is not None:
         return with_out(_linalg_qr, _bound, out)
@@ -8079,6 +10039,21 @@ def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:
 
 
 def linalg_slogdet(A: Tensor, *, out: Any = None) -> Any:
+    """Sign and logarithm of the modulus of the determinant: `det = sign * exp(logabsdet)`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: `(sign, logabsdet)`, both of shape `(*)`; `sign` has modulus 1 and the dtype of
+    `A`, `logabsdet` is real. A singular matrix has 0 and -inf.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.slogdet(gw.tensor([[0.0, 1.0], [1.0, 0.0]])).sign
+        tensor(-1.)
+    """
     _bound = (A,)
     if out is not None:
         return with_out(_linalg_slogdet, _bound, out)
@@ -8086,6 +10061,24 @@ def linalg_slogdet(A: Tensor, *, out: Any = None) -> Any:
 
 
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Any:
+    """Solution `X` of `A X = B`, or of `X A = B`, with square `A`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+        B: of the dtype of `A`: `(*, n, k)`, or `(*, n)` for one right side per matrix; `(*, k,
+            n)` where `left` is False. The batch dims are broadcast.
+        left: solve `A X = B`; `X A = B` if False.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: shapes or dtypes do not match, or `A` is not square.
+
+    Example:
+        >>> gw.linalg.solve(gw.tensor([[2.0, 0.0], [0.0, 4.0]]), gw.tensor([2.0, 2.0]))
+        tensor([1.0000, 0.5000])
+    """
     _bound = (A, B, left)
     if out is not None:
         return with_out(_linalg_solve, _bound, out)
@@ -8100,6 +10093,25 @@ def linalg_solve_ex(
     check_errors: bool = False,
     out: Any = None,
 ) -> Any:
+    """Solution of `A X = B` together with whether there is one; no error where there is none.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+        B: right sides of the dtype of `A`, as for `linalg.solve`.
+        left: solve `A X = B`; `X A = B` if False.
+        check_errors: raise for singular matrices.
+
+    Returns: `(result, info)`: NaN where `A` is singular; int32 of shape `(*)`, 0 or the index
+    (from 1) of the first zero on the diagonal of the factor U.
+
+    Raises:
+        LinAlgError: a matrix is singular and `check_errors`.
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> gw.linalg.solve_ex(gw.tensor([[1.0, 0.0], [0.0, 0.0]]), gw.ones(2)).info
+        tensor(2, dtype=graphwright.int32)
+    """
     _bound = (A, B, left, check_errors)
     if out is not None:
         return with_out(_linalg_solve_ex, _bound, out)
@@ -8115,6 +10127,28 @@ def linalg_solve_triangular(
     unitriangular: bool = False,
     out: Any = None,
 ) -> Any:
+    """Solution `X` of `A X = B`, or of `X A = B`, with triangular `A`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; only the named triangle is read.
+        B: of the dtype of `A`, `(*, n, k)`, or `(*, k, n)` where `left` is False; the batch
+            dims are broadcast.
+        upper: whether `A` is upper triangular rather than lower.
+        left: solve `A X = B`; `X A = B` if False.
+        unitriangular: take the diagonal of `A` for ones.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        LinAlgError: a matrix has a 0 on its diagonal.
+        RuntimeError: shapes or dtypes do not match, or `A` is not square.
+
+    Example:
+        >>> A = gw.tensor([[2.0, 0.0], [1.0, 1.0]])
+        >>> gw.linalg.solve_triangular(A, gw.tensor([[2.0], [3.0]]), upper=False)
+        tensor([[1.],
+                [2.]])
+    """
     _bound = (A, B, upper, left, unitriangular)
     if out is not None:
         return with_out(_linalg_solve_triangular, _bound, out)
@@ -8122,6 +10156,23 @@ def linalg_solve_triangular(
 
 
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, out: Any = None) -> Any:
+    """Singular value decomposition `A = U diag(S) Vh`.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        full_matrices: square `U` and `Vh`; with min(m, n) columns and rows if False.
+
+    Returns: `(U, S, Vh)`: `S` is real, `(*, min(m, n))`, descending; vectors are determined up
+    to sign or phase.
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims, or holds integers.
+
+    Example:
+        >>> U, S, Vh = gw.linalg.svd(gw.tensor([[3.0, 0.0], [0.0, 4.0]]))
+        >>> S
+        tensor([4., 3.])
+    """
     _bound = (A, full_matrices)
     if out is not None:
         return with_out(_linalg_svd, _bound, out)
@@ -8129,6 +10180,20 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, out: Any = None) -> Any
 
 
 def linalg_svdvals(A: Tensor, *, out: Any = None) -> Any:
+    """Singular values of matrices.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+
+    Returns: a real tensor of shape `(*, min(m, n))`, descending along the last dim.
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims, or holds integers.
+
+    Example:
+        >>> gw.linalg.svdvals(gw.tensor([[3.0, 0.0], [0.0, 4.0]]))
+        tensor([4., 3.])
+    """
     _bound = (A,)
     if out is not None:
         return with_out(_linalg_svdvals, _bound, out)
@@ -8136,6 +10201,23 @@ def linalg_svdvals(A: Tensor, *, out: Any = None) -> Any:
 
 
 def linalg_tensorinv(A: Tensor, ind: int = 2, *, out: Any = None) -> Any:
+    """Inverse of `A` as a map of tensors, with respect to `tensordot(..., ind)`.
+
+    Args:
+        A: float32, float64 or complex; the product of its first `ind` sizes is that of the
+            others.
+        ind: the number of leading dims that are the result's, greater than 0.
+
+    Returns: a tensor of shape `A.shape[ind:] + A.shape[:ind]`.
+
+    Raises:
+        LinAlgError: the map has no inverse.
+        RuntimeError: `ind` is out of range, or the products of sizes differ.
+
+    Example:
+        >>> gw.linalg.tensorinv(gw.eye(6).reshape(2, 3, 6)).shape
+        graphwright.Size([6, 2, 3])
+    """
     _bound = (A, ind)
     if out is not None:
         return with_out(_linalg_tensorinv, _bound, out)
@@ -8149,6 +10231,24 @@ def linalg_tensorsolve(
     *,
     out: Any = None,
 ) -> Any:
+    """Solution `X` of `tensordot(A, X, X.ndim) = B`.
+
+    Args:
+        A: float32, float64 or complex, of shape `B.shape + X.shape`; both products of sizes are
+            the same.
+        B: of the dtype of `A`.
+        dims: dims of `A` that are moved to its end first; none if None.
+
+    Returns: a tensor of shape `A.shape[B.ndim:]`.
+
+    Raises:
+        LinAlgError: the equation has no unique solution.
+        RuntimeError: the products of sizes differ.
+
+    Example:
+        >>> gw.linalg.tensorsolve(gw.eye(6).reshape(2, 3, 6), gw.ones(2, 3))
+        tensor([1., 1., 1., 1., 1., 1.])
+    """
     try:
         _bound = (A, B, as_size_optional(dims))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -8159,10 +10259,44 @@ def linalg_tensorsolve(
 
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Any:
+    """Vandermonde matrices: the powers `x^0, x^1, ..., x^(N-1)` along a new last dim.
+
+    Args:
+        x: `(*, n)`; integers are taken as int64.
+        N: the number of powers, greater than 1; n if None.
+
+    Returns: a tensor of shape `(*, n, N)`.
+
+    Raises:
+        RuntimeError: `N` is less than 2, or `x` is bool, float16 or bfloat16.
+
+    Example:
+        >>> gw.linalg.vander(gw.tensor([2, 3]), N=3)
+        tensor([[1, 2, 4],
+                [1, 3, 9]])
+    """
     return _dispatch(_linalg_vander, (x, N))
 
 
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, axis: Any = ..., out: Any = None) -> Any:
+    """Inner products of vectors along a dim: `sum(conj(x) * y, dim)`.
+
+    Args:
+        x: floating point or complex, conjugated.
+        y: of the dtype of `x`; both are broadcast.
+        dim: the dim of the vectors.
+
+    Returns: a tensor of the broadcast shape without `dim`.
+
+    Raises:
+        IndexError: there is no such dim.
+        RuntimeError: the tensors hold integers, or dtypes differ, or shapes are not
+            broadcastable.
+
+    Example:
+        >>> gw.linalg.vecdot(gw.tensor([[1.0, 2.0], [3.0, 4.0]]), gw.tensor([1.0, 1.0]))
+        tensor([3., 7.])
+    """
     if axis is not ...:
         dim = same_as("linalg_vecdot", "dim", dim, -1, "axis", axis)
     _bound = (x, y, dim)
@@ -8183,6 +10317,26 @@ def linalg_vector_norm(
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    """Norm of vectors: `sum(|x|^ord)^(1 / ord)`.
+
+    Args:
+        x: floating point or complex.
+        ord: the order: any number; inf: the greatest modulus; -inf: the least; 0: the number
+            of elements other than 0.
+        dim: the dim or dims of the vectors; all if None.
+        keepdim: keep each of these dims with size 1.
+        dtype: the dtype that is computed in; that of `x` if None.
+
+    Returns: a real tensor of the shape of `x` without `dim`.
+
+    Raises:
+        IndexError: `x` has no such dim.
+        RuntimeError: `x` holds integers.
+
+    Example:
+        >>> gw.linalg.vector_norm(gw.tensor([3.0, 4.0]))
+        tensor(5.)
+    """
     if surplus is not ...:
         refuse_surplus("linalg_vector_norm")
     if axis is not ...:
@@ -8196,6 +10350,22 @@ def linalg_vector_norm(
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Any = None) -> Any:
+    """Affine map of the last dim: `y = input @ weight.T + bias`.
+
+    Args:
+        input: `(*, k)`.
+        weight: `(m, k)`, of the dtype of `input`; or `(k,)`, for one output without dim.
+        bias: `(m,)`, of the dtype of `input`; none if None.
+
+    Returns: a tensor of shape `(*, m)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> F.linear(gw.tensor([[1.0, 2.0]]), gw.tensor([[1.0, 1.0], [0.0, 2.0]]), gw.ones(2))
+        tensor([[4., 5.]])
+    """
     _bound = (input, weight, bias)
     if out is not None:
         return with_out(_linear, _bound, out)
@@ -8249,6 +10419,27 @@ def local_response_norm(
     beta: float = 0.75,
     k: float = 1.0,
 ) -> Any:
+    """Each element divided by the strength of its neighbours across channels.
+
+    `y = x / (k + alpha * m)**beta`, where m is the mean of the squares of `size` neighbouring
+    channels, zeros beyond the border (Krizhevsky et al., 2012).
+
+    Args:
+        input: `(N, C, *)`, of at least 3 dims.
+        size: the number of channels that are averaged.
+        alpha: factor of the mean.
+        beta: exponent.
+        k: term added.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        ValueError: `input` has less than 3 dims.
+
+    Example:
+        >>> F.local_response_norm(gw.ones(1, 4, 2), size=2).shape
+        graphwright.Size([1, 4, 2])
+    """
     return _dispatch(_local_response_norm, (input, size, alpha, beta, k))
 
 
@@ -8372,6 +10563,23 @@ def log_softmax(
     *,
     out: Any = None,
 ) -> Any:
+    """Logarithm of softmax along a dim: `x_i - log(sum_j exp(x_j))`, without forming softmax.
+
+    Args:
+        input: floating point.
+        dim: the dim whose exponentials sum up to 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` holds integers and `dtype` is None.
+
+    Example:
+        >>> gw.log_softmax(gw.tensor([0.0, 0.0]), 0)
+        tensor([-0.6931, -0.6931])
+    """
     if axis is not ...:
         dim = same_as("log_softmax", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -8464,6 +10672,20 @@ def logcumsumexp(input: Tensor, dim: Any = REQUIRED, axis: Any = ..., *, out: An
 
 
 def logdet(input: Tensor) -> Any:
+    """Logarithm of the determinant of square matrices: NaN where the determinant is negative.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of shape `(*)`; -inf for a singular matrix.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.logdet(gw.eye(3))
+        tensor(0.)
+    """
     return _dispatch(_logdet, (input,))
 
 
@@ -8741,6 +10963,23 @@ def lt_(input: Tensor, other: Tensor | Number) -> Any:
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, *, out: Any = None) -> Any:
+    """LU factorisation in one matrix, of singular matrices too.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        pivot: exchange rows; must be True.
+        get_infos: return `info` as well.
+
+    Returns: `(LU, pivots)` as `linalg.lu_factor` has them; with `get_infos` also int32 `(*)`,
+    0 or the index (from 1) of the first zero on the diagonal of `U`.
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims or holds integers, or `pivot` is False.
+
+    Example:
+        >>> gw.lu(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))[1]
+        tensor([2, 2], dtype=graphwright.int32)
+    """
     _bound = (A, pivot, get_infos)
     if out is not None:
         return with_out(_lu, _bound, out)
@@ -8752,6 +10991,24 @@ def lu_factors(A: Tensor, pivot: bool, strict: bool = False) -> Any:
 
 
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Any:
+    """Solution `X` of `A X = input`, where `A` is given by its LU factors: `linalg.lu_solve`.
+
+    Args:
+        input: right sides, `(*, n, k)`.
+        LU_data: factors of the dtype of `input`, `(*, n, n)`.
+        LU_pivots: int32, `(*, n)`.
+
+    Returns: a tensor of the shape of `input` with the broadcast batch dims.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> LU, pivots = gw.lu(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        >>> gw.lu_solve(gw.tensor([[1.0], [2.0]]), LU, pivots)
+        tensor([[1.],
+                [1.]])
+    """
     _bound = (input, LU_data, LU_pivots)
     if out is not None:
         return with_out(_lu_solve, _bound, out)
@@ -8766,6 +11023,26 @@ def lu_unpack(
     *,
     out: Any = None,
 ) -> Any:
+    """Factors `P`, `L` and `U` from the one matrix and the pivots of an LU factorisation.
+
+    Args:
+        LU_data: factors in one matrix, `(*, m, n)`.
+        LU_pivots: int32, `(*, min(m, n))`.
+        unpack_data: compute `L` and `U`; they are empty if False.
+        unpack_pivots: compute the permutation matrix `P`; it is empty if False.
+
+    Returns: `(P, L, U)` with `A = P L U`, as `linalg.lu` returns them.
+
+    Raises:
+        RuntimeError: `LU_data` has less than 2 dims or holds integers, or a pivot is out of
+            range.
+
+    Example:
+        >>> LU, pivots = gw.linalg.lu_factor(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        >>> gw.lu_unpack(LU, pivots).P
+        tensor([[0., 1.],
+                [1., 0.]])
+    """
     _bound = (LU_data, LU_pivots, unpack_data, unpack_pivots)
     if out is not None:
         return with_out(_lu_unpack, _bound, out)
@@ -8866,6 +11143,22 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Any:
 
 
 def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Product of matrices, vectors, or batches of matrices; `input @ other`.
+
+    Args:
+        input: `(*, n, k)`, or `(k,)`; any dtype but bool.
+        other: `(*, k, m)`, or `(k,)`, of the dtype of `input`.
+
+    Returns: a tensor of shape `(*, n, m)`, where the batch dims are broadcast; a vector on the
+    left lacks n, one on the right lacks m.
+
+    Raises:
+        RuntimeError: a tensor has no dims, or shapes or dtypes do not match.
+
+    Example:
+        >>> gw.matmul(gw.ones(5, 1, 2, 3), gw.ones(4, 3, 2)).shape
+        graphwright.Size([5, 4, 2, 2])
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_matmul, _bound, out)
@@ -8877,10 +11170,44 @@ def matrix_H(input: Tensor) -> Any:
 
 
 def matrix_exp(A: Tensor) -> Any:
+    """Matrix exponential, the sum of `A^k / k!`.
+
+    Scaling and squaring with a Pade approximant (Higham, 2005), in double precision.
+
+    Args:
+        A: floating point or complex, `(*, n, n)`.
+
+    Returns: a tensor of the shape of `A`.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.matrix_exp(gw.tensor([[0.0, 1.0], [0.0, 0.0]]))
+        tensor([[1., 1.],
+                [0., 1.]])
+    """
     return _dispatch(_matrix_exp, (A,))
 
 
 def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Any:
+    """Square matrices multiplied n times by themselves, by repeated squaring.
+
+    Args:
+        input: `(*, k, k)`.
+        n: the power; 0 gives the unit matrix, a negative one the power of the inverse.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        LinAlgError: `n` is negative and a matrix is singular.
+        RuntimeError: the matrices are not square, or hold integers while `n` is negative.
+
+    Example:
+        >>> gw.matrix_power(gw.tensor([[1, 1], [0, 1]]), 5)
+        tensor([[1, 5],
+                [0, 1]])
+    """
     _bound = (input, n)
     if out is not None:
         return with_out(_matrix_power, _bound, out)
@@ -8950,6 +11277,28 @@ def max_pool1d(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
+    """Maximum of each window of 1D signals.
+
+    Args:
+        input: `(N, C, L)`, or `(C, L)`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: what is added at both ends of each dim, of value -inf; at most half a window.
+        dilation: the step between the elements of a window, an int or one per dim.
+        ceil_mode: round the number of windows up, not down.
+
+    Returns: a tensor of the shape of `input`, but
+    `(size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1` elements in each
+    pooled dim.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> gw.max_pool1d(gw.ones(1, 2, 5), 2).shape
+        graphwright.Size([1, 2, 2])
+    """
     return _dispatch(_max_pool1d, (input, kernel_size, stride, padding, dilation, ceil_mode))
 
 
@@ -8961,6 +11310,28 @@ def max_pool1d_with_indices(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
+    """Maximum of each window of 1D signals, with its index.
+
+    Args:
+        input: `(N, C, L)`, or `(C, L)`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: what is added at both ends of each dim, of value -inf; at most half a window.
+        dilation: the step between the elements of a window, an int or one per dim.
+        ceil_mode: round the number of windows up, not down.
+
+    Returns: `(values, indices)`, both of the shape of `input`, but
+    `(size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1` elements in each
+    pooled dim. The indices are int64: positions in the flattened dims that are pooled.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> F.max_pool1d_with_indices(gw.ones(1, 2, 5), 2)[1].shape
+        graphwright.Size([1, 2, 2])
+    """
     return _dispatch(
         _max_pool1d_with_indices, (input, kernel_size, stride, padding, dilation, ceil_mode)
     )
@@ -8974,6 +11345,28 @@ def max_pool2d(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
+    """Maximum of each window of 2D signals.
+
+    Args:
+        input: `(N, C, H, W)`, or `(C, H, W)`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: what is added at both ends of each dim, of value -inf; at most half a window.
+        dilation: the step between the elements of a window, an int or one per dim.
+        ceil_mode: round the number of windows up, not down.
+
+    Returns: a tensor of the shape of `input`, but
+    `(size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1` elements in each
+    pooled dim.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> gw.max_pool2d(gw.ones(1, 2, 5, 5), 2).shape
+        graphwright.Size([1, 2, 2, 2])
+    """
     return _dispatch(_max_pool2d, (input, kernel_size, stride, padding, dilation, ceil_mode))
 
 
@@ -8985,6 +11378,28 @@ def max_pool2d_with_indices(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
+    """Maximum of each window of 2D signals, with its index.
+
+    Args:
+        input: `(N, C, H, W)`, or `(C, H, W)`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: what is added at both ends of each dim, of value -inf; at most half a window.
+        dilation: the step between the elements of a window, an int or one per dim.
+        ceil_mode: round the number of windows up, not down.
+
+    Returns: `(values, indices)`, both of the shape of `input`, but
+    `(size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1` elements in each
+    pooled dim. The indices are int64: positions in the flattened dims that are pooled.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> F.max_pool2d_with_indices(gw.ones(1, 2, 5, 5), 2)[1].shape
+        graphwright.Size([1, 2, 2, 2])
+    """
     return _dispatch(
         _max_pool2d_with_indices, (input, kernel_size, stride, padding, dilation, ceil_mode)
     )
@@ -8998,6 +11413,28 @@ def max_pool3d(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
+    """Maximum of each window of 3D signals.
+
+    Args:
+        input: `(N, C, D, H, W)`, or `(C, D, H, W)`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: what is added at both ends of each dim, of value -inf; at most half a window.
+        dilation: the step between the elements of a window, an int or one per dim.
+        ceil_mode: round the number of windows up, not down.
+
+    Returns: a tensor of the shape of `input`, but
+    `(size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1` elements in each
+    pooled dim.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> gw.max_pool3d(gw.ones(1, 2, 5, 5, 5), 2).shape
+        graphwright.Size([1, 2, 2, 2, 2])
+    """
     return _dispatch(_max_pool3d, (input, kernel_size, stride, padding, dilation, ceil_mode))
 
 
@@ -9009,6 +11446,28 @@ def max_pool3d_with_indices(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
+    """Maximum of each window of 3D signals, with its index.
+
+    Args:
+        input: `(N, C, D, H, W)`, or `(C, D, H, W)`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: what is added at both ends of each dim, of value -inf; at most half a window.
+        dilation: the step between the elements of a window, an int or one per dim.
+        ceil_mode: round the number of windows up, not down.
+
+    Returns: `(values, indices)`, both of the shape of `input`, but
+    `(size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1` elements in each
+    pooled dim. The indices are int64: positions in the flattened dims that are pooled.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> F.max_pool3d_with_indices(gw.ones(1, 2, 5, 5, 5), 2)[1].shape
+        graphwright.Size([1, 2, 2, 2, 2])
+    """
     return _dispatch(
         _max_pool3d_with_indices, (input, kernel_size, stride, padding, dilation, ceil_mode)
     )
@@ -9346,6 +11805,22 @@ def mish_backward(grad: Tensor, input: Tensor) -> Any:
 
 
 def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
+    """Product of two matrices.
+
+    Args:
+        input: `(n, k)`; any dtype but bool.
+        mat2: `(k, m)`, of the dtype of `input`.
+
+    Returns: a tensor of shape `(n, m)`.
+
+    Raises:
+        RuntimeError: a tensor is no matrix, or shapes or dtypes do not match.
+
+    Example:
+        >>> gw.mm(gw.tensor([[1, 2], [3, 4]]), gw.tensor([[1], [1]]))
+        tensor([[3],
+                [7]])
+    """
     _bound = (input, mat2)
     if out is not None:
         return with_out(_mm, _bound, out)
@@ -9539,6 +12014,21 @@ def multinomial(
 
 
 def mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Any:
+    """Product of a matrix and a vector.
+
+    Args:
+        input: `(n, k)`; any dtype but bool.
+        vec: `(k,)`, of the dtype of `input`.
+
+    Returns: a tensor of shape `(n,)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> gw.mv(gw.tensor([[1, 2], [3, 4]]), gw.tensor([1, 1]))
+        tensor([3, 7])
+    """
     _bound = (input, vec)
     if out is not None:
         return with_out(_mv, _bound, out)
@@ -10222,6 +12712,23 @@ def numpy_T(input: Tensor) -> Any:
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Any:
+    """Classes as vectors of zeros with a 1 at the class.
+
+    Args:
+        input: classes, int64, `(*)`.
+        num_classes: the number C of classes; one more than the greatest class if -1.
+
+    Returns: an int64 tensor of shape `(*, C)`.
+
+    Raises:
+        RuntimeError: a class is negative or not less than `num_classes`, or `input` is not
+            int64.
+
+    Example:
+        >>> F.one_hot(gw.tensor([0, 2]))
+        tensor([[1, 0, 0],
+                [0, 0, 1]])
+    """
     return _dispatch(_one_hot, (input, num_classes))
 
 
@@ -10298,6 +12805,22 @@ def order_of_pivots(pivots: Tensor, rows: int) -> Any:
 
 
 def orgqr(input: Tensor, input2: Tensor) -> Any:
+    """First n columns of a product of Householder reflections: `linalg.householder_product`.
+
+    Args:
+        input: `(*, m, n)` with m >= n, as `geqrf` returns it.
+        input2: the factors tau, `(*, k)` with k <= n.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match, or m < n.
+
+    Example:
+        >>> a, tau = gw.geqrf(gw.randn(5, 3))
+        >>> gw.orgqr(a, tau).shape
+        graphwright.Size([5, 3])
+    """
     return _dispatch(_orgqr, (input, input2))
 
 
@@ -10310,6 +12833,25 @@ def ormqr(
     *,
     out: Any = None,
 ) -> Any:
+    """Product of a matrix with the `Q` of a QR decomposition, without forming `Q`.
+
+    Args:
+        input: `(*, m, k)`: Householder vectors, as `geqrf` returns them.
+        input2: the factors tau, `(*, k)`.
+        input3: the matrix, `(*, m, n)`, or `(*, n, m)` where `left` is False.
+        left: compute `Q input3`; `input3 Q` if False.
+        transpose: use `Q^H` instead of `Q`.
+
+    Returns: a tensor of the shape of `input3`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> a, tau = gw.geqrf(gw.randn(5, 3))
+        >>> gw.ormqr(a, tau, gw.randn(5, 2)).shape
+        graphwright.Size([5, 2])
+    """
     _bound = (input, input2, input3, left, transpose)
     if out is not None:
         return with_out(_ormqr, _bound, out)
@@ -10317,6 +12859,22 @@ def ormqr(
 
 
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
+    """Outer product of two vectors: `out[i, j] = input[i] * vec2[j]`.
+
+    Args:
+        input: `(n,)`.
+        vec2: `(m,)`; dtypes are promoted.
+
+    Returns: a tensor of shape `(n, m)`.
+
+    Raises:
+        RuntimeError: a tensor is no vector.
+
+    Example:
+        >>> gw.outer(gw.tensor([1, 2]), gw.tensor([3, 4]))
+        tensor([[3, 4],
+                [6, 8]])
+    """
     _bound = (input, vec2)
     if out is not None:
         return with_out(_outer, _bound, out)
@@ -10352,6 +12910,29 @@ def pad(
     mode: str = "constant",
     value: Number | None = None,
 ) -> Any:
+    """Padding of the last dims: constant, reflected, replicated or circular.
+
+    Args:
+        input: a tensor; of `n + 1` or `n + 2` dims where the mode is not constant and n dims
+            (1 to 3) are padded.
+        pad: `(left, right, top, bottom, ...)`: what is added before and after, the last dim
+            first; negative numbers cut off.
+        mode: "constant", "reflect" (the border element is not repeated), "replicate" (it is),
+            or "circular".
+        value: the constant; 0 if None.
+
+    Returns: a tensor with `pad` more elements in the last dims.
+
+    Raises:
+        NotImplementedError: `mode` is unknown, or the number of dims is not supported by it.
+        RuntimeError: `pad` has an odd length or too many numbers, is not less than the size
+            ("reflect"), is more than it ("circular"), or leaves nothing; `value` is given for
+            another mode.
+
+    Example:
+        >>> F.pad(gw.tensor([[1, 2, 3]]), (2, 1), mode="reflect")
+        tensor([[3, 2, 1, 2, 3, 2]])
+    """
     try:
         _bound = (input, as_size(pad), mode, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -10372,6 +12953,24 @@ def pairwise_distance(
     surplus: Any = ...,
     keepdims: Any = ...,
 ) -> Any:
+    """Distances between the vectors of two tensors, one by one: `||x1 - x2 + eps||_p`.
+
+    Args:
+        x1: `(*, k)`.
+        x2: `(*, k)`; shapes are broadcast, dtypes promoted.
+        p: order of the norm along the last dim.
+        eps: added to each difference.
+        keepdim: keep the last dim with size 1.
+
+    Returns: a tensor of the broadcast shape without its last dim.
+
+    Raises:
+        RuntimeError: the shapes are not broadcastable.
+
+    Example:
+        >>> gw.pairwise_distance(gw.zeros(2), gw.tensor([3.0, 4.0]), eps=0.0)
+        tensor(5.)
+    """
     if surplus is not ...:
         refuse_surplus("pairwise_distance")
     if keepdims is not ...:
@@ -10380,6 +12979,22 @@ def pairwise_distance(
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Any:
+    """Distances between all pairs of rows: `||input[i] - input[j]||_p` for i < j.
+
+    Args:
+        input: float32 or float64, `(n, k)`.
+        p: order of the norm, not negative.
+
+    Returns: a tensor of shape `(n * (n - 1) / 2,)`, in the order (0, 1), (0, 2), ..., (1, 2),
+    ...
+
+    Raises:
+        RuntimeError: `input` has not 2 dims, is not floating point, or `p` is negative.
+
+    Example:
+        >>> gw.pdist(gw.tensor([[0.0], [1.0], [3.0]]))
+        tensor([1., 3., 2.])
+    """
     return _dispatch(_pdist, (input, p))
 
 
@@ -10448,14 +13063,65 @@ def philox_uniform(
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Any:
+    """Moore-Penrose pseudo-inverse: `linalg.pinv` with `rtol=rcond`.
+
+    Args:
+        input: float32, float64 or complex, `(*, m, n)`.
+        rcond: singular values up to this fraction of the largest are taken for 0.
+
+    Returns: a tensor of shape `(*, n, m)`.
+
+    Raises:
+        RuntimeError: `input` has less than 2 dims, or holds integers.
+
+    Example:
+        >>> gw.pinverse(gw.tensor([[2.0, 0.0], [0.0, 0.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.0000]])
+    """
     return _dispatch(_pinverse, (input, rcond))
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
+    """Channels moved into space: `(*, C * r**2, H, W)` becomes `(*, C, H * r, W * r)`.
+
+    Shi et al., "Real-time single image and video super-resolution" (2016).
+
+    Args:
+        input: a tensor of at least 3 dims.
+        upscale_factor: the factor r.
+
+    Returns: a tensor of the dtype of `input`.
+
+    Raises:
+        RuntimeError: the channels are not a multiple of r**2, r is less than 1, or `input`
+            has less than 3 dims.
+
+    Example:
+        >>> gw.pixel_shuffle(gw.tensor([[[0]], [[1]], [[2]], [[3]]]), 2)
+        tensor([[[0, 1],
+                 [2, 3]]])
+    """
     return _dispatch(_pixel_shuffle, (input, upscale_factor))
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
+    """Space moved into channels: `(*, C, H * r, W * r)` becomes `(*, C * r**2, H, W)`.
+
+    Args:
+        input: a tensor of at least 3 dims.
+        downscale_factor: the factor r.
+
+    Returns: a tensor of the dtype of `input`.
+
+    Raises:
+        RuntimeError: height or width is not a multiple of r, r is less than 1, or `input` has
+            less than 3 dims.
+
+    Example:
+        >>> gw.pixel_unshuffle(gw.tensor([[[0, 1], [2, 3]]]), 2).flatten()
+        tensor([0, 1, 2, 3])
+    """
     return _dispatch(_pixel_unshuffle, (input, downscale_factor))
 
 
@@ -10694,6 +13360,22 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 
 
 def qr(input: Tensor, some: bool = True, *, out: Any = None) -> Any:
+    """QR decomposition `input = Q R`: `linalg.qr`.
+
+    Args:
+        input: float32, float64 or complex, `(*, m, n)`.
+        some: `Q` has min(m, n) columns; m if False.
+
+    Returns: `(Q, R)`.
+
+    Raises:
+        RuntimeError: `input` has less than 2 dims, or holds integers.
+
+    Example:
+        >>> Q, R = gw.qr(gw.randn(5, 3), some=False)
+        >>> Q.shape, R.shape
+        (graphwright.Size([5, 5]), graphwright.Size([5, 3]))
+    """
     _bound = (input, some)
     if out is not None:
         return with_out(_qr, _bound, out)
@@ -11876,6 +14558,33 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
+    """Attention: `softmax(query @ key^T * scale + mask) @ value`.
+
+    Vaswani et al., "Attention is all you need" (2017). Eligible calls run as one fused kernel.
+
+    Args:
+        query: floating point, `(*, n, d)`.
+        key: `(*, m, d)`, of the dtype of `query`.
+        value: `(*, m, e)`, of the dtype of `query`.
+        attn_mask: broadcastable to `(*, n, m)`: bool, True where a query may attend to a key;
+            or terms of the dtype of `query`, added to the scores. None: no mask.
+        dropout_p: probability with which each weight is set to 0; the others are scaled up.
+        is_causal: query i attends to the keys up to i only.
+        scale: factor of the scores; `1 / sqrt(d)` if None.
+        enable_gqa: `key` and `value` may have less heads (third dim from the end) than `query`:
+            each serves a group of queries' heads.
+
+    Returns: a tensor of shape `(*, n, e)`; zeros for a query that a bool mask lets attend to no
+    key.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match, or a mask is given with `is_causal`.
+
+    Example:
+        >>> q, k, v = gw.ones(1, 2, 4), gw.ones(1, 3, 4), gw.ones(1, 3, 5)
+        >>> F.scaled_dot_product_attention(q, k, v).shape
+        graphwright.Size([1, 2, 5])
+    """
     return _dispatch(
         _scaled_dot_product_attention,
         (
@@ -12832,6 +15541,20 @@ def slice_scatter(
 
 
 def slogdet(input: Tensor) -> Any:
+    """Sign and logarithm of the absolute value of the determinant: `linalg.slogdet`.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: `(sign, logabsdet)`, both of shape `(*)`; a singular matrix has 0 and -inf.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.slogdet(gw.tensor([[0.0, 1.0], [1.0, 0.0]])).sign
+        tensor(-1.)
+    """
     return _dispatch(_slogdet, (input,))
 
 
@@ -12864,6 +15587,25 @@ def softmax(
     *,
     out: Any = None,
 ) -> Any:
+    """Exponentials divided by their sum along a dim: `exp(x_i) / sum_j exp(x_j)`.
+
+    The maximum is subtracted first, so that no exponential overflows.
+
+    Args:
+        input: floating point.
+        dim: the dim whose elements sum up to 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` holds integers and `dtype` is None.
+
+    Example:
+        >>> gw.softmax(gw.tensor([1.0, 1.0, 1.0, 1.0]), 0)
+        tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
     if axis is not ...:
         dim = same_as("softmax", "dim", dim, REQUIRED, "axis", axis)
     try:
@@ -14221,6 +16963,35 @@ def stft(
     return_complex: Any = None,
     align_to_window: Any = None,
 ) -> Any:
+    """Short-time Fourier transform: spectra of overlapping, weighted frames of a signal.
+
+    `out[f, t] = sum_n window[n] * x[t * hop_length + n] * exp(-2 pi i f n / n_fft)`.
+
+    Args:
+        input: floating point or complex, `(L,)` or `(N, L)`.
+        n_fft: the length of a frame.
+        hop_length: the distance between frames; `n_fft // 4` if None.
+        win_length: the length of the window, in the middle of the frame; `n_fft` if None.
+        window: weights, `(win_length,)`; ones if None.
+        center: pad `n_fft // 2` elements at both ends, so that frame t is centred at `t *
+            hop_length`.
+        pad_mode: how `center` pads, as for `F.pad`.
+        normalized: divide by `sqrt(n_fft)`.
+        onesided: only the `n_fft // 2 + 1` frequencies from 0; the default for real signals
+            and windows.
+        return_complex: return complex numbers; pairs of real ones in a last dim if False. Must
+            be given for real signals.
+        align_to_window: not used.
+
+    Returns: a tensor of shape `(*, frequencies, frames)`.
+
+    Raises:
+        RuntimeError: sizes do not fit the signal, or `onesided` is asked of a complex one.
+
+    Example:
+        >>> gw.stft(gw.ones(100), n_fft=20, return_complex=True).shape
+        graphwright.Size([11, 21])
+    """
     return _dispatch(
         _stft,
         (
@@ -14348,6 +17119,22 @@ def sum_to_size(input: Tensor, size: Sequence[int]) -> Any:
 
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
+    """Singular value decomposition `input = U diag(S) V^H`; newer code uses `linalg.svd`.
+
+    Args:
+        input: float32, float64 or complex, `(*, m, n)`.
+        some: `U` and `V` have min(m, n) columns; square if False.
+        compute_uv: compute `U` and `V`; they are zeros if False.
+
+    Returns: `(U, S, V)`: `V`, not its adjoint; `S` is real and descending.
+
+    Raises:
+        RuntimeError: `input` has less than 2 dims, or holds integers.
+
+    Example:
+        >>> gw.svd(gw.tensor([[3.0, 0.0], [0.0, 4.0]])).S
+        tensor([4., 3.])
+    """
     _bound = (input, some, compute_uv)
     if out is not None:
         return with_out(_svd, _bound, out)
@@ -14564,6 +17351,26 @@ def tensor_split(
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, out: Any = None) -> Any:
+    """Sum of products along chosen dims of both tensors.
+
+    Args:
+        a: any dtype but bool.
+        b: of the dtype of `a`.
+        dims: n, for the last n dims of `a` and the first n of `b`; or two lists, the dims of
+            `a` and those of `b`, pair by pair.
+
+    Returns: a tensor whose shape is the other dims of `a`, then those of `b`.
+
+    Raises:
+        RuntimeError: the sizes of a pair differ and neither is 1, a dim is named twice, or
+            dtypes differ.
+
+    Example:
+        >>> gw.tensordot(gw.ones(2, 3, 4), gw.ones(3, 4, 5), 2).shape
+        graphwright.Size([2, 5])
+        >>> gw.tensordot(gw.ones(2, 3), gw.ones(4, 2), ([0], [1])).shape
+        graphwright.Size([3, 4])
+    """
     _bound = (a, b, dims)
     if out is not None:
         return with_out(_tensordot, _bound, out)
@@ -14805,6 +17612,27 @@ def triangular_solve(
     *,
     out: Any = None,
 ) -> Any:
+    """Solution `X` of `A X = input` with triangular `A`; successor: `linalg.solve_triangular`.
+
+    Args:
+        input: right sides, `(*, n, k)`.
+        A: of the dtype of `input`, `(*, n, n)`; only the named triangle is read.
+        upper: whether `A` is upper triangular rather than lower.
+        transpose: solve `A^H X = input` instead.
+        unitriangular: take the diagonal of `A` for ones.
+
+    Returns: `(solution, cloned_coefficient)`: `X` and `A`.
+
+    Raises:
+        LinAlgError: a matrix has a 0 on its diagonal.
+        RuntimeError: shapes or dtypes do not match, or `A` is not square.
+
+    Example:
+        >>> A = gw.tensor([[2.0, 1.0], [0.0, 1.0]])
+        >>> gw.triangular_solve(gw.tensor([[4.0], [2.0]]), A).solution
+        tensor([[1.],
+                [2.]])
+    """
     _bound = (input, A, upper, transpose, unitriangular)
     if out is not None:
         return with_out(_triangular_solve, _bound, out)
@@ -15491,6 +18319,21 @@ def variance(
 
 
 def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    """Inner product of two vectors: `sum(conj(input) * other)`.
+
+    Args:
+        input: `(n,)`, conjugated; any dtype but bool.
+        other: `(n,)`, of the dtype of `input`.
+
+    Returns: a tensor without dims.
+
+    Raises:
+        RuntimeError: a tensor is no vector, or lengths or dtypes differ.
+
+    Example:
+        >>> gw.vdot(gw.tensor([1j, 2]), gw.tensor([1j, 1]))
+        tensor(3.+0.j)
+    """
     _bound = (input, other)
     if out is not None:
         return with_out(_vdot, _bound, out)
@@ -15765,6 +18608,15 @@ def xlogy_(input: Tensor, other: Tensor | Number) -> Any:
 
 
 def zero_(input: Tensor) -> Any:
+    """Set every element to 0, in place.
+
+    Args:
+        input: the tensor that is changed and returned.
+
+    Example:
+        >>> gw.ones(3).zero_()
+        tensor([0., 0., 0.])
+    """
     return _dispatch(_zero_, (input,))
 
 

@@ -529,6 +529,25 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """Summed products and a term: `beta * input + alpha * sum(bmm(batch1, batch2), 0)`.
+
+        Args:
+            input: the term, broadcast to `(n, m)`; not read if `beta` is 0.
+            batch1: `(b, n, k)`, of the dtype of `input`.
+            batch2: `(b, k, m)`, of the dtype of `input`.
+            beta: factor of the term; cut to an int for integers.
+            alpha: factor of the sum; cut to an int for integers.
+
+        Returns: a tensor of shape `(n, m)`.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not match.
+
+        Example:
+            >>> gw.addbmm(gw.zeros(1, 1), gw.ones(5, 2, 3), gw.ones(5, 3, 1))
+            tensor([[15.],
+                    [15.]])
+        """
         if older:
             return number_first(_addbmm, (self, batch1, batch2, *older), method=True)
         return _dispatch(_addbmm, (self, batch1, batch2, beta, alpha))
@@ -541,6 +560,7 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """In place: writes what `addbmm` gives into the tensor, and returns it."""
         if older:
             return number_first(_addbmm_, (self, batch1, batch2, *older), method=True)
         return _dispatch(_addbmm_, (self, batch1, batch2, beta, alpha))
@@ -608,6 +628,25 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """Product of matrices with a term added: `beta * input + alpha * (mat1 @ mat2)`.
+
+        Args:
+            input: the term, broadcast to `(n, m)`; not read if `beta` is 0.
+            mat1: `(n, k)`, of the dtype of `input`.
+            mat2: `(k, m)`, of the dtype of `input`.
+            beta: factor of the term; cut to an int for integers.
+            alpha: factor of the product; cut to an int for integers.
+
+        Returns: a tensor of shape `(n, m)`.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not match.
+
+        Example:
+            >>> gw.addmm(gw.ones(2), gw.eye(2), gw.eye(2), alpha=3)
+            tensor([[4., 1.],
+                    [1., 4.]])
+        """
         if older:
             return number_first(_addmm, (self, mat1, mat2, *older), method=True)
         return _dispatch(_addmm, (self, mat1, mat2, beta, alpha))
@@ -620,6 +659,7 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """In place: writes what `addmm` gives into the tensor, and returns it."""
         if older:
             return number_first(_addmm_, (self, mat1, mat2, *older), method=True)
         return _dispatch(_addmm_, (self, mat1, mat2, beta, alpha))
@@ -632,6 +672,24 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """Matrix times vector with a term added: `beta * input + alpha * (mat @ vec)`.
+
+        Args:
+            input: the term, broadcast to `(n,)`; not read if `beta` is 0.
+            mat: `(n, k)`, of the dtype of `input`.
+            vec: `(k,)`, of the dtype of `input`.
+            beta: factor of the term; cut to an int for integers.
+            alpha: factor of the product; cut to an int for integers.
+
+        Returns: a tensor of shape `(n,)`.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not match.
+
+        Example:
+            >>> gw.addmv(gw.ones(2), gw.eye(2), gw.ones(2))
+            tensor([2., 2.])
+        """
         if older:
             return number_first(_addmv, (self, mat, vec, *older), method=True)
         return _dispatch(_addmv, (self, mat, vec, beta, alpha))
@@ -644,6 +702,7 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """In place: writes what `addmv` gives into the tensor, and returns it."""
         if older:
             return number_first(_addmv_, (self, mat, vec, *older), method=True)
         return _dispatch(_addmv_, (self, mat, vec, beta, alpha))
@@ -656,6 +715,25 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """Outer product with a term added: `beta * input + alpha * outer(vec1, vec2)`.
+
+        Args:
+            input: the term, broadcast to `(n, m)`; not read if `beta` is 0. Dtypes are promoted.
+            vec1: `(n,)`.
+            vec2: `(m,)`.
+            beta: factor of the term; an int for integers.
+            alpha: factor of the product; an int for integers.
+
+        Returns: a tensor of shape `(n, m)`.
+
+        Raises:
+            RuntimeError: shapes do not match, or a factor is float for integers.
+
+        Example:
+            >>> gw.addr(gw.zeros(2, 2), gw.tensor([1.0, 2.0]), gw.tensor([3.0, 4.0]))
+            tensor([[3., 4.],
+                    [6., 8.]])
+        """
         if older:
             return number_first(_addr, (self, vec1, vec2, *older), method=True)
         return _dispatch(_addr, (self, vec1, vec2, beta, alpha))
@@ -668,6 +746,7 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """In place: writes what `addr` gives into the tensor, and returns it."""
         if older:
             return number_first(_addr_, (self, vec1, vec2, *older), method=True)
         return _dispatch(_addr_, (self, vec1, vec2, beta, alpha))
@@ -1226,6 +1305,24 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """Products of a batch with a term added: `beta * input + alpha * bmm(batch1, batch2)`.
+
+        Args:
+            input: the term, broadcast to `(b, n, m)`; not read if `beta` is 0.
+            batch1: `(b, n, k)`, of the dtype of `input`.
+            batch2: `(b, k, m)`, of the dtype of `input`.
+            beta: factor of the term; cut to an int for integers.
+            alpha: factor of the products; cut to an int for integers.
+
+        Returns: a tensor of shape `(b, n, m)`.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not match.
+
+        Example:
+            >>> gw.baddbmm(gw.zeros(1), gw.ones(5, 2, 3), gw.ones(5, 3, 4)).shape
+            graphwright.Size([5, 2, 4])
+        """
         if older:
             return number_first(_baddbmm, (self, batch1, batch2, *older), method=True)
         return _dispatch(_baddbmm, (self, batch1, batch2, beta, alpha))
@@ -1238,6 +1335,7 @@ class TensorMethods(TensorBase):
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        """In place: writes what `baddbmm` gives into the tensor, and returns it."""
         if older:
             return number_first(_baddbmm_, (self, batch1, batch2, *older), method=True)
         return _dispatch(_baddbmm_, (self, batch1, batch2, beta, alpha))
@@ -1440,6 +1538,21 @@ class TensorMethods(TensorBase):
         return _dispatch(_bitwise_xor_, (self, other))
 
     def bmm(self, mat2: Tensor) -> Any:
+        """Products of the matrices of two batches, one by one.
+
+        Args:
+            input: `(b, n, k)`; any dtype but bool.
+            mat2: `(b, k, m)`, of the dtype of `input`.
+
+        Returns: a tensor of shape `(b, n, m)`.
+
+        Raises:
+            RuntimeError: a tensor has not 3 dims, or shapes or dtypes do not match.
+
+        Example:
+            >>> gw.bmm(gw.ones(5, 2, 3), gw.ones(5, 3, 4)).shape
+            graphwright.Size([5, 2, 4])
+        """
         return _dispatch(_bmm, (self, mat2))
 
     def broadcast_to(self, *size_: Any, size: Any = None) -> Any:
@@ -1504,12 +1617,65 @@ class TensorMethods(TensorBase):
         return _dispatch(_ceil_, (self,))
 
     def cholesky(self, upper: bool = False) -> Any:
+        """Cholesky factor of Hermitian positive-definite matrices: `linalg.cholesky`.
+
+        Args:
+            input: float32, float64 or complex, `(*, n, n)`.
+            upper: return the upper triangular `U` with `input = U^H U`; by default the lower `L`
+                with `input = L L^H`.
+
+        Returns: a tensor of the shape of `input`.
+
+        Raises:
+            LinAlgError: a matrix is not positive-definite.
+            RuntimeError: the matrices are not square, or of integers.
+
+        Example:
+            >>> gw.cholesky(gw.tensor([[4.0, 2.0], [2.0, 5.0]]))
+            tensor([[2., 0.],
+                    [1., 2.]])
+        """
         return _dispatch(_cholesky, (self, upper))
 
     def cholesky_inverse(self, upper: bool = False) -> Any:
+        """Inverse of matrices that are given by their Cholesky factors.
+
+        Args:
+            L: float32, float64 or complex factor, `(*, n, n)`: `A = L L^H`, or `A = L^H L` where
+                `upper`.
+            upper: whether the factor is upper triangular.
+
+        Returns: the inverse of `A`, of the shape of `L`.
+
+        Raises:
+            RuntimeError: the matrices are not square, or of integers.
+
+        Example:
+            >>> gw.cholesky_inverse(gw.tensor([[2.0, 0.0], [0.0, 1.0]]))
+            tensor([[0.2500, 0.0000],
+                    [0.0000, 1.0000]])
+        """
         return _dispatch(_cholesky_inverse, (self, upper))
 
     def cholesky_solve(self, L: Tensor, upper: bool = False) -> Any:
+        """Solution `X` of `A X = B`, where `A` is given by its Cholesky factor.
+
+        Args:
+            B: right sides, `(*, n, k)`.
+            L: factor of the dtype of `B`, `(*, n, n)`: `A = L L^H`, or `A = L^H L` where `upper`.
+            upper: whether the factor is upper triangular.
+
+        Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+        Raises:
+            LinAlgError: the factor has a 0 on its diagonal.
+            RuntimeError: shapes or dtypes do not match.
+
+        Example:
+            >>> gw.cholesky_solve(gw.tensor([[4.0], [2.0]]), gw.tensor([[2.0, 0.0], [0.0, 1.0]]))
+            tensor([[1.],
+                    [2.]])
+        """
         return _dispatch(_cholesky_solve, (self, L, upper))
 
     def chunk(self, chunks: int, dim: int = 0, surplus: Any = ..., axis: Any = ...) -> Any:
@@ -1822,6 +1988,22 @@ class TensorMethods(TensorBase):
         surplus: Any = ...,
         axis: Any = ...,
     ) -> Any:
+        """Cross products of vectors of 3 elements.
+
+        Args:
+            input: any dtype but bool, of size 3 in `dim`.
+            other: of the dtype and number of dims of `input`; the other dims are broadcast.
+            dim: the dim of the vectors; the first of size 3 if None.
+
+        Returns: a tensor of the broadcast shape.
+
+        Raises:
+            RuntimeError: there is no dim of size 3, or numbers of dims or dtypes differ.
+
+        Example:
+            >>> gw.cross(gw.tensor([1, 0, 0]), gw.tensor([0, 1, 0]))
+            tensor([0, 0, 1])
+        """
         if surplus is not ...:
             refuse_surplus("cross")
         if axis is not ...:
@@ -1980,6 +2162,20 @@ class TensorMethods(TensorBase):
         return _dispatch(_deg2rad_, (self,))
 
     def det(self) -> Any:
+        """Determinant of square matrices, through an LU factorisation.
+
+        Args:
+            input: float32, float64 or complex, `(*, n, n)`.
+
+        Returns: a tensor of shape `(*)`.
+
+        Raises:
+            RuntimeError: the matrices are not square, or of integers.
+
+        Example:
+            >>> gw.det(gw.tensor([[2.0, 1.0], [1.0, 3.0]]))
+            tensor(5.)
+        """
         return _dispatch(_det, (self,))
 
     def diag(self, diagonal: int = 0) -> Any:
@@ -2198,6 +2394,21 @@ class TensorMethods(TensorBase):
         return _dispatch(_div_, (self, other, rounding_mode))
 
     def dot(self, tensor: Tensor) -> Any:
+        """Sum of the products of two vectors' elements, without conjugation.
+
+        Args:
+            input: `(n,)`; any dtype but bool.
+            tensor: `(n,)`, of the dtype of `input`.
+
+        Returns: a tensor without dims.
+
+        Raises:
+            RuntimeError: a tensor is no vector, or lengths or dtypes differ.
+
+        Example:
+            >>> gw.dot(gw.tensor([1, 2]), gw.tensor([3, 4]))
+            tensor(11)
+        """
         return _dispatch(_dot, (self, tensor))
 
     def dsplit(
@@ -2433,6 +2644,7 @@ class TensorMethods(TensorBase):
         return _dispatch(_exponential_, (self, lambd, generator))
 
     def fill_(self, value: Tensor | Number) -> Any:
+        """In place: writes what `fill` gives into the tensor, and returns it."""
         return _dispatch(_fill_, (self, value))
 
     def fill_diagonal_(self, fill_value: Number, wrap: bool = False) -> Any:
@@ -2827,6 +3039,24 @@ class TensorMethods(TensorBase):
         return _dispatch(_geometric_, (self, p, generator))
 
     def geqrf(self) -> Any:
+        """QR decomposition in LAPACK's form: Householder vectors below the diagonal, `R` above it.
+
+        The diagonal is that of `R`.
+
+        Args:
+            input: float32, float64 or complex, `(*, m, n)`.
+
+        Returns: `(a, tau)` of shapes `(*, m, n)` and `(*, min(m, n))`, as `orgqr` and `ormqr` take
+        them.
+
+        Raises:
+            RuntimeError: `input` has less than 2 dims or holds integers; the op has no derivative.
+
+        Example:
+            >>> a, tau = gw.geqrf(gw.randn(5, 3))
+            >>> a.shape, tau.shape
+            (graphwright.Size([5, 3]), graphwright.Size([3]))
+        """
         return _dispatch(_geqrf, (self,))
 
     def gt(self, other: Tensor | Number) -> Any:
@@ -3375,9 +3605,40 @@ class TensorMethods(TensorBase):
         return _dispatch(_index_select, _bound)
 
     def inner(self, other: Tensor) -> Any:
+        """Sum of products along the last dims; the product where one tensor has no dims.
+
+        Args:
+            input: `(*, k)`.
+            other: `(+, k)`, of the dtype of `input`.
+
+        Returns: a tensor of shape `(*, +)`.
+
+        Raises:
+            RuntimeError: the last sizes or the dtypes differ.
+
+        Example:
+            >>> gw.inner(gw.ones(2, 3), gw.ones(4, 3)).shape
+            graphwright.Size([2, 4])
+        """
         return _dispatch(_inner, (self, other))
 
     def inverse(self) -> Any:
+        """Inverse of square matrices: `linalg.inv`.
+
+        Args:
+            input: float32, float64 or complex, `(*, n, n)`.
+
+        Returns: a tensor of the shape of `input`.
+
+        Raises:
+            LinAlgError: a matrix is singular.
+            RuntimeError: the matrices are not square, or of integers.
+
+        Example:
+            >>> gw.inverse(gw.tensor([[2.0, 0.0], [0.0, 4.0]]))
+            tensor([[0.5000, 0.0000],
+                    [0.0000, 0.2500]])
+        """
         return _dispatch(_inverse, (self,))
 
     def isclose(
@@ -3508,6 +3769,35 @@ class TensorMethods(TensorBase):
         length: int | None = None,
         return_complex: bool = False,
     ) -> Any:
+        """Signal whose short-time Fourier transform is `input`: the inverse of `stft`.
+
+        Frames are added up where they overlap, and divided by the sum of the squared windows
+        (Griffin and Lim, 1984).
+
+        Args:
+            input: complex, `(frequencies, frames)` or `(N, frequencies, frames)`.
+            n_fft: the length of a frame.
+            hop_length: the distance between frames; `n_fft // 4` if None.
+            win_length: the length of the window; `n_fft` if None.
+            window: weights, `(win_length,)`; ones if None.
+            center: `stft` padded the signal, so that `n_fft // 2` elements are cut off at both
+                ends.
+            normalized: `stft` divided by `sqrt(n_fft)`.
+            onesided: `input` has the `n_fft // 2 + 1` frequencies from 0; if None, unless it has
+                `n_fft`.
+            length: the length of the result, cut or filled up with zeros; all if None.
+            return_complex: return a complex signal, which needs all frequencies.
+
+        Returns: a tensor of shape `(L,)` or `(N, L)`.
+
+        Raises:
+            RuntimeError: the frequencies do not fit `n_fft`, or the windows leave an element out.
+
+        Example:
+            >>> spectrum = gw.stft(gw.ones(100), n_fft=20, return_complex=True)
+            >>> gw.istft(spectrum, n_fft=20).shape
+            graphwright.Size([100])
+        """
         return _dispatch(
             _istft,
             (
@@ -3525,6 +3815,19 @@ class TensorMethods(TensorBase):
         )
 
     def kron(self, other: Tensor) -> Any:
+        """Kronecker product: each element of `input` times the whole of `other`, as blocks.
+
+        Args:
+            input: `(a, b, ...)`; the shape that has less dims gets ones in front.
+            other: `(c, d, ...)`; dtypes are promoted.
+
+        Returns: a tensor of shape `(a * c, b * d, ...)`.
+
+        Example:
+            >>> gw.kron(gw.eye(2), gw.tensor([[1.0, 2.0]]))
+            tensor([[1., 2., 0., 0.],
+                    [0., 0., 1., 2.]])
+        """
         return _dispatch(_kron, (self, other))
 
     def kthvalue(
@@ -3774,6 +4077,23 @@ class TensorMethods(TensorBase):
         return _dispatch(_log_normal_, (self, mean, std, generator))
 
     def log_softmax(self, dim: Any = REQUIRED, dtype: DType | None = None, axis: Any = ...) -> Any:
+        """Logarithm of softmax along a dim: `x_i - log(sum_j exp(x_j))`, without forming softmax.
+
+        Args:
+            input: floating point.
+            dim: the dim whose exponentials sum up to 1.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a tensor of the shape of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            NotImplementedError: `input` holds integers and `dtype` is None.
+
+        Example:
+            >>> gw.log_softmax(gw.tensor([0.0, 0.0]), 0)
+            tensor([-0.6931, -0.6931])
+        """
         if axis is not ...:
             dim = same_as("log_softmax", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -3846,6 +4166,20 @@ class TensorMethods(TensorBase):
         return _dispatch(_logcumsumexp, _bound)
 
     def logdet(self) -> Any:
+        """Logarithm of the determinant of square matrices: NaN where the determinant is negative.
+
+        Args:
+            input: float32, float64 or complex, `(*, n, n)`.
+
+        Returns: a tensor of shape `(*)`; -inf for a singular matrix.
+
+        Raises:
+            RuntimeError: the matrices are not square, or of integers.
+
+        Example:
+            >>> gw.logdet(gw.eye(3))
+            tensor(0.)
+        """
         return _dispatch(_logdet, (self,))
 
     def logical_and(self, other: Tensor) -> Any:
@@ -4019,9 +4353,44 @@ class TensorMethods(TensorBase):
         return _dispatch(_lt_, (self, other))
 
     def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
+        """LU factorisation in one matrix, of singular matrices too.
+
+        Args:
+            A: float32, float64 or complex, `(*, m, n)`.
+            pivot: exchange rows; must be True.
+            get_infos: return `info` as well.
+
+        Returns: `(LU, pivots)` as `linalg.lu_factor` has them; with `get_infos` also int32 `(*)`,
+        0 or the index (from 1) of the first zero on the diagonal of `U`.
+
+        Raises:
+            RuntimeError: `A` has less than 2 dims or holds integers, or `pivot` is False.
+
+        Example:
+            >>> gw.lu(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))[1]
+            tensor([2, 2], dtype=graphwright.int32)
+        """
         return _dispatch(_lu, (self, pivot, get_infos))
 
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+        """Solution `X` of `A X = input`, where `A` is given by its LU factors: `linalg.lu_solve`.
+
+        Args:
+            input: right sides, `(*, n, k)`.
+            LU_data: factors of the dtype of `input`, `(*, n, n)`.
+            LU_pivots: int32, `(*, n)`.
+
+        Returns: a tensor of the shape of `input` with the broadcast batch dims.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not match.
+
+        Example:
+            >>> LU, pivots = gw.lu(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))
+            >>> gw.lu_solve(gw.tensor([[1.0], [2.0]]), LU, pivots)
+            tensor([[1.],
+                    [1.]])
+        """
         return _dispatch(_lu_solve, (self, LU_data, LU_pivots))
 
     def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Any:
@@ -4092,12 +4461,62 @@ class TensorMethods(TensorBase):
         return _dispatch(_masked_select, (self, mask))
 
     def matmul(self, other: Tensor) -> Any:
+        """Product of matrices, vectors, or batches of matrices; `input @ other`.
+
+        Args:
+            input: `(*, n, k)`, or `(k,)`; any dtype but bool.
+            other: `(*, k, m)`, or `(k,)`, of the dtype of `input`.
+
+        Returns: a tensor of shape `(*, n, m)`, where the batch dims are broadcast; a vector on the
+        left lacks n, one on the right lacks m.
+
+        Raises:
+            RuntimeError: a tensor has no dims, or shapes or dtypes do not match.
+
+        Example:
+            >>> gw.matmul(gw.ones(5, 1, 2, 3), gw.ones(4, 3, 2)).shape
+            graphwright.Size([5, 4, 2, 2])
+        """
         return _dispatch(_matmul, (self, other))
 
     def matrix_exp(self) -> Any:
+        """Matrix exponential, the sum of `A^k / k!`.
+
+        Scaling and squaring with a Pade approximant (Higham, 2005), in double precision.
+
+        Args:
+            A: floating point or complex, `(*, n, n)`.
+
+        Returns: a tensor of the shape of `A`.
+
+        Raises:
+            RuntimeError: the matrices are not square, or of integers.
+
+        Example:
+            >>> gw.matrix_exp(gw.tensor([[0.0, 1.0], [0.0, 0.0]]))
+            tensor([[1., 1.],
+                    [0., 1.]])
+        """
         return _dispatch(_matrix_exp, (self,))
 
     def matrix_power(self, n: int) -> Any:
+        """Square matrices multiplied n times by themselves, by repeated squaring.
+
+        Args:
+            input: `(*, k, k)`.
+            n: the power; 0 gives the unit matrix, a negative one the power of the inverse.
+
+        Returns: a tensor of the shape of `input`.
+
+        Raises:
+            LinAlgError: `n` is negative and a matrix is singular.
+            RuntimeError: the matrices are not square, or hold integers while `n` is negative.
+
+        Example:
+            >>> gw.matrix_power(gw.tensor([[1, 1], [0, 1]]), 5)
+            tensor([[1, 5],
+                    [0, 1]])
+        """
         return _dispatch(_matrix_power, (self, n))
 
     def max(
@@ -4326,6 +4745,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_minimum, (self, other))
 
     def mm(self, mat2: Tensor) -> Any:
+        """Product of two matrices.
+
+        Args:
+            input: `(n, k)`; any dtype but bool.
+            mat2: `(k, m)`, of the dtype of `input`.
+
+        Returns: a tensor of shape `(n, m)`.
+
+        Raises:
+            RuntimeError: a tensor is no matrix, or shapes or dtypes do not match.
+
+        Example:
+            >>> gw.mm(gw.tensor([[1, 2], [3, 4]]), gw.tensor([[1], [1]]))
+            tensor([[3],
+                    [7]])
+        """
         return _dispatch(_mm, (self, mat2))
 
     def mode(
@@ -4457,6 +4892,21 @@ class TensorMethods(TensorBase):
         return _dispatch(_multinomial, (self, num_samples, replacement, generator))
 
     def mv(self, vec: Tensor) -> Any:
+        """Product of a matrix and a vector.
+
+        Args:
+            input: `(n, k)`; any dtype but bool.
+            vec: `(k,)`, of the dtype of `input`.
+
+        Returns: a tensor of shape `(n,)`.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not match.
+
+        Example:
+            >>> gw.mv(gw.tensor([[1, 2], [3, 4]]), gw.tensor([1, 1]))
+            tensor([3, 7])
+        """
         return _dispatch(_mv, (self, vec))
 
     def mvlgamma(self, p: int) -> Any:
@@ -4912,6 +5362,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_normal_, (self, mean, std, generator))
 
     def orgqr(self, input2: Tensor) -> Any:
+        """First n columns of a product of Householder reflections: `linalg.householder_product`.
+
+        Args:
+            input: `(*, m, n)` with m >= n, as `geqrf` returns it.
+            input2: the factors tau, `(*, k)` with k <= n.
+
+        Returns: a tensor of the shape of `input`.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not match, or m < n.
+
+        Example:
+            >>> a, tau = gw.geqrf(gw.randn(5, 3))
+            >>> gw.orgqr(a, tau).shape
+            graphwright.Size([5, 3])
+        """
         return _dispatch(_orgqr, (self, input2))
 
     def ormqr(
@@ -4921,9 +5387,44 @@ class TensorMethods(TensorBase):
         left: bool = True,
         transpose: bool = False,
     ) -> Any:
+        """Product of a matrix with the `Q` of a QR decomposition, without forming `Q`.
+
+        Args:
+            input: `(*, m, k)`: Householder vectors, as `geqrf` returns them.
+            input2: the factors tau, `(*, k)`.
+            input3: the matrix, `(*, m, n)`, or `(*, n, m)` where `left` is False.
+            left: compute `Q input3`; `input3 Q` if False.
+            transpose: use `Q^H` instead of `Q`.
+
+        Returns: a tensor of the shape of `input3`.
+
+        Raises:
+            RuntimeError: shapes or dtypes do not match.
+
+        Example:
+            >>> a, tau = gw.geqrf(gw.randn(5, 3))
+            >>> gw.ormqr(a, tau, gw.randn(5, 2)).shape
+            graphwright.Size([5, 2])
+        """
         return _dispatch(_ormqr, (self, input2, input3, left, transpose))
 
     def outer(self, vec2: Tensor) -> Any:
+        """Outer product of two vectors: `out[i, j] = input[i] * vec2[j]`.
+
+        Args:
+            input: `(n,)`.
+            vec2: `(m,)`; dtypes are promoted.
+
+        Returns: a tensor of shape `(n, m)`.
+
+        Raises:
+            RuntimeError: a tensor is no vector.
+
+        Example:
+            >>> gw.outer(gw.tensor([1, 2]), gw.tensor([3, 4]))
+            tensor([[3, 4],
+                    [6, 8]])
+        """
         return _dispatch(_outer, (self, vec2))
 
     def permute(self, *dims_: Any, dims: Any = None) -> Any:
@@ -4950,6 +5451,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_permute, _bound)
 
     def pinverse(self, rcond: float = 1e-15) -> Any:
+        """Moore-Penrose pseudo-inverse: `linalg.pinv` with `rtol=rcond`.
+
+        Args:
+            input: float32, float64 or complex, `(*, m, n)`.
+            rcond: singular values up to this fraction of the largest are taken for 0.
+
+        Returns: a tensor of shape `(*, n, m)`.
+
+        Raises:
+            RuntimeError: `input` has less than 2 dims, or holds integers.
+
+        Example:
+            >>> gw.pinverse(gw.tensor([[2.0, 0.0], [0.0, 0.0]]))
+            tensor([[0.5000, 0.0000],
+                    [0.0000, 0.0000]])
+        """
         return _dispatch(_pinverse, (self, rcond))
 
     def positive(self) -> Any:
@@ -5085,6 +5602,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_put_, (self, index, source, accumulate))
 
     def qr(self, some: bool = True) -> Any:
+        """QR decomposition `input = Q R`: `linalg.qr`.
+
+        Args:
+            input: float32, float64 or complex, `(*, m, n)`.
+            some: `Q` has min(m, n) columns; m if False.
+
+        Returns: `(Q, R)`.
+
+        Raises:
+            RuntimeError: `input` has less than 2 dims, or holds integers.
+
+        Example:
+            >>> Q, R = gw.qr(gw.randn(5, 3), some=False)
+            >>> Q.shape, R.shape
+            (graphwright.Size([5, 5]), graphwright.Size([5, 3]))
+        """
         return _dispatch(_qr, (self, some))
 
     def quantile(
@@ -5944,9 +6477,42 @@ class TensorMethods(TensorBase):
         return _dispatch(_slice_scatter, _bound)
 
     def slogdet(self) -> Any:
+        """Sign and logarithm of the absolute value of the determinant: `linalg.slogdet`.
+
+        Args:
+            input: float32, float64 or complex, `(*, n, n)`.
+
+        Returns: `(sign, logabsdet)`, both of shape `(*)`; a singular matrix has 0 and -inf.
+
+        Raises:
+            RuntimeError: the matrices are not square, or of integers.
+
+        Example:
+            >>> gw.slogdet(gw.tensor([[0.0, 1.0], [1.0, 0.0]])).sign
+            tensor(-1.)
+        """
         return _dispatch(_slogdet, (self,))
 
     def softmax(self, dim: Any = REQUIRED, dtype: DType | None = None, axis: Any = ...) -> Any:
+        """Exponentials divided by their sum along a dim: `exp(x_i) / sum_j exp(x_j)`.
+
+        The maximum is subtracted first, so that no exponential overflows.
+
+        Args:
+            input: floating point.
+            dim: the dim whose elements sum up to 1.
+            dtype: what `input` is converted to first; nothing if None.
+
+        Returns: a tensor of the shape of `input`.
+
+        Raises:
+            IndexError: `input` has no such dim.
+            NotImplementedError: `input` holds integers and `dtype` is None.
+
+        Example:
+            >>> gw.softmax(gw.tensor([1.0, 1.0, 1.0, 1.0]), 0)
+            tensor([0.2500, 0.2500, 0.2500, 0.2500])
+        """
         if axis is not ...:
             dim = same_as("softmax", "dim", dim, REQUIRED, "axis", axis)
         try:
@@ -6179,6 +6745,35 @@ class TensorMethods(TensorBase):
         return_complex: Any = None,
         align_to_window: Any = None,
     ) -> Any:
+        """Short-time Fourier transform: spectra of overlapping, weighted frames of a signal.
+
+        `out[f, t] = sum_n window[n] * x[t * hop_length + n] * exp(-2 pi i f n / n_fft)`.
+
+        Args:
+            input: floating point or complex, `(L,)` or `(N, L)`.
+            n_fft: the length of a frame.
+            hop_length: the distance between frames; `n_fft // 4` if None.
+            win_length: the length of the window, in the middle of the frame; `n_fft` if None.
+            window: weights, `(win_length,)`; ones if None.
+            center: pad `n_fft // 2` elements at both ends, so that frame t is centred at `t *
+                hop_length`.
+            pad_mode: how `center` pads, as for `F.pad`.
+            normalized: divide by `sqrt(n_fft)`.
+            onesided: only the `n_fft // 2 + 1` frequencies from 0; the default for real signals
+                and windows.
+            return_complex: return complex numbers; pairs of real ones in a last dim if False. Must
+                be given for real signals.
+            align_to_window: not used.
+
+        Returns: a tensor of shape `(*, frequencies, frames)`.
+
+        Raises:
+            RuntimeError: sizes do not fit the signal, or `onesided` is asked of a complex one.
+
+        Example:
+            >>> gw.stft(gw.ones(100), n_fft=20, return_complex=True).shape
+            graphwright.Size([11, 21])
+        """
         return _dispatch(
             _stft,
             (
@@ -6285,6 +6880,22 @@ class TensorMethods(TensorBase):
         return _dispatch(_sum_to_size, (self, as_size(varargs(size_, size))))
 
     def svd(self, some: bool = True, compute_uv: bool = True) -> Any:
+        """Singular value decomposition `input = U diag(S) V^H`; newer code uses `linalg.svd`.
+
+        Args:
+            input: float32, float64 or complex, `(*, m, n)`.
+            some: `U` and `V` have min(m, n) columns; square if False.
+            compute_uv: compute `U` and `V`; they are zeros if False.
+
+        Returns: `(U, S, V)`: `V`, not its adjoint; `S` is real and descending.
+
+        Raises:
+            RuntimeError: `input` has less than 2 dims, or holds integers.
+
+        Example:
+            >>> gw.svd(gw.tensor([[3.0, 0.0], [0.0, 4.0]])).S
+            tensor([4., 3.])
+        """
         return _dispatch(_svd, (self, some, compute_uv))
 
     def t(self) -> Any:
@@ -6553,6 +7164,27 @@ class TensorMethods(TensorBase):
         transpose: bool = False,
         unitriangular: bool = False,
     ) -> Any:
+        """Solution `X` of `A X = input` with triangular `A`; successor: `linalg.solve_triangular`.
+
+        Args:
+            input: right sides, `(*, n, k)`.
+            A: of the dtype of `input`, `(*, n, n)`; only the named triangle is read.
+            upper: whether `A` is upper triangular rather than lower.
+            transpose: solve `A^H X = input` instead.
+            unitriangular: take the diagonal of `A` for ones.
+
+        Returns: `(solution, cloned_coefficient)`: `X` and `A`.
+
+        Raises:
+            LinAlgError: a matrix has a 0 on its diagonal.
+            RuntimeError: shapes or dtypes do not match, or `A` is not square.
+
+        Example:
+            >>> A = gw.tensor([[2.0, 1.0], [0.0, 1.0]])
+            >>> gw.triangular_solve(gw.tensor([[4.0], [2.0]]), A).solution
+            tensor([[1.],
+                    [2.]])
+        """
         return _dispatch(_triangular_solve, (self, A, upper, transpose, unitriangular))
 
     def tril(self, diagonal: int = 0) -> Any:
@@ -6937,6 +7569,21 @@ class TensorMethods(TensorBase):
         return _dispatch(_var, (self, dim, unbiased, keepdim, correction))
 
     def vdot(self, other: Tensor) -> Any:
+        """Inner product of two vectors: `sum(conj(input) * other)`.
+
+        Args:
+            input: `(n,)`, conjugated; any dtype but bool.
+            other: `(n,)`, of the dtype of `input`.
+
+        Returns: a tensor without dims.
+
+        Raises:
+            RuntimeError: a tensor is no vector, or lengths or dtypes differ.
+
+        Example:
+            >>> gw.vdot(gw.tensor([1j, 2]), gw.tensor([1j, 1]))
+            tensor(3.+0.j)
+        """
         return _dispatch(_vdot, (self, other))
 
     def view(self, *size_: Any, size: Any = None) -> Any:
@@ -7037,6 +7684,15 @@ class TensorMethods(TensorBase):
         return _dispatch(_xlogy_, (self, other))
 
     def zero_(self) -> Any:
+        """Set every element to 0, in place.
+
+        Args:
+            input: the tensor that is changed and returned.
+
+        Example:
+            >>> gw.ones(3).zero_()
+            tensor([0., 0., 0.])
+        """
         return _dispatch(_zero_, (self,))
 
     absolute = abs

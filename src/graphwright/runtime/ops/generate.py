@@ -535,7 +535,7 @@ def _trim_imports(source: str) -> str:
         name = line.split()[-1].rstrip(",") if line.strip() else ""
         several = next((n for n in _SEVERAL if line.startswith(f"from {n} import")), None)
         if several is not None:
-            used = [n for n in _SEVERAL[several] if re.search(rf"\b{n}\b[():]", body)]
+            used = [n for n in _SEVERAL[several] if re.search(rf"\b{n}\b[()]", body)]
             if used:
                 lines.append(f"from {several} import {', '.join(used)}")
             continue

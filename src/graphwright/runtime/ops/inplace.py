@@ -174,6 +174,22 @@ define(
     vjp=_overwritten_vjp,
     eager=_fill_eager,
     method=False,
+    doc="""Copy of a tensor with every element set to one value.
+
+    Args:
+        input: a tensor of any shape and dtype.
+        value: a number, or a tensor without dims.
+
+    Returns: a tensor of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: `value` has dims.
+        TypeError: `value` is neither.
+
+    Example:
+        >>> gw.fill(gw.zeros(3), 2)
+        tensor([2., 2., 2.])
+    """,
 )
 define(
     "fill_(Tensor input, Operand value)",
@@ -187,4 +203,13 @@ define(
     Kind.COMPOSITE,
     decompose=lambda input: ops.fill_(input, 0),
     public=False,
+    doc="""Set every element to 0, in place.
+
+    Args:
+        input: the tensor that is changed and returned.
+
+    Example:
+        >>> gw.ones(3).zero_()
+        tensor([0., 0., 0.])
+    """,
 )

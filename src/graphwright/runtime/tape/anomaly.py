@@ -72,12 +72,22 @@ class detect_anomaly(set_detect_anomaly):
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether detection is on."""
+    """Whether anomaly detection is on.
+
+    Example:
+        >>> gw.is_anomaly_enabled()
+        False
+    """
     return STATE.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether nan in gradients is an error while detection is on."""
+    """Whether NaN in gradients is an error while anomaly detection is on.
+
+    Example:
+        >>> gw.is_anomaly_check_nan_enabled()
+        True
+    """
     return STATE.check_nan
 
 

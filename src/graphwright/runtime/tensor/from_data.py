@@ -30,12 +30,28 @@ def tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A new tensor with a copy of `data`: number, nested sequence, array or tensor.
+    """New tensor with a copy of data.
 
-    The dtype is inferred: Python floats give the default dtype, complex numbers the complex
-    dtype of its precision, ints int64, bools bool; arrays keep theirs. Raises TypeError or
-    RuntimeError for other data, ValueError for ragged sequences and ints that are too large,
-    RuntimeError for ints that the dtype cannot hold.
+    Args:
+        data: a number, a nested sequence of numbers, an array, or a tensor (which warns).
+        dtype: the dtype; if None it is inferred: Python floats give the default dtype,
+            complex numbers the complex dtype of its precision, ints int64, bools bool; arrays
+            keep theirs.
+        device: the device; the default device if None.
+        requires_grad: record gradients.
+        pin_memory: must be False: there is no pinned memory.
+
+    Returns: a contiguous tensor.
+
+    Raises:
+        RuntimeError: the dtype cannot hold an int, `data` is another object, or `pin_memory`.
+        TypeError: `data` is a text.
+        ValueError: sequences are ragged, or an int is too large.
+
+    Example:
+        >>> gw.tensor([[1, 2], [3, 4]])
+        tensor([[1, 2],
+                [3, 4]])
     """
     if device is None and _core.place() is None and not (pin_memory or requires_grad):
         result = _core.literal(Tensor, data, dtype)
@@ -73,10 +89,22 @@ def _placed(name: str, device: Device | str | None) -> Device | None:
 
 
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
-    """A tensor over the array's memory; writes to one show in the other.
+    """Tensor over the memory of a NumPy array: writes to one show in the other.
 
-    Raises TypeError for dtypes without a counterpart, ValueError for negative strides or
-    strides that are no multiple of the item size.
+    Args:
+        array: an array; warns where it is read-only.
+
+    Returns: a tensor of its shape and dtype.
+
+    Raises:
+        TypeError: `array` is no array, or its dtype has no counterpart.
+        ValueError: strides are negative or no multiple of the item size, or the byte order is
+            not the machine's.
+
+    Example:
+        >>> import numpy
+        >>> gw.from_numpy(numpy.array([1, 2]))
+        tensor([1, 2])
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
@@ -101,11 +129,25 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
 def from_dlpack(
     ext_tensor: Any, *, device: Device | str | None = None, copy: bool | None = None
 ) -> Tensor:
-    """A tensor over the memory of an object with `__dlpack__`, or of a DLPack capsule.
+    """Tensor over the memory of an object with `__dlpack__`, or of a DLPack capsule.
 
-    `copy`: True for memory of its own, False to refuse one, None to copy only where needed.
-    Writes show on both sides unless copied. Raises TypeError for other objects, BufferError for
-    memory that is not the CPU's, negative strides and element types without a dtype.
+    Writes show on both sides unless copied.
+
+    Args:
+        ext_tensor: the object or capsule, in main memory.
+        device: the CPU, or None.
+        copy: True for memory of its own, False to refuse one, None to copy only where needed.
+
+    Returns: a tensor.
+
+    Raises:
+        BufferError: memory that is not the CPU's, negative strides, and element types without
+            a dtype.
+        TypeError: another object.
+
+    Example:
+        >>> gw.from_dlpack(gw.tensor([1, 2]))
+        tensor([1, 2])
     """
     if device is not None and Device(device).type != "cpu":
         raise BufferError(f"from_dlpack: cannot import to device '{Device(device)}'")
@@ -130,14 +172,43 @@ def from_dlpack(
 
 
 def to_dlpack(tensor: Tensor) -> Any:
-    """A capsule of `tensor` for consumers that take one; without versions and flags."""
+    """DLPack capsule of a tensor, for consumers that take one; without versions and flags.
+
+    Args:
+        tensor: a tensor in main memory.
+
+    Returns: a capsule, which one consumer takes over.
+
+    Raises:
+        TypeError: `tensor` is no tensor.
+
+    Example:
+        >>> gw.from_dlpack(gw.to_dlpack(gw.tensor([1, 2])))
+        tensor([1, 2])
+    """
     return _tensor_of("to_dlpack", tensor).__dlpack__()
 
 
 def as_tensor(
     data: Any, dtype: DType | None = None, device: Device | str | None = None
 ) -> Tensor:
-    """`data` as a tensor, sharing memory with arrays and tensors where the dtype allows it."""
+    """Data as a tensor that shares the memory of arrays and tensors where the dtype allows it.
+
+    Args:
+        data: a tensor, array, number or nested sequence of numbers.
+        dtype: the dtype; that of `data`, inferred as by `tensor`, if None.
+        device: the device; that of `data` if None.
+
+    Returns: a tensor; `data` itself where it is one of that dtype and device.
+
+    Raises:
+        RuntimeError: `data` cannot be converted.
+        ValueError: a sequence is ragged.
+
+    Example:
+        >>> gw.as_tensor([1, 2], dtype=gw.float32)
+        tensor([1., 2.])
+    """
     if isinstance(data, Tensor) and dtype is None and device is None and _core.place() is None:
         return data
     place, dtype = _placed("as_tensor", device), dtype_of("as_tensor", dtype)
@@ -158,19 +229,27 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
-    """A tensor of what `obj` holds: a tensor, array, buffer, number or nested lists of numbers.
-
-    The elements of a storage are shared; those of an untyped one are of `dtype`, int64 if None.
+    """Tensor of what an object holds: array, buffer, storage, tensor, number or sequence.
 
     Args:
-        dtype, device: of the result; those of `obj` by default.
-        copy: True: always new memory. False: always the memory of `obj`. None: as `as_tensor`.
-        requires_grad: True keeps the history of a tensor `obj`, or makes the result a leaf that
-            requires grad; False gives it none; None: as `obj`.
+        obj: the object; elements of a storage are shared, those of an untyped one are of
+            `dtype`, int64 if None.
+        dtype: the dtype; that of `obj` if None, of a buffer the default dtype.
+        device: the device; that of `obj` if None.
+        copy: True: always new memory. False: always the memory of `obj`. None: as
+            `as_tensor`.
+        requires_grad: True keeps the history of a tensor `obj`, or makes the result a leaf
+            that requires grad; False gives it none; None: as `obj`.
+
+    Returns: a tensor.
 
     Raises:
-        ValueError: `copy=False`, but the memory cannot be shared.
         RuntimeError: a typed storage, and another dtype.
+        ValueError: `copy=False`, but the memory cannot be shared.
+
+    Example:
+        >>> gw.asarray([1.0, 2.0])
+        tensor([1., 2.])
     """
     if isinstance(obj, bytes | bytearray | memoryview):
         found = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
@@ -209,15 +288,24 @@ def frombuffer(
     offset: int = 0,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A 1-D tensor over the memory of an object with the buffer protocol.
+    """Tensor of 1 dim over the memory of an object with the buffer protocol.
 
     Args:
+        buffer: bytes, a bytearray, a memoryview, or the like.
+        dtype: the dtype of the elements.
         count: how many elements; -1 for all.
         offset: bytes before the first.
+        requires_grad: record gradients.
+
+    Returns: a tensor of shape `(count,)`.
 
     Raises:
-        ValueError: `buffer` has no buffer protocol, is empty, too small, or no whole number of
-            elements; `count` is 0, or negative but not -1.
+        ValueError: `buffer` has no buffer protocol, is empty, too small, or no whole number
+            of elements; `count` is 0, or negative but not -1.
+
+    Example:
+        >>> gw.frombuffer(bytearray([1, 2, 3]), dtype=gw.uint8)
+        tensor([1, 2, 3], dtype=graphwright.uint8)
     """
     try:
         array = np.frombuffer(memoryview(buffer), dtypes.uint8.numpy, -1, 0)
@@ -235,17 +323,47 @@ def frombuffer(
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether `value` is a Tensor."""
+    """Whether an object is a Tensor.
+
+    Args:
+        value: any object.
+
+    Example:
+        >>> gw.is_tensor(gw.ones(2)), gw.is_tensor(2)
+        (True, False)
+    """
     return isinstance(value, Tensor)
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether `input` has a floating point dtype. Raises TypeError for anything but tensors."""
+    """Whether a tensor has a floating point dtype.
+
+    Args:
+        input: a tensor.
+
+    Raises:
+        TypeError: `input` is no tensor.
+
+    Example:
+        >>> gw.is_floating_point(gw.tensor(1.0))
+        True
+    """
     return _tensor_of("is_floating_point", input).dtype.is_floating_point
 
 
 def is_complex(input: Tensor) -> bool:
-    """Whether `input` has a complex dtype. Raises TypeError for anything but tensors."""
+    """Whether a tensor has a complex dtype.
+
+    Args:
+        input: a tensor.
+
+    Raises:
+        TypeError: `input` is no tensor.
+
+    Example:
+        >>> gw.is_complex(gw.tensor(1j))
+        True
+    """
     return _tensor_of("is_complex", input).dtype.is_complex
 
 
@@ -256,5 +374,18 @@ def _tensor_of(name: str, value: Any) -> Tensor:
 
 
 def numel(input: Tensor) -> int:
-    """How many elements `input` has."""
+    """Number of elements of a tensor.
+
+    Args:
+        input: a tensor.
+
+    Returns: an int.
+
+    Raises:
+        TypeError: `input` is no tensor.
+
+    Example:
+        >>> gw.numel(gw.ones(2, 3))
+        6
+    """
     return _tensor_of("numel", input).numel()

@@ -26,9 +26,20 @@ def _list_of(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Ints:
-    """The shape to which all broadcast; an int is a shape of one dim.
+    """Shape to which all given shapes broadcast.
 
-    Raises RuntimeError where they do not, or are no ints, ValueError where a size is negative.
+    Args:
+        shapes: tuples or lists of ints; an int is a shape of one dim.
+
+    Returns: a Size.
+
+    Raises:
+        RuntimeError: the shapes are not broadcastable, or are no ints.
+        ValueError: a size is negative.
+
+    Example:
+        >>> gw.broadcast_shapes((2, 1), (3,))
+        graphwright.Size([2, 3])
     """
     for shape in shapes:
         if not isinstance(shape, int | SymInt | list | tuple):
@@ -44,24 +55,82 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Ints:
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
-    """Views of all tensors in the shape to which they broadcast."""
+    """Views of all tensors in the shape to which they broadcast.
+
+    Args:
+        tensors: tensors whose shapes are broadcastable.
+
+    Returns: a tuple of views, which repeat elements.
+
+    Raises:
+        RuntimeError: the shapes are not broadcastable.
+
+    Example:
+        >>> a, b = gw.broadcast_tensors(gw.tensor([1, 2]), gw.tensor([[3], [4]]))
+        >>> a
+        tensor([[1, 2],
+                [1, 2]])
+    """
     return ops.broadcast_tensors(tensors)
 
 
 def block_diag(*tensors: Any) -> Any:
-    """A matrix of zeros with the given matrices (0-d to 2-d) along its diagonal."""
+    """Matrix of zeros with the given matrices along its diagonal.
+
+    Args:
+        tensors: matrices; a tensor of 0 or 1 dims is a row. Dtypes are promoted.
+
+    Returns: a tensor of 2 dims.
+
+    Raises:
+        RuntimeError: a tensor has more than 2 dims.
+
+    Example:
+        >>> gw.block_diag(gw.tensor([[1, 2]]), gw.tensor(3))
+        tensor([[1, 2, 0],
+                [0, 0, 3]])
+    """
     return ops.block_diag(tensors)
 
 
 def cartesian_prod(*tensors: Any) -> Any:
-    """All combinations of one element of each 1-d tensor, a row for each."""
+    """All combinations of one element of each tensor, a row for each.
+
+    Args:
+        tensors: tensors of 1 dim and one dtype.
+
+    Returns: a tensor of shape `(n * m * ..., number of tensors)`; a single tensor as it is.
+
+    Raises:
+        RuntimeError: a tensor has not 1 dim.
+
+    Example:
+        >>> gw.cartesian_prod(gw.tensor([1, 2]), gw.tensor([3, 4]))
+        tensor([[1, 3],
+                [1, 4],
+                [2, 3],
+                [2, 4]])
+    """
     return ops.cartesian_prod(tensors)
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
-    """Grids of coordinates of 0-d or 1-d tensors: expanded views, one for each.
+    """Grids of coordinates: each tensor expanded along the dims of the others.
 
-    `indexing`: "ij" (the default) or "xy", where the first two dims are swapped.
+    Args:
+        tensors: tensors of 0 or 1 dims and one dtype, or a list of them.
+        indexing: "ij" (also if None), or "xy", where the first two dims are swapped.
+
+    Returns: a tuple of views, one for each tensor.
+
+    Raises:
+        RuntimeError: a tensor has more than 1 dim, dtypes differ, or `indexing` is unknown.
+
+    Example:
+        >>> x, y = gw.meshgrid(gw.tensor([1, 2]), gw.tensor([3, 4]), indexing="ij")
+        >>> x
+        tensor([[1, 1],
+                [2, 2]])
     """
     return ops.meshgrid(_list_of(tensors), indexing=indexing)
 
@@ -74,25 +143,66 @@ def _at_least(name: str, tensors: tuple[Any, ...]) -> Any:
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """The tensor, or all of them as a tuple, with at least one dim."""
+    """Tensors with at least 1 dim: one without dims gets a dim of size 1.
+
+    Args:
+        tensors: a tensor, several, or a list of them.
+
+    Returns: the tensor, or a tuple of tensors.
+
+    Example:
+        >>> gw.atleast_1d(gw.tensor(3))
+        tensor([3])
+    """
     return _at_least("atleast_1d", tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """The tensor, or all of them as a tuple, with at least two dims."""
+    """Tensors with at least 2 dims: missing dims of size 1 are put in front.
+
+    Args:
+        tensors: a tensor, several, or a list of them.
+
+    Returns: the tensor, or a tuple of tensors.
+
+    Example:
+        >>> gw.atleast_2d(gw.tensor([1, 2]))
+        tensor([[1, 2]])
+    """
     return _at_least("atleast_2d", tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """The tensor, or all of them as a tuple, with at least three dims."""
+    """Tensors with at least 3 dims: `(n,)` becomes `(1, n, 1)`, `(n, m)` becomes `(n, m, 1)`.
+
+    Args:
+        tensors: a tensor, several, or a list of them.
+
+    Returns: the tensor, or a tuple of tensors.
+
+    Example:
+        >>> gw.atleast_3d(gw.ones(2)).shape
+        graphwright.Size([1, 2, 1])
+    """
     return _at_least("atleast_3d", tensors)
 
 
 def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
-    """Coordinates in a row-major array of `shape` of flat positions, a tensor for each dim.
+    """Coordinates of flat positions in a row-major array.
 
-    Positions wrap around. Raises TypeError unless they are integers, ValueError for a shape
-    with a negative size.
+    Args:
+        indices: flat positions, a tensor of integers; they wrap around.
+        shape: the array's shape, ints.
+
+    Returns: a tuple of int64 tensors of the shape of `indices`, one for each dim.
+
+    Raises:
+        TypeError: `indices` or `shape` are no integers.
+        ValueError: a size is negative.
+
+    Example:
+        >>> gw.unravel_index(gw.tensor([1, 5]), (2, 3))
+        (tensor([0, 1]), tensor([1, 2]))
     """
     if not hasattr(indices, "dtype") or indices.dtype.is_floating_point \
             or indices.dtype is dtypes.bool or indices.dtype.is_complex:

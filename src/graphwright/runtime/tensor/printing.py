@@ -34,15 +34,24 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print; what is None stays.
+    """Set how tensors print; what is None stays as it is, but `sci_mode`.
 
     Args:
-        precision: digits after the point (4 at first).
-        threshold: elements from which on only the edges are shown (1000).
-        edgeitems: elements at each edge (3).
-        linewidth: characters in a line (80).
-        profile: "default", "short" or "full" set the first three.
-        sci_mode: True or False for scientific notation always or never; None decides by values.
+        precision: digits after the point; 4 at first.
+        threshold: number of elements from which on only the edges are shown; 1000 at first.
+        edgeitems: elements at each edge; 3 at first.
+        linewidth: characters in a line; 80 at first.
+        profile: "default", "short" or "full" set all of these; others override it.
+        sci_mode: scientific notation always (True) or never (False); None decides by values.
+
+    Raises:
+        ValueError: `profile` is unknown.
+
+    Example:
+        >>> gw.set_printoptions(precision=2)
+        >>> gw.tensor(1 / 3)
+        tensor(0.33)
+        >>> gw.set_printoptions(profile="default")
     """
     if profile is not None:
         if profile not in PROFILES:

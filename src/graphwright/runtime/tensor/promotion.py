@@ -61,10 +61,22 @@ _PAIRS: dict[tuple[DType, DType], DType | None] = {
 
 
 def promote_types(type1: DType, type2: DType) -> DType:
-    """The smallest dtype to which both can be promoted.
+    """Smallest dtype to which two dtypes can be promoted.
 
-    Raises RuntimeError for uint16, uint32 and uint64 with another integer, bool or complex
-    dtype, and for a float8 dtype with another one, TypeError where an argument is no dtype.
+    Args:
+        type1: a dtype.
+        type2: a dtype.
+
+    Returns: a dtype.
+
+    Raises:
+        RuntimeError: uint16, uint32 or uint64 with another integer, bool or complex dtype; a
+            float8 dtype with another one.
+        TypeError: an argument is no dtype.
+
+    Example:
+        >>> gw.promote_types(gw.int64, gw.float16)
+        graphwright.float16
     """
     for value in (type1, type2):
         if not isinstance(value, DType):
@@ -134,7 +146,21 @@ def _raised(high: DType, low: DType) -> DType:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> DType:
-    """The dtype of a pointwise op on two operands, each a tensor or a Python number."""
+    """Dtype of a pointwise op on two operands.
+
+    Args:
+        tensor1: a tensor or a Python number.
+        tensor2: a tensor or a Python number.
+
+    Returns: a dtype.
+
+    Raises:
+        TypeError: an operand is neither.
+
+    Example:
+        >>> gw.result_type(gw.tensor([1, 2]), 1.0)
+        graphwright.float32
+    """
     found = _core.result_dtype(tensor1, tensor2)
     if found is not None:
         return found

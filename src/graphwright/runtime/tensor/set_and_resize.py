@@ -146,6 +146,9 @@ class Memory:
     def resize_as_(self: Any, the_template: Tensor) -> Tensor:
         """Give the tensor the shape of another one, in place; as `resize_`.
 
+        Args:
+            the_template: the tensor whose shape it gets.
+
         Raises:
             TypeError: `the_template` is no tensor.
 

@@ -22,9 +22,18 @@ if TYPE_CHECKING:
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the one element of `input` is not zero.
+    """Whether the one element of a tensor is not zero.
 
-    Raises RuntimeError where `input` has no element, or more than one.
+    Args:
+        input: a tensor of one element.
+
+    Raises:
+        RuntimeError: `input` has no element, or more than one.
+        TypeError: `input` is no tensor.
+
+    Example:
+        >>> gw.is_nonzero(gw.tensor([2.0]))
+        True
     """
     require_tensor("is_nonzero", "input", input)
     if input.numel() != 1:
@@ -37,56 +46,153 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether both have the same shape."""
+    """Whether two tensors have the same shape.
+
+    Args:
+        input: a tensor.
+        other: a tensor.
+
+    Raises:
+        TypeError: an argument is no tensor.
+
+    Example:
+        >>> gw.is_same_size(gw.ones(2), gw.ones(2, 1))
+        False
+    """
     require_tensor("is_same_size", "input", input)
     require_tensor("is_same_size", "other", other)
     return bool(input.shape == other.shape)
 
 
 def is_signed(input: Tensor) -> bool:
-    """Whether the dtype of `input` has negative values."""
+    """Whether the dtype of a tensor has negative values.
+
+    Args:
+        input: a tensor.
+
+    Raises:
+        TypeError: `input` is no tensor.
+
+    Example:
+        >>> gw.is_signed(gw.tensor(1, dtype=gw.uint8))
+        False
+    """
     require_tensor("is_signed", "input", input)
     return input.dtype.is_signed
 
 
 def can_cast(from_: DType, to: DType) -> bool:
-    """Whether a result of one dtype may be written in place into another."""
+    """Whether a result of one dtype may be written in place into another.
+
+    Args:
+        from_: the dtype of the result.
+        to: the dtype of the tensor that is written to.
+
+    Raises:
+        TypeError: an argument is no dtype.
+
+    Example:
+        >>> gw.can_cast(gw.int64, gw.float32), gw.can_cast(gw.float32, gw.int64)
+        (True, False)
+    """
     require_kind("can_cast", "from_", from_, DType)
     require_kind("can_cast", "to", to, DType)
     return promotion.can_cast(from_, to)
 
 
 def is_conj(input: Tensor) -> bool:
-    """False: conjugates are computed, not marked."""
+    """False: conjugates are computed, not marked.
+
+    Args:
+        input: a tensor.
+
+    Raises:
+        TypeError: `input` is no tensor.
+
+    Example:
+        >>> gw.is_conj(gw.tensor(1j).conj())
+        False
+    """
     require_tensor("is_conj", "input", input)
     return input.is_conj()
 
 
 def is_neg(input: Tensor) -> bool:
-    """False: negatives are computed, not marked."""
+    """False: negatives are computed, not marked.
+
+    Args:
+        input: a tensor.
+
+    Raises:
+        TypeError: `input` is no tensor.
+
+    Example:
+        >>> gw.is_neg(gw.ones(2))
+        False
+    """
     require_tensor("is_neg", "input", input)
     return input.is_neg()
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether the memory of `input` was allocated in inference mode."""
+    """Whether the memory of a tensor was allocated in inference mode.
+
+    Args:
+        input: a tensor.
+
+    Raises:
+        TypeError: `input` is no tensor.
+
+    Example:
+        >>> gw.is_inference(gw.ones(2))
+        False
+    """
     require_tensor("is_inference", "input", input)
     return bool(input.is_inference())
 
 
 def is_storage(obj: Any) -> bool:
-    """Whether an object is the memory of a tensor."""
+    """Whether an object is the memory of a tensor.
+
+    Args:
+        obj: any object.
+
+    Example:
+        >>> gw.is_storage(gw.ones(2).untyped_storage())
+        True
+    """
     return isinstance(obj, UntypedStorage | TypedStorage | _core.Storage)
 
 
 def get_device(input: Tensor) -> int:
-    """The index of the GPU that `input` lies on; -1 for one in main memory."""
+    """Index of the GPU that a tensor lies on; -1 for one in main memory.
+
+    Args:
+        input: a tensor.
+
+    Raises:
+        TypeError: `input` is no tensor.
+
+    Example:
+        >>> gw.get_device(gw.ones(2))
+        -1
+    """
     require_tensor("get_device", "input", input)
     return input.get_device()
 
 
 def typename(obj: Any) -> str:
-    """The dotted name of a class or function, or of an object's type; of a tensor its type."""
+    """Dotted name of a class or function, or of an object's type; of a tensor its typed class.
+
+    Args:
+        obj: any object.
+
+    Returns: a str.
+
+    Example:
+        >>> gw.typename(3)
+        'int'
+    """
     if isinstance(obj, _core.TensorBase):
         return obj.type()  # type: ignore[attr-defined]
     kind = obj if hasattr(obj, "__qualname__") and hasattr(obj, "__module__") else type(obj)

@@ -298,8 +298,41 @@ activation(
     _leaky_relu_decompose,
     _leaky_relu_backward,
     straight=True,
+    doc="""Leaky rectifier, `y = x` for `x > 0`, else `negative_slope * x`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        negative_slope: the slope below 0.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> F.leaky_relu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.0100,  0.0000,  1.0000])
+    """,
 )
-activation("elu(Tensor input, float alpha=1.0)", _elu_decompose, _elu_backward)
+activation(
+    "elu(Tensor input, float alpha=1.0)",
+    _elu_decompose,
+    _elu_backward,
+    doc="""Exponential linear unit, `y = x` for `x > 0`, else `alpha * (e^x - 1)`.
+
+    The definition is that of Clevert et al., "Fast and accurate deep network learning by
+    exponential linear units", 2016.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        alpha: the scale below 0.
+
+    Raises:
+        NotImplementedError: `input` is not a floating-point tensor.
+
+    Example:
+        >>> F.elu(gw.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.6321,  0.0000,  1.0000])
+    """,
+)
 activation(
     "selu(Tensor input)",
     lambda x: _elu_decompose(x, _SELU_ALPHA, _SELU_SCALE),
@@ -362,6 +395,17 @@ internal(
     vjp=_hardtanh_vjp,
     saves=("input",),
     decompose=_hardtanh_decompose,
+    doc="""Elements limited to a range: `min(max(x, min_val), max_val)`.
+
+    Args:
+        input: a real tensor of any shape.
+        min_val: the lower limit.
+        max_val: the upper limit.
+
+    Example:
+        >>> F.hardtanh(gw.tensor([-2.0, 0.5, 2.0]))
+        tensor([-1.0000,  0.5000,  1.0000])
+    """,
 )
 define(
     "hardtanh_backward(Tensor grad, Tensor input, float min_val, float max_val)",

@@ -157,8 +157,63 @@ _SOME = "Ints? s=None, Ints dim=(-2, -1), str? norm=None"
 _ALL = "Ints? s=None, Ints? dim=None, str? norm=None"
 
 
-def _define_kind(kind: Any, name: str, forward: bool, last: Any) -> None:
-    """The transforms over one dim, two and all: `<name>`, `<name>2`, `<name>n`."""
+_FACTORS = '{} by "backward" or None, 1 / sqrt(n) by "ortho", {} by "forward"'
+_ONE_DOC = """{what}.
+
+    {how}
+
+    Args:
+        input: {input}; integers are taken as the default dtype.
+        n: the length of the {side}, for which `input` is cut or filled up with zeros;
+            {length} if None.
+        dim: the dim that is transformed.
+        norm: the factor of the result:
+            {factors}.
+
+    Returns: a {result} tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `n` is less than 1, `norm` is unknown, or `input` is
+            {refused}.
+
+    Example:
+        >>> {example}
+    """
+_MANY_DOC = """{what}, along {dims}.
+
+    It is `fft.{name}` along the last of these dims, `fft.{other}` along the others.
+
+    Args:
+        input: {input}; integers are taken as the default dtype.
+        s: the length of the {side} along each of these dims, as `n` of `fft.{name}` and
+            `fft.{other}`; -1 is their None, as is None for all.
+        dim: {dim}.
+        norm: the factor of the result, with n the product of the lengths:
+            {factors}.
+
+    Returns: a {result} tensor.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        RuntimeError: `s` and `dim` differ in length, a dim is named twice, a length is less
+            than 1, `norm` is unknown, or `input` is {refused}.
+
+    Example:
+        >>> gw.fft.{label}(gw.ones(4, 6)).shape
+        graphwright.Size([4, {size}])
+    """
+_ALL_DIMS = "the dims that are transformed; the last `len(s)` if None, all without `s`"
+
+
+def _define_kind(kind: Any, name: str, last: Any, other: str, size: int, **doc: str) -> None:
+    """The transforms over one dim, two and all: `<name>`, `<name>2`, `<name>n`.
+
+    `other`: the transform along all dims but the last; `size`: what 6 elements are made.
+    """
+    forward = other == "fft"
+    factors = ("1", "1 / n") if forward else ("1 / n", "1")
+    texts = {**doc, "name": name, "other": other, "factors": _FACTORS.format(*factors)}
 
     def one(input: Any, n: Any, dim: int, norm: Any) -> Any:
         label = f"fft_{name}"
@@ -170,29 +225,118 @@ def _define_kind(kind: Any, name: str, forward: bool, last: Any) -> None:
 
         return run
 
-    for label, params, function in (
-        (f"fft_{name}", _ONE, one),
-        (f"fft_{name}2", _SOME, several(f"fft_{name}2")),
-        (f"fft_{name}n", _ALL, several(f"fft_{name}n")),
+    for suffix, params, template, dims, dim in (
+        ("", _ONE, _ONE_DOC, "", ""),
+        ("2", _SOME, _MANY_DOC, "two dims", "the two dims"),
+        ("n", _ALL, _MANY_DOC, "several dims", _ALL_DIMS),
     ):
+        label = f"fft_{name}{suffix}"
         define(
             f"{label}(Tensor input, {params})",
             Kind.COMPOSITE,
-            decompose=function,
+            decompose=several(label) if suffix else one,
             method=False,
             public=False,
+            doc=template.format(label=name + suffix, dims=dims, dim=dim, size=size, **texts),
         )
 
 
-for _kind, _name, _forward, _last in (
-    (_c2c, "fft", True, None),
-    (_c2c, "ifft", False, None),
-    (_r2c, "rfft", True, None),
-    (_c2r, "irfft", False, _full_size),
-    (_c2r, "hfft", True, _full_size),
-    (_r2c, "ihfft", False, None),
-):
-    _define_kind(_kind, _name, _forward, _last)
+_define_kind(
+    _c2c,
+    "fft",
+    None,
+    "fft",
+    6,
+    what="Discrete Fourier transform",
+    how="`X[k] = sum_j x[j] * exp(-2 pi i j k / n)`.",
+    input="real or complex",
+    refused="of half precision",
+    side="transform",
+    length="that of `input`",
+    result="complex",
+    example="""gw.fft.fft(gw.tensor([0.0, 1.0, 2.0, 3.0]))
+        tensor([ 6.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])""",
+)
+_define_kind(
+    _c2c,
+    "ifft",
+    None,
+    "ifft",
+    6,
+    what="Inverse discrete Fourier transform",
+    how="`x[j] = 1 / n * sum_k X[k] * exp(2 pi i j k / n)`.",
+    input="real or complex",
+    refused="of half precision",
+    side="transform",
+    length="that of `input`",
+    result="complex",
+    example="""gw.fft.ifft(gw.tensor([4.0, 0.0, 0.0, 0.0]))
+        tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])""",
+)
+_define_kind(
+    _r2c,
+    "rfft",
+    None,
+    "fft",
+    4,
+    what="Fourier transform of a real signal, the non-negative frequencies",
+    how="The other frequencies are conjugates of these `n // 2 + 1`.",
+    input="real",
+    refused="complex or of half precision",
+    side="signal",
+    length="that of `input`",
+    result="complex",
+    example="""gw.fft.rfft(gw.tensor([0.0, 1.0, 2.0, 3.0]))
+        tensor([ 6.+0.j, -2.+2.j, -2.+0.j])""",
+)
+_define_kind(
+    _c2r,
+    "irfft",
+    _full_size,
+    "ifft",
+    10,
+    what="Inverse of `fft.rfft`: the real signal of a half spectrum",
+    how="The imaginary parts of the frequencies 0 and `n / 2` are taken for 0.",
+    input="the `n // 2 + 1` frequencies from 0",
+    refused="of half precision",
+    side="result",
+    length="2 (m - 1) of m frequencies",
+    result="real",
+    example="""gw.fft.irfft(gw.tensor([6.0, -2 + 2j, -2.0]))
+        tensor([0., 1., 2., 3.])""",
+)
+_define_kind(
+    _c2r,
+    "hfft",
+    _full_size,
+    "fft",
+    10,
+    what="Fourier transform of a Hermitian signal, of which half is given",
+    how="The spectrum of a signal with `x[-j] = conj(x[j])` is real.",
+    input="the `n // 2 + 1` elements from 0",
+    refused="of half precision",
+    side="result",
+    length="2 (m - 1) of m elements",
+    result="real",
+    example="""gw.fft.hfft(gw.tensor([0.0, 1.0, 2.0, 3.0]))
+        tensor([ 9., -4.,  0., -1.,  0., -4.])""",
+)
+_define_kind(
+    _r2c,
+    "ihfft",
+    None,
+    "ifft",
+    4,
+    what="Inverse of `fft.hfft`: half the Hermitian signal of a real spectrum",
+    how="The other elements are conjugates of these `n // 2 + 1`.",
+    input="real",
+    refused="complex or of half precision",
+    side="spectrum",
+    length="that of `input`",
+    result="complex",
+    example="""gw.fft.ihfft(gw.tensor([4.0, 0.0, 0.0, 0.0])).real
+        tensor([1., 1., 1.])""",
+)
 
 
 # -- frequencies and their order
@@ -217,16 +361,65 @@ def _rfftfreq(n: int, d: float, dtype: Any, device: Any) -> Any:
     return _frequencies("fft_rfftfreq", n, d, dtype, device, ((0, n // 2 + 1),))
 
 
-for _name, _function in (("fft_fftfreq", _fftfreq), ("fft_rfftfreq", _rfftfreq)):
+def _define_frequencies(name: str, function: Any, doc: str) -> None:
     define(
-        f"{_name}(int n, float d=1.0, *, dtype? dtype=None, device? device=None)",
+        f"{name}(int n, float d=1.0, *, dtype? dtype=None, device? device=None)",
         Kind.COMPOSITE,
-        decompose=_function,
+        decompose=function,
         vjp=not_differentiable,
         method=False,
         public=False,
         tags=("factory",),
+        doc=doc,
     )
+
+
+_define_frequencies(
+    "fft_fftfreq",
+    _fftfreq,
+    doc="""Frequencies of the elements of `fft.fft`, in cycles per unit of `d`.
+
+    `[0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (n * d)`.
+
+    Args:
+        n: the length of the transform.
+        d: the distance between samples.
+        dtype: floating point or complex; the default dtype if None.
+        device: the CPU.
+
+    Returns: a tensor of shape `(n,)`.
+
+    Raises:
+        RuntimeError: `dtype` is that of integers.
+
+    Example:
+        >>> gw.fft.fftfreq(5)
+        tensor([ 0.0000,  0.2000,  0.4000, -0.4000, -0.2000])
+    """,
+)
+_define_frequencies(
+    "fft_rfftfreq",
+    _rfftfreq,
+    doc="""Frequencies of the elements of `fft.rfft`, in cycles per unit of `d`.
+
+    `[0, 1, ..., n // 2] / (n * d)`.
+
+    Args:
+        n: the length of the signal.
+        d: the distance between samples.
+        dtype: floating point or complex; the default dtype if None.
+        device: the CPU.
+
+    Returns: a tensor of shape `(n // 2 + 1,)`.
+
+    Raises:
+        RuntimeError: `dtype` is that of integers.
+
+    Example:
+        >>> gw.fft.rfftfreq(4)
+        tensor([0.0000, 0.2500, 0.5000])
+    """,
+)
 
 
 def _shifted(input: Any, dim: Any, back: bool) -> Any:
@@ -236,11 +429,47 @@ def _shifted(input: Any, dim: Any, back: bool) -> Any:
     return ops.roll(input, tuple((n + 1) // 2 if back else n // 2 for n in sizes), places)
 
 
-for _name, _back in (("fft_fftshift", False), ("fft_ifftshift", True)):
-    define(
-        f"{_name}(Tensor input, Ints? dim=None)",
-        Kind.COMPOSITE,
-        decompose=lambda input, dim, back=_back: _shifted(input, dim, back),
-        method=False,
-        public=False,
-    )
+define(
+    "fft_fftshift(Tensor input, Ints? dim=None)",
+    Kind.COMPOSITE,
+    decompose=lambda input, dim: _shifted(input, dim, False),
+    method=False,
+    public=False,
+    doc="""Spectrum with frequency 0 in the middle: rolled by `n // 2` along the dims.
+
+    Args:
+        input: a tensor.
+        dim: the dim or dims that are rolled; all if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.fft.fftshift(gw.tensor([0, 1, 2, -2, -1]))
+        tensor([-2, -1,  0,  1,  2])
+    """,
+)
+define(
+    "fft_ifftshift(Tensor input, Ints? dim=None)",
+    Kind.COMPOSITE,
+    decompose=lambda input, dim: _shifted(input, dim, True),
+    method=False,
+    public=False,
+    doc="""Inverse of `fft.fftshift`: rolled by `(n + 1) // 2` along the dims.
+
+    Args:
+        input: a tensor.
+        dim: the dim or dims that are rolled; all if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+
+    Example:
+        >>> gw.fft.ifftshift(gw.tensor([-2, -1, 0, 1, 2]))
+        tensor([ 0,  1,  2, -2, -1])
+    """,
+)

@@ -81,6 +81,35 @@ define(
     "object onesided=None, object return_complex=None, object align_to_window=None)",
     Kind.COMPOSITE,
     decompose=_stft,
+    doc="""Short-time Fourier transform: spectra of overlapping, weighted frames of a signal.
+
+    `out[f, t] = sum_n window[n] * x[t * hop_length + n] * exp(-2 pi i f n / n_fft)`.
+
+    Args:
+        input: floating point or complex, `(L,)` or `(N, L)`.
+        n_fft: the length of a frame.
+        hop_length: the distance between frames; `n_fft // 4` if None.
+        win_length: the length of the window, in the middle of the frame; `n_fft` if None.
+        window: weights, `(win_length,)`; ones if None.
+        center: pad `n_fft // 2` elements at both ends, so that frame t is centred at `t *
+            hop_length`.
+        pad_mode: how `center` pads, as for `F.pad`.
+        normalized: divide by `sqrt(n_fft)`.
+        onesided: only the `n_fft // 2 + 1` frequencies from 0; the default for real signals
+            and windows.
+        return_complex: return complex numbers; pairs of real ones in a last dim if False. Must
+            be given for real signals.
+        align_to_window: not used.
+
+    Returns: a tensor of shape `(*, frequencies, frames)`.
+
+    Raises:
+        RuntimeError: sizes do not fit the signal, or `onesided` is asked of a complex one.
+
+    Example:
+        >>> gw.stft(gw.ones(100), n_fft=20, return_complex=True).shape
+        graphwright.Size([11, 21])
+    """,
 )
 
 
@@ -165,4 +194,33 @@ define(
     "int? length=None, bool return_complex=False)",
     Kind.COMPOSITE,
     decompose=_istft,
+    doc="""Signal whose short-time Fourier transform is `input`: the inverse of `stft`.
+
+    Frames are added up where they overlap, and divided by the sum of the squared windows
+    (Griffin and Lim, 1984).
+
+    Args:
+        input: complex, `(frequencies, frames)` or `(N, frequencies, frames)`.
+        n_fft: the length of a frame.
+        hop_length: the distance between frames; `n_fft // 4` if None.
+        win_length: the length of the window; `n_fft` if None.
+        window: weights, `(win_length,)`; ones if None.
+        center: `stft` padded the signal, so that `n_fft // 2` elements are cut off at both
+            ends.
+        normalized: `stft` divided by `sqrt(n_fft)`.
+        onesided: `input` has the `n_fft // 2 + 1` frequencies from 0; if None, unless it has
+            `n_fft`.
+        length: the length of the result, cut or filled up with zeros; all if None.
+        return_complex: return a complex signal, which needs all frequencies.
+
+    Returns: a tensor of shape `(L,)` or `(N, L)`.
+
+    Raises:
+        RuntimeError: the frequencies do not fit `n_fft`, or the windows leave an element out.
+
+    Example:
+        >>> spectrum = gw.stft(gw.ones(100), n_fft=20, return_complex=True)
+        >>> gw.istft(spectrum, n_fft=20).shape
+        graphwright.Size([100])
+    """,
 )

@@ -303,6 +303,22 @@ define(
     Kind.COMPOSITE,
     decompose=_renorm,
     method=False,
+    doc="""Scale rows of a table whose norm is too great, in place.
+
+    Args:
+        weight: the table, floating point, `(V, D)`; it is changed and returned.
+        indices: the rows that are looked at, int32 or int64.
+        max_norm: the norm that greater rows are scaled to.
+        norm_type: order of the norm.
+
+    Raises:
+        RuntimeError: an index is out of range.
+
+    Example:
+        >>> gw.embedding_renorm_(gw.tensor([[3.0, 4.0], [6.0, 8.0]]), gw.tensor([1]), 5.0, 2.0)
+        tensor([[3., 4.],
+                [3., 4.]])
+    """,
 )
 internal(
     "embedding_bag_parts(Tensor weight, Tensor indices, Tensor offsets, "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,6 @@ from graphwright.runtime.ops.linalg.solvers import (
 )
 from graphwright.runtime.ops.products.contractions import conjugated
 from graphwright.runtime.ops.table import Kind, define
-from graphwright.runtime.tensor import dtypes
-from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.tensor import Tensor
 
 
@@ -85,8 +82,48 @@ define(
     decompose=_cholesky,
     method=False,
     public=False,
+    doc="""Cholesky factor `L` of Hermitian positive-definite matrices: `A = L L^H`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; the lower triangle is read, the upper one
+            where `upper`.
+        upper: return the upper triangular `U` with `A = U^H U`.
+
+    Returns: a tensor of the shape of `A`.
+
+    Raises:
+        LinAlgError: a matrix is not positive-definite.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.cholesky(gw.tensor([[4.0, 2.0], [2.0, 5.0]]))
+        tensor([[2., 0.],
+                [1., 2.]])
+    """,
 )
-define("cholesky(Tensor input, bool upper=False)", Kind.COMPOSITE, decompose=_cholesky)
+define(
+    "cholesky(Tensor input, bool upper=False)",
+    Kind.COMPOSITE,
+    decompose=_cholesky,
+    doc="""Cholesky factor of Hermitian positive-definite matrices: `linalg.cholesky`.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+        upper: return the upper triangular `U` with `input = U^H U`; by default the lower `L`
+            with `input = L L^H`.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        LinAlgError: a matrix is not positive-definite.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.cholesky(gw.tensor([[4.0, 2.0], [2.0, 5.0]]))
+        tensor([[2., 0.],
+                [1., 2.]])
+    """,
+)
 
 
 def _cholesky_solve(B: Any, L: Any, upper: bool) -> Any:
@@ -104,11 +141,46 @@ define(
     "cholesky_solve(Tensor B, Tensor L, bool upper=False)",
     Kind.COMPOSITE,
     decompose=_cholesky_solve,
+    doc="""Solution `X` of `A X = B`, where `A` is given by its Cholesky factor.
+
+    Args:
+        B: right sides, `(*, n, k)`.
+        L: factor of the dtype of `B`, `(*, n, n)`: `A = L L^H`, or `A = L^H L` where `upper`.
+        upper: whether the factor is upper triangular.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        LinAlgError: the factor has a 0 on its diagonal.
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> gw.cholesky_solve(gw.tensor([[4.0], [2.0]]), gw.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        tensor([[1.],
+                [2.]])
+    """,
 )
 define(
     "cholesky_inverse(Tensor L, bool upper=False)",
     Kind.COMPOSITE,
     decompose=_cholesky_inverse,
+    doc="""Inverse of matrices that are given by their Cholesky factors.
+
+    Args:
+        L: float32, float64 or complex factor, `(*, n, n)`: `A = L L^H`, or `A = L^H L` where
+            `upper`.
+        upper: whether the factor is upper triangular.
+
+    Returns: the inverse of `A`, of the shape of `L`.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.cholesky_inverse(gw.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        tensor([[0.2500, 0.0000],
+                [0.0000, 1.0000]])
+    """,
 )
 
 
@@ -214,6 +286,25 @@ define(
     decompose=lambda A, mode: return_types.linalg_qr(*ops.qr_factors(A, mode)),
     method=False,
     public=False,
+    doc="""QR decomposition `A = Q R`: `Q` has orthonormal columns, `R` is upper triangular.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        mode: "reduced" (k = min(m, n) columns in `Q`), "complete" (m columns), or "r" (only
+            `R`; `Q` is empty).
+
+    Returns: `(Q, R)` of shapes `(*, m, k)` and `(*, k, n)`.
+
+    Raises:
+        RuntimeError: `mode` is unknown, or `A` has less than 2 dims or holds integers; in
+            backward, the derivative of the mode is not defined ("r", and "complete" with m >
+            n).
+
+    Example:
+        >>> Q, R = gw.linalg.qr(gw.randn(5, 3))
+        >>> Q.shape, R.shape
+        (graphwright.Size([5, 3]), graphwright.Size([3, 3]))
+    """,
 )
 define(
     "qr(Tensor input, bool some=True)",
@@ -221,6 +312,22 @@ define(
     decompose=lambda input, some: return_types.qr(
         *ops.qr_factors(input, "reduced" if some else "complete")
     ),
+    doc="""QR decomposition `input = Q R`: `linalg.qr`.
+
+    Args:
+        input: float32, float64 or complex, `(*, m, n)`.
+        some: `Q` has min(m, n) columns; m if False.
+
+    Returns: `(Q, R)`.
+
+    Raises:
+        RuntimeError: `input` has less than 2 dims, or holds integers.
+
+    Example:
+        >>> Q, R = gw.qr(gw.randn(5, 3), some=False)
+        >>> Q.shape, R.shape
+        (graphwright.Size([5, 5]), graphwright.Size([5, 3]))
+    """,
 )
 
 
@@ -279,6 +386,22 @@ define(
     decompose=lambda A, UPLO: return_types.linalg_eigh(*ops.symmetric_eigen(A, UPLO)),
     method=False,
     public=False,
+    doc="""Eigenvalues and eigenvectors of symmetric or Hermitian matrices: `A = V diag(w) V^H`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; one triangle is read.
+        UPLO: the triangle that is read, "L" or "U".
+
+    Returns: `(eigenvalues, eigenvectors)`: real, ascending, `(*, n)`; and `(*, n, n)` with the
+    vectors as columns, each determined up to its sign or phase.
+
+    Raises:
+        RuntimeError: `UPLO` is neither, or the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.eigh(gw.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+        tensor([1., 2.])
+    """,
 )
 define(
     'linalg_eigvalsh(Tensor A, str UPLO="L")',
@@ -286,6 +409,21 @@ define(
     decompose=lambda A, UPLO: ops.symmetric_eigen(A, UPLO)[0],
     method=False,
     public=False,
+    doc="""Eigenvalues of symmetric or Hermitian matrices.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; one triangle is read.
+        UPLO: the triangle that is read, "L" or "U".
+
+    Returns: a real tensor of shape `(*, n)`, ascending along the last dim.
+
+    Raises:
+        RuntimeError: `UPLO` is neither, or the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.eigvalsh(gw.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        tensor([1., 2.])
+    """,
 )
 
 
@@ -374,6 +512,23 @@ define(
     ),
     method=False,
     public=False,
+    doc="""Singular value decomposition `A = U diag(S) Vh`.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        full_matrices: square `U` and `Vh`; with min(m, n) columns and rows if False.
+
+    Returns: `(U, S, Vh)`: `S` is real, `(*, min(m, n))`, descending; vectors are determined up
+    to sign or phase.
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims, or holds integers.
+
+    Example:
+        >>> U, S, Vh = gw.linalg.svd(gw.tensor([[3.0, 0.0], [0.0, 4.0]]))
+        >>> S
+        tensor([4., 3.])
+    """,
 )
 define(
     "linalg_svdvals(Tensor A)",
@@ -381,217 +536,18 @@ define(
     decompose=lambda A: ops.singular_factors(A, False)[1],
     method=False,
     public=False,
-)
+    doc="""Singular values of matrices.
 
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
 
-# -- least squares, pseudo-inverse, rank
+    Returns: a real tensor of shape `(*, min(m, n))`, descending along the last dim.
 
+    Raises:
+        RuntimeError: `A` has less than 2 dims, or holds integers.
 
-def _tolerances(values: Any, shape: tuple[Any, ...], atol: Any, rtol: Any) -> Any:
-    """What singular values must exceed: max(atol, rtol * the greatest)."""
-    if rtol is None:
-        least = finfo(values.dtype).eps
-        rtol = 0.0 if atol is not None and not _is_zero(atol) else least * max(shape[-2:])
-    top = ops.amax(values, (values.ndim - 1,))
-    relative = ops.mul(top, rtol)
-    if atol is None:
-        return relative
-    if not isinstance(atol, Tensor):
-        atol = ops.full((), float(atol), dtype=values.dtype, device=values.device)
-    return ops.maximum(relative, atol)
-
-
-def _check_tolerances(name: str, *tolerances: Any) -> None:
-    for value in tolerances:
-        if isinstance(value, complex):
-            raise TypeError(f"{name}: a tolerance must be float or Tensor, not complex")
-        if isinstance(value, Tensor) and value.dtype.is_complex:
-            raise RuntimeError(f"{name}: a complex tolerance is not supported: {describe(value)}")
-
-
-def _is_zero(value: Any) -> bool:
-    return not isinstance(value, Tensor) and value == 0
-
-
-def _pinv_shape(A: Any) -> tuple[Any, ...]:
-    return (*A.shape[:-2], A.shape[-1], A.shape[-2])
-
-
-def _pinv(A: Any, rcond: Any, hermitian: bool, atol: Any, rtol: Any) -> Any:
-    """`rcond` is an older name of `rtol`."""
-    check_matrix("linalg.pinv", A, square=hermitian)
-    _check_tolerances("linalg.pinv", rcond, atol, rtol)
-    rtol = rtol if rcond is None else rcond
-    if 0 in A.shape:
-        return ops.zeros(_pinv_shape(A), dtype=A.dtype, device=A.device)
-    if hermitian:
-        s, u = ops.symmetric_eigen(A, "L")
-        vh, size = adjoint(u), ops.abs(s)
-    else:
-        u, s, vh = ops.singular_factors(A, False)
-        size = s
-    bound = ops.unsqueeze(_tolerances(size, A.shape, atol, rtol), -1)
-    kept = ops.gt(size, bound)
-    inverse = ops.where(kept, ops.reciprocal(ops.where(kept, s, 1.0)), 0.0)
-    return ops.matmul(ops.mul(adjoint(vh), _spread(inverse, -2)), adjoint(u))
-
-
-def _pinv_meta(A: Any, rcond: Any, hermitian: bool, atol: Any, rtol: Any) -> Any:
-    check_matrix("linalg.pinv", A, square=hermitian)
-    _check_tolerances("linalg.pinv", rcond, atol, rtol)
-    return contiguous_spec(A, _pinv_shape(A))
-
-
-def _pinv_vjp(ctx: Any, grad: Any) -> Any:
-    """Golub and Pereyra, "The differentiation of pseudo-inverses" (1973); of any rank."""
-    A, inverse = ctx.A, ctx.out
-    turned, back = adjoint(inverse), adjoint(grad)
-    first = ops.matmul(turned, ops.matmul(grad, turned))
-    right = ops.matmul(back, ops.matmul(inverse, turned))
-    right = ops.sub(right, ops.matmul(A, ops.matmul(inverse, right)))
-    left = ops.matmul(turned, ops.matmul(inverse, back))
-    left = ops.sub(left, ops.matmul(ops.matmul(left, inverse), A))
-    return ops.sub(ops.add(left, right), first), None, None, None
-
-
-define(
-    "linalg_pinv(Tensor A, Operand? rcond=None, bool hermitian=False, *, Operand? atol=None, "
-    "Operand? rtol=None)",
-    Kind.COMPOSITE,
-    meta=_pinv_meta,
-    vjp=_pinv_vjp,
-    saves=("A", "out"),
-    decompose=_pinv,
-    method=False,
-    public=False,
-)
-define(
-    "pinverse(Tensor input, float rcond=1e-15)",
-    Kind.COMPOSITE,
-    decompose=lambda input, rcond: ops.linalg_pinv(input, rtol=rcond),
-)
-
-
-def _rank(A: Any, tol: Any, hermitian: bool, atol: Any, rtol: Any) -> Any:
-    """`tol` is the older form: an absolute tolerance alone."""
-    check_matrix("linalg.matrix_rank", A, square=hermitian)
-    _check_tolerances("linalg.matrix_rank", tol, atol, rtol)
-    if tol is not None:
-        atol, rtol = tol, 0.0
-    matrix = A.detach()
-    values = ops.abs(ops.linalg_eigvalsh(matrix)) if hermitian else ops.linalg_svdvals(matrix)
-    if values.shape[-1] == 0:
-        return ops.zeros(values.shape[:-1], dtype=dtypes.int64, device=A.device)
-    kept = ops.gt(values, ops.unsqueeze(_tolerances(values, A.shape, atol, rtol), -1))
-    return ops.sum(kept, (kept.ndim - 1,))
-
-
-define(
-    "linalg_matrix_rank(Tensor A, Operand? tol=None, bool hermitian=False, *, "
-    "Operand? atol=None, Operand? rtol=None)",
-    Kind.COMPOSITE,
-    decompose=_rank,
-    method=False,
-    public=False,
-)
-
-
-def _cond(A: Any, p: Any) -> Any:
-    """The norm times that of the inverse: infinite without one; 0 of matrices without elements."""
-    check_matrix("linalg.cond", A, square=p not in (None, 2, -2))
-    if 0 in A.shape[-2:]:
-        return ops.sum(ops.abs(A), (-2, -1))
-    if p in (None, 2, -2):
-        values = ops.linalg_svdvals(A)
-        at = values.ndim - 1
-        first, last = ops.select(values, at, 0), ops.select(values, at, -1)
-        return ops.div(last, first) if p == -2 else ops.div(first, last)
-    inverse, info = ops.linalg_inv_ex(A)
-    bad = ops.ne(info, 0)
-    inverse = ops.masked_fill(inverse, ops.unsqueeze(ops.unsqueeze(bad, -1), -1), 0)
-    product = ops.mul(ops.linalg_matrix_norm(A, p), ops.linalg_matrix_norm(inverse, p))
-    return ops.masked_fill(product, bad, math.inf)
-
-
-define(
-    "linalg_cond(Tensor A, Scalar|str? p=None)",
-    Kind.COMPOSITE,
-    decompose=_cond,
-    method=False,
-    public=False,
-)
-
-
-def _rank_by_projection(A: Any, inverse: Any) -> Any:
-    """The trace of A times its pseudo-inverse, of which `inverse` is the transpose.
-
-    The product projects onto the range of A, so that the trace counts the singular values that
-    were kept.
-    """
-    product = ops.mul(A, inverse)
-    trace = ops.sum(ops.real(product), (-2, -1))
-    return ops.to_dtype(ops.round(trace), dtypes.int64)
-
-
-def _in_place_of(rows: Any, size: Any) -> Any:
-    """The rows as the beginnings of rows of that size, if it is greater: LAPACK's solutions lie
-    where the right sides were."""
-    own = rows.shape[-1]
-    if size <= own:
-        return rows
-    return ops.slice(ops.pad(rows, (0, size - own)), rows.ndim - 1, 0, own)
-
-
-def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> Any:
-    check_matrix("linalg.lstsq", A)
-    if A.dtype is not B.dtype:
-        raise RuntimeError(
-            f"linalg.lstsq: Expected A and B to have the same dtype, got {describe(A)} and "
-            f"{describe(B)}"
-        )
-    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
-        raise RuntimeError(
-            "linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), "
-            f"got {driver}"
-        )
-    if not B.ndim:
-        raise RuntimeError("linalg.lstsq: B must have at least 1 dimension, got a 0-d tensor")
-    if not 0 <= A.ndim - B.ndim <= 1:
-        raise RuntimeError(
-            "linalg.lstsq: A must have as many dimensions as B or one more, "
-            f"got {describe(A)} and {describe(B)}"
-        )
-    driver = driver or "gelsy"
-    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
-    right = ops.unsqueeze(B, -1) if vector else B
-    if right.shape[-2] != A.shape[-2]:
-        raise RuntimeError(
-            "linalg.lstsq: A.size(-2) should match B.size(-2), "
-            f"got {describe(A)} and {describe(B)}"
-        )
-    inverse = ops.transpose(ops.linalg_pinv(A, rtol=rcond), -2, -1)
-    turned = ops.matmul(ops.transpose(right, -2, -1), inverse)
-    m, n = A.shape[-2:]
-    solution = ops.transpose(_in_place_of(turned, m), -2, -1)
-    empty = ops.zeros((0,), dtype=real_dtype(A.dtype), device=A.device)
-    gap = ops.abs(ops.sub(ops.matmul(A, solution), right))
-    residuals = ops.sum(ops.mul(gap, gap), (gap.ndim - 2,))
-    if m <= n or driver == "gelsy":
-        residuals = ops.slice(ops.reshape(residuals, (-1,)), 0, 0, 0)
-    rank, values = ops.zeros((0,), dtype=dtypes.int64, device=A.device), empty
-    if driver != "gels":
-        rank = _rank_by_projection(A.detach(), inverse.detach())
-    if driver in ("gelsd", "gelss"):
-        values = ops.linalg_svdvals(A.detach())
-    if vector:
-        solution = ops.squeeze(solution, -1)
-    return return_types.linalg_lstsq(solution, residuals, rank, values)
-
-
-define(
-    "linalg_lstsq(Tensor A, Tensor B, float? rcond=None, *, str? driver=None)",
-    Kind.COMPOSITE,
-    decompose=_lstsq,
-    method=False,
-    public=False,
+    Example:
+        >>> gw.linalg.svdvals(gw.tensor([[3.0, 0.0], [0.0, 4.0]]))
+        tensor([4., 3.])
+    """,
 )

@@ -114,14 +114,81 @@ def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
     return return_types.linalg_solve_ex(_nan_for_bad(info, solution, dims), info)
 
 
-for _schema, _function in (
-    ("cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False)", _cholesky_ex),
-    ("inv_ex(Tensor A, *, bool check_errors=False)", _inv_ex),
-    ("solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False)", _solve_ex),
-):
-    define(
-        f"linalg_{_schema}", Kind.COMPOSITE, decompose=_function, method=False, public=False
-    )
+define(
+    "linalg_cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False)",
+    Kind.COMPOSITE,
+    decompose=_cholesky_ex,
+    method=False,
+    public=False,
+    doc="""Cholesky factor together with whether there is one; no error where there is none.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+        upper: return the upper triangular factor instead of the lower.
+        check_errors: raise for matrices that are not positive-definite.
+
+    Returns: `(L, info)`: the factor, NaN where there is none; int32 of shape `(*)`, 0 or the
+    order of the first leading minor that is not positive-definite.
+
+    Raises:
+        LinAlgError: a matrix is not positive-definite and `check_errors`.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.cholesky_ex(gw.tensor([[1.0, 0.0], [0.0, -1.0]])).info
+        tensor(2, dtype=graphwright.int32)
+    """,
+)
+define(
+    "linalg_inv_ex(Tensor A, *, bool check_errors=False)",
+    Kind.COMPOSITE,
+    decompose=_inv_ex,
+    method=False,
+    public=False,
+    doc="""Inverse together with whether there is one; no error where there is none.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+        check_errors: raise for singular matrices.
+
+    Returns: `(inverse, info)`: NaN where there is no inverse; int32 of shape `(*)`, 0 or the
+    index (from 1) of the first zero on the diagonal of the factor U.
+
+    Raises:
+        LinAlgError: a matrix is singular and `check_errors`.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.inv_ex(gw.tensor([[1.0, 0.0], [0.0, 0.0]])).info
+        tensor(2, dtype=graphwright.int32)
+    """,
+)
+define(
+    "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False)",
+    Kind.COMPOSITE,
+    decompose=_solve_ex,
+    method=False,
+    public=False,
+    doc="""Solution of `A X = B` together with whether there is one; no error where there is none.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+        B: right sides of the dtype of `A`, as for `linalg.solve`.
+        left: solve `A X = B`; `X A = B` if False.
+        check_errors: raise for singular matrices.
+
+    Returns: `(result, info)`: NaN where `A` is singular; int32 of shape `(*)`, 0 or the index
+    (from 1) of the first zero on the diagonal of the factor U.
+
+    Raises:
+        LinAlgError: a matrix is singular and `check_errors`.
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> gw.linalg.solve_ex(gw.tensor([[1.0, 0.0], [0.0, 0.0]]), gw.ones(2)).info
+        tensor(2, dtype=graphwright.int32)
+    """,
+)
 
 
 # -- Householder's reflections
@@ -156,6 +223,24 @@ define(
     "geqrf(Tensor input)",
     Kind.COMPOSITE,
     decompose=lambda input: return_types.geqrf(*ops.qr_reflections(input)),
+    doc="""QR decomposition in LAPACK's form: Householder vectors below the diagonal, `R` above it.
+
+    The diagonal is that of `R`.
+
+    Args:
+        input: float32, float64 or complex, `(*, m, n)`.
+
+    Returns: `(a, tau)` of shapes `(*, m, n)` and `(*, min(m, n))`, as `orgqr` and `ormqr` take
+    them.
+
+    Raises:
+        RuntimeError: `input` has less than 2 dims or holds integers; the op has no derivative.
+
+    Example:
+        >>> a, tau = gw.geqrf(gw.randn(5, 3))
+        >>> a.shape, tau.shape
+        (graphwright.Size([5, 3]), graphwright.Size([3]))
+    """,
 )
 
 
@@ -229,12 +314,68 @@ define(
     decompose=_householder_product,
     method=False,
     public=False,
+    doc="""First n columns of a product of reflections `H_i = I - tau_i v_i v_i^H` (Householder).
+
+    Args:
+        input: `(*, m, n)` with m >= n: the vectors `v_i` below the diagonal, as `geqrf` returns
+            them.
+        tau: factors of the dtype of `input`, `(*, k)` with k <= n.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match, or m < n.
+
+    Example:
+        >>> a, tau = gw.geqrf(gw.randn(5, 3))
+        >>> gw.linalg.householder_product(a, tau).shape
+        graphwright.Size([5, 3])
+    """,
 )
-define("orgqr(Tensor input, Tensor input2)", Kind.COMPOSITE, decompose=_householder_product)
+define(
+    "orgqr(Tensor input, Tensor input2)",
+    Kind.COMPOSITE,
+    decompose=_householder_product,
+    doc="""First n columns of a product of Householder reflections: `linalg.householder_product`.
+
+    Args:
+        input: `(*, m, n)` with m >= n, as `geqrf` returns it.
+        input2: the factors tau, `(*, k)` with k <= n.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match, or m < n.
+
+    Example:
+        >>> a, tau = gw.geqrf(gw.randn(5, 3))
+        >>> gw.orgqr(a, tau).shape
+        graphwright.Size([5, 3])
+    """,
+)
 define(
     "ormqr(Tensor input, Tensor input2, Tensor input3, bool left=True, bool transpose=False)",
     Kind.COMPOSITE,
     decompose=_ormqr,
+    doc="""Product of a matrix with the `Q` of a QR decomposition, without forming `Q`.
+
+    Args:
+        input: `(*, m, k)`: Householder vectors, as `geqrf` returns them.
+        input2: the factors tau, `(*, k)`.
+        input3: the matrix, `(*, m, n)`, or `(*, n, m)` where `left` is False.
+        left: compute `Q input3`; `input3 Q` if False.
+        transpose: use `Q^H` instead of `Q`.
+
+    Returns: a tensor of the shape of `input3`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> a, tau = gw.geqrf(gw.randn(5, 3))
+        >>> gw.ormqr(a, tau, gw.randn(5, 2)).shape
+        graphwright.Size([5, 2])
+    """,
 )
 
 
@@ -253,7 +394,46 @@ define(
     "bool unitriangular=False)",
     Kind.COMPOSITE,
     decompose=_triangular_solve,
+    doc="""Solution `X` of `A X = input` with triangular `A`; successor: `linalg.solve_triangular`.
+
+    Args:
+        input: right sides, `(*, n, k)`.
+        A: of the dtype of `input`, `(*, n, n)`; only the named triangle is read.
+        upper: whether `A` is upper triangular rather than lower.
+        transpose: solve `A^H X = input` instead.
+        unitriangular: take the diagonal of `A` for ones.
+
+    Returns: `(solution, cloned_coefficient)`: `X` and `A`.
+
+    Raises:
+        LinAlgError: a matrix has a 0 on its diagonal.
+        RuntimeError: shapes or dtypes do not match, or `A` is not square.
+
+    Example:
+        >>> A = gw.tensor([[2.0, 1.0], [0.0, 1.0]])
+        >>> gw.triangular_solve(gw.tensor([[4.0], [2.0]]), A).solution
+        tensor([[1.],
+                [2.]])
+    """,
 )
 define(
-    "inverse(Tensor input)", Kind.COMPOSITE, decompose=lambda input: ops.linalg_inv(input)
+    "inverse(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: ops.linalg_inv(input),
+    doc="""Inverse of square matrices: `linalg.inv`.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.inverse(gw.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.2500]])
+    """,
 )

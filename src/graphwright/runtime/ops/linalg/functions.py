@@ -91,6 +91,23 @@ define(
     vjp=_exp_vjp,
     saves=("A",),
     eager=_exp_eager,
+    doc="""Matrix exponential, the sum of `A^k / k!`.
+
+    Scaling and squaring with a Pade approximant (Higham, 2005), in double precision.
+
+    Args:
+        A: floating point or complex, `(*, n, n)`.
+
+    Returns: a tensor of the shape of `A`.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.matrix_exp(gw.tensor([[0.0, 1.0], [0.0, 0.0]]))
+        tensor([[1., 1.],
+                [0., 1.]])
+    """,
 )
 
 
@@ -152,6 +169,21 @@ define(
     decompose=lambda A: return_types.linalg_eig(*ops.general_eigen(A)),
     method=False,
     public=False,
+    doc="""Eigenvalues and eigenvectors of square matrices: `A V = V diag(w)`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: `(eigenvalues, eigenvectors)`, both complex: `(*, n)` in no set order, and `(*, n,
+    n)` with vectors of length 1 as columns.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.eig(gw.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+        tensor([2.+0.j, 1.+0.j])
+    """,
 )
 define(
     "linalg_eigvals(Tensor A)",
@@ -159,6 +191,20 @@ define(
     decompose=lambda A: ops.general_eigen(A)[0],
     method=False,
     public=False,
+    doc="""Eigenvalues of square matrices.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a complex tensor of shape `(*, n)`, in no set order.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.eigvals(gw.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+        tensor([0.+1.j, 0.-1.j])
+    """,
 )
 
 
@@ -173,6 +219,22 @@ define(
     "svd(Tensor input, bool some=True, bool compute_uv=True)",
     Kind.COMPOSITE,
     decompose=_svd,
+    doc="""Singular value decomposition `input = U diag(S) V^H`; newer code uses `linalg.svd`.
+
+    Args:
+        input: float32, float64 or complex, `(*, m, n)`.
+        some: `U` and `V` have min(m, n) columns; square if False.
+        compute_uv: compute `U` and `V`; they are zeros if False.
+
+    Returns: `(U, S, V)`: `V`, not its adjoint; `S` is real and descending.
+
+    Raises:
+        RuntimeError: `input` has less than 2 dims, or holds integers.
+
+    Example:
+        >>> gw.svd(gw.tensor([[3.0, 0.0], [0.0, 4.0]])).S
+        tensor([4., 3.])
+    """,
 )
 
 
@@ -217,6 +279,23 @@ define(
     decompose=_tensorinv,
     method=False,
     public=False,
+    doc="""Inverse of `A` as a map of tensors, with respect to `tensordot(..., ind)`.
+
+    Args:
+        A: float32, float64 or complex; the product of its first `ind` sizes is that of the
+            others.
+        ind: the number of leading dims that are the result's, greater than 0.
+
+    Returns: a tensor of shape `A.shape[ind:] + A.shape[:ind]`.
+
+    Raises:
+        LinAlgError: the map has no inverse.
+        RuntimeError: `ind` is out of range, or the products of sizes differ.
+
+    Example:
+        >>> gw.linalg.tensorinv(gw.eye(6).reshape(2, 3, 6)).shape
+        graphwright.Size([6, 2, 3])
+    """,
 )
 define(
     "linalg_tensorsolve(Tensor A, Tensor B, Size? dims=None)",
@@ -224,6 +303,24 @@ define(
     decompose=_tensorsolve,
     method=False,
     public=False,
+    doc="""Solution `X` of `tensordot(A, X, X.ndim) = B`.
+
+    Args:
+        A: float32, float64 or complex, of shape `B.shape + X.shape`; both products of sizes are
+            the same.
+        B: of the dtype of `A`.
+        dims: dims of `A` that are moved to its end first; none if None.
+
+    Returns: a tensor of shape `A.shape[B.ndim:]`.
+
+    Raises:
+        LinAlgError: the equation has no unique solution.
+        RuntimeError: the products of sizes differ.
+
+    Example:
+        >>> gw.linalg.tensorsolve(gw.eye(6).reshape(2, 3, 6), gw.ones(2, 3))
+        tensor([1., 1., 1., 1., 1., 1.])
+    """,
 )
 
 
@@ -252,4 +349,20 @@ define(
     decompose=_linalg_vander,
     method=False,
     public=False,
+    doc="""Vandermonde matrices: the powers `x^0, x^1, ..., x^(N-1)` along a new last dim.
+
+    Args:
+        x: `(*, n)`; integers are taken as int64.
+        N: the number of powers, greater than 1; n if None.
+
+    Returns: a tensor of shape `(*, n, N)`.
+
+    Raises:
+        RuntimeError: `N` is less than 2, or `x` is bool, float16 or bfloat16.
+
+    Example:
+        >>> gw.linalg.vander(gw.tensor([2, 3]), N=3)
+        tensor([[1, 2, 4],
+                [1, 3, 9]])
+    """,
 )

@@ -146,6 +146,27 @@ define(
     ),
     method=False,
     public=False,
+    doc="""LDL factorisation of symmetric or Hermitian matrices, and where `D` has a zero first.
+
+    The pivots are those of Bunch and Kaufman (1977). There is no derivative.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; the lower triangle is read.
+        hermitian: factorise `A = L D L^H`; `A = L D L^T` if False.
+        check_errors: raise where `D` has a zero on its diagonal.
+
+    Returns: `(LD, pivots, info)`: both factors in one matrix; int32 `(*, n)`; int32 `(*)`, 0 or
+    the index (from 1) of the first zero.
+
+    Raises:
+        LinAlgError: `D` has a zero on its diagonal and `check_errors`.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.ldl_factor_ex(gw.tensor([[4.0, 2.0], [2.0, 5.0]])).LD
+        tensor([[4.0000, 0.0000],
+                [0.5000, 4.0000]])
+    """,
 )
 define(
     "linalg_ldl_factor(Tensor A, *, bool hermitian=False)",
@@ -155,6 +176,24 @@ define(
     ),
     method=False,
     public=False,
+    doc="""LDL factorisation of symmetric or Hermitian matrices, for `linalg.ldl_solve`.
+
+    The pivots are those of Bunch and Kaufman (1977). There is no derivative.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; the lower triangle is read.
+        hermitian: factorise `A = L D L^H`; `A = L D L^T` if False.
+
+    Returns: `(LD, pivots)`: both factors in one matrix; int32 `(*, n)`.
+
+    Raises:
+        LinAlgError: `D` has a zero on its diagonal.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.ldl_factor(gw.tensor([[4.0, 2.0], [2.0, 5.0]])).pivots
+        tensor([1, 2], dtype=graphwright.int32)
+    """,
 )
 
 
@@ -244,4 +283,24 @@ define(
     eager=_solve_eager,
     method=False,
     public=False,
+    doc="""Solution `X` of `A X = B`, where `A` is given by `linalg.ldl_factor`.
+
+    Args:
+        LD: factors, `(*, n, n)`.
+        pivots: integers, `(*, n)`.
+        B: right sides of the dtype of `LD`, `(*, n, k)`; the batch dims are broadcast.
+        hermitian: the same as in the factorisation.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        LinAlgError: `D` is singular.
+        RuntimeError: shapes or dtypes do not match, or the pivots are out of range.
+
+    Example:
+        >>> LD, pivots = gw.linalg.ldl_factor(gw.tensor([[4.0, 0.0], [0.0, 2.0]]))
+        >>> gw.linalg.ldl_solve(LD, pivots, gw.tensor([[4.0], [4.0]]))
+        tensor([[1.],
+                [2.]])
+    """,
 )

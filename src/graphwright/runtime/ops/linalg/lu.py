@@ -234,6 +234,25 @@ define(
     decompose=_factor_ex,
     method=False,
     public=False,
+    doc="""LU factorisation in one matrix, with whether `U` has zeros on its diagonal.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        pivot: exchange rows; must be True.
+        check_errors: raise where `U` has a zero on its diagonal.
+
+    Returns: `(LU, pivots, info)`: `L` below the diagonal and `U` on and above it; int32 `(*,
+    min(m, n))`, the row (from 1) that each row was exchanged with; int32 `(*)`, 0 or the
+    index (from 1) of the first zero.
+
+    Raises:
+        LinAlgError: `U` has a zero on its diagonal and `check_errors`.
+        RuntimeError: `A` has less than 2 dims or holds integers, or `pivot` is False.
+
+    Example:
+        >>> gw.linalg.lu_factor_ex(gw.tensor([[0.0, 1.0], [2.0, 0.0]])).pivots
+        tensor([2, 2], dtype=graphwright.int32)
+    """,
 )
 define(
     "linalg_lu_factor(Tensor A, *, bool pivot=True)",
@@ -241,6 +260,24 @@ define(
     decompose=lambda A, pivot: return_types.linalg_lu_factor(*ops.lu_factors(A, pivot, True)[:2]),
     method=False,
     public=False,
+    doc="""LU factorisation in one matrix, for `linalg.lu_solve`.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        pivot: exchange rows; must be True.
+
+    Returns: `(LU, pivots)`: `L` below the diagonal and `U` on and above it; int32 `(*, min(m,
+    n))`, the row (from 1) that each row was exchanged with.
+
+    Raises:
+        LinAlgError: `U` has a zero on its diagonal.
+        RuntimeError: `A` has less than 2 dims or holds integers, or `pivot` is False.
+
+    Example:
+        >>> gw.linalg.lu_factor(gw.tensor([[0.0, 1.0], [2.0, 0.0]])).LU
+        tensor([[2., 0.],
+                [0., 1.]])
+    """,
 )
 
 
@@ -261,6 +298,26 @@ define(
     Kind.COMPOSITE,
     decompose=lambda *args: return_types.lu_unpack(*_unpack(*args)),
     method=False,
+    doc="""Factors `P`, `L` and `U` from the one matrix and the pivots of an LU factorisation.
+
+    Args:
+        LU_data: factors in one matrix, `(*, m, n)`.
+        LU_pivots: int32, `(*, min(m, n))`.
+        unpack_data: compute `L` and `U`; they are empty if False.
+        unpack_pivots: compute the permutation matrix `P`; it is empty if False.
+
+    Returns: `(P, L, U)` with `A = P L U`, as `linalg.lu` returns them.
+
+    Raises:
+        RuntimeError: `LU_data` has less than 2 dims or holds integers, or a pivot is out of
+            range.
+
+    Example:
+        >>> LU, pivots = gw.linalg.lu_factor(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        >>> gw.lu_unpack(LU, pivots).P
+        tensor([[0., 1.],
+                [1., 0.]])
+    """,
 )
 
 
@@ -275,6 +332,23 @@ define(
     decompose=_linalg_lu,
     method=False,
     public=False,
+    doc="""LU factorisation with exchange of rows: `A = P L U`.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        pivot: exchange rows; must be True.
+
+    Returns: `(P, L, U)`: a permutation matrix `(*, m, m)`, lower triangular with ones on the
+    diagonal `(*, m, k)`, upper triangular `(*, k, n)`, where k = min(m, n).
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims or holds integers, or `pivot` is False.
+
+    Example:
+        >>> gw.linalg.lu(gw.tensor([[0.0, 1.0], [2.0, 0.0]])).U
+        tensor([[2., 0.],
+                [0., 1.]])
+    """,
 )
 
 
@@ -286,7 +360,28 @@ def _lu(A: Any, pivot: bool, get_infos: bool) -> tuple[Any, ...]:
     return packed, pivots
 
 
-define("lu(Tensor A, bool pivot=True, bool get_infos=False)", Kind.COMPOSITE, decompose=_lu)
+define(
+    "lu(Tensor A, bool pivot=True, bool get_infos=False)",
+    Kind.COMPOSITE,
+    decompose=_lu,
+    doc="""LU factorisation in one matrix, of singular matrices too.
+
+    Args:
+        A: float32, float64 or complex, `(*, m, n)`.
+        pivot: exchange rows; must be True.
+        get_infos: return `info` as well.
+
+    Returns: `(LU, pivots)` as `linalg.lu_factor` has them; with `get_infos` also int32 `(*)`,
+    0 or the index (from 1) of the first zero on the diagonal of `U`.
+
+    Raises:
+        RuntimeError: `A` has less than 2 dims or holds integers, or `pivot` is False.
+
+    Example:
+        >>> gw.lu(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))[1]
+        tensor([2, 2], dtype=graphwright.int32)
+    """,
+)
 
 
 def _lu_solve(LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> Any:
@@ -322,6 +417,26 @@ define(
     decompose=_lu_solve,
     method=False,
     public=False,
+    doc="""Solution `X` of `A X = B`, where `A` is given by `linalg.lu_factor`.
+
+    Args:
+        LU: factors, `(*, n, n)`.
+        pivots: int32, `(*, n)`.
+        B: right sides of the dtype of `LU`, `(*, n, k)`, or `(*, k, n)` where `left` is False.
+        left: solve `A X = B`; `X A = B` if False.
+        adjoint: use `A^H` instead of `A`.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> LU, pivots = gw.linalg.lu_factor(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        >>> gw.linalg.lu_solve(LU, pivots, gw.tensor([[1.0], [2.0]]))
+        tensor([[1.],
+                [1.]])
+    """,
 )
 define(
     "lu_solve(Tensor input, Tensor LU_data, Tensor LU_pivots)",
@@ -329,4 +444,22 @@ define(
     decompose=lambda input, LU_data, LU_pivots: _lu_solve(
         LU_data, LU_pivots, input, True, False
     ),
+    doc="""Solution `X` of `A X = input`, where `A` is given by its LU factors: `linalg.lu_solve`.
+
+    Args:
+        input: right sides, `(*, n, k)`.
+        LU_data: factors of the dtype of `input`, `(*, n, n)`.
+        LU_pivots: int32, `(*, n)`.
+
+    Returns: a tensor of the shape of `input` with the broadcast batch dims.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> LU, pivots = gw.lu(gw.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        >>> gw.lu_solve(gw.tensor([[1.0], [2.0]]), LU, pivots)
+        tensor([[1.],
+                [1.]])
+    """,
 )

@@ -118,6 +118,22 @@ define(
     eager=_inv_eager,
     method=False,
     public=False,
+    doc="""Inverse of square matrices.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of the shape of `A`.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.inv(gw.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.2500]])
+    """,
 )
 # -- solve
 
@@ -194,6 +210,24 @@ define(
     decompose=_solve,
     method=False,
     public=False,
+    doc="""Solution `X` of `A X = B`, or of `X A = B`, with square `A`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+        B: of the dtype of `A`: `(*, n, k)`, or `(*, n)` for one right side per matrix; `(*, k,
+            n)` where `left` is False. The batch dims are broadcast.
+        left: solve `A X = B`; `X A = B` if False.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: shapes or dtypes do not match, or `A` is not square.
+
+    Example:
+        >>> gw.linalg.solve(gw.tensor([[2.0, 0.0], [0.0, 4.0]]), gw.tensor([2.0, 2.0]))
+        tensor([1.0000, 0.5000])
+    """,
 )
 
 
@@ -310,6 +344,20 @@ define(
     eager=_det_eager,
     method=False,
     public=False,
+    doc="""Determinant of square matrices, through an LU factorisation.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of shape `(*)`; 1 for matrices of size 0.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.det(gw.tensor([[2.0, 1.0], [1.0, 3.0]]))
+        tensor(5.)
+    """,
 )
 
 
@@ -357,12 +405,59 @@ define(
     decompose=lambda A: return_types.linalg_slogdet(*ops.sign_and_log_det(A)),
     method=False,
     public=False,
+    doc="""Sign and logarithm of the modulus of the determinant: `det = sign * exp(logabsdet)`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: `(sign, logabsdet)`, both of shape `(*)`; `sign` has modulus 1 and the dtype of
+    `A`, `logabsdet` is real. A singular matrix has 0 and -inf.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.linalg.slogdet(gw.tensor([[0.0, 1.0], [1.0, 0.0]])).sign
+        tensor(-1.)
+    """,
 )
-define("det(Tensor input)", Kind.COMPOSITE, decompose=lambda input: ops.linalg_det(input))
+define(
+    "det(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: ops.linalg_det(input),
+    doc="""Determinant of square matrices, through an LU factorisation.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of shape `(*)`.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.det(gw.tensor([[2.0, 1.0], [1.0, 3.0]]))
+        tensor(5.)
+    """,
+)
 define(
     "slogdet(Tensor input)",
     Kind.COMPOSITE,
     decompose=lambda input: return_types.slogdet(*ops.sign_and_log_det(input)),
+    doc="""Sign and logarithm of the absolute value of the determinant: `linalg.slogdet`.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: `(sign, logabsdet)`, both of shape `(*)`; a singular matrix has 0 and -inf.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.slogdet(gw.tensor([[0.0, 1.0], [1.0, 0.0]])).sign
+        tensor(-1.)
+    """,
 )
 
 
@@ -373,7 +468,25 @@ def _logdet(input: Any) -> Any:
     return ops.where(ops.eq(sign, -1), float("nan"), size)
 
 
-define("logdet(Tensor input)", Kind.COMPOSITE, decompose=_logdet)
+define(
+    "logdet(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=_logdet,
+    doc="""Logarithm of the determinant of square matrices: NaN where the determinant is negative.
+
+    Args:
+        input: float32, float64 or complex, `(*, n, n)`.
+
+    Returns: a tensor of shape `(*)`; -inf for a singular matrix.
+
+    Raises:
+        RuntimeError: the matrices are not square, or of integers.
+
+    Example:
+        >>> gw.logdet(gw.eye(3))
+        tensor(0.)
+    """,
+)
 
 
 # -- triangular systems
@@ -407,4 +520,26 @@ define(
     decompose=_solve_triangular,
     method=False,
     public=False,
+    doc="""Solution `X` of `A X = B`, or of `X A = B`, with triangular `A`.
+
+    Args:
+        A: float32, float64 or complex, `(*, n, n)`; only the named triangle is read.
+        B: of the dtype of `A`, `(*, n, k)`, or `(*, k, n)` where `left` is False; the batch
+            dims are broadcast.
+        upper: whether `A` is upper triangular rather than lower.
+        left: solve `A X = B`; `X A = B` if False.
+        unitriangular: take the diagonal of `A` for ones.
+
+    Returns: a tensor of the shape of `B` with the broadcast batch dims.
+
+    Raises:
+        LinAlgError: a matrix has a 0 on its diagonal.
+        RuntimeError: shapes or dtypes do not match, or `A` is not square.
+
+    Example:
+        >>> A = gw.tensor([[2.0, 0.0], [1.0, 1.0]])
+        >>> gw.linalg.solve_triangular(A, gw.tensor([[2.0], [3.0]]), upper=False)
+        tensor([[1.],
+                [2.]])
+    """,
 )

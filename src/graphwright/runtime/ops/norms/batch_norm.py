@@ -374,4 +374,25 @@ internal(
     "float k=1.0)",
     Kind.COMPOSITE,
     decompose=_local_response_norm,
+    doc="""Each element divided by the strength of its neighbours across channels.
+
+    `y = x / (k + alpha * m)**beta`, where m is the mean of the squares of `size` neighbouring
+    channels, zeros beyond the border (Krizhevsky et al., 2012).
+
+    Args:
+        input: `(N, C, *)`, of at least 3 dims.
+        size: the number of channels that are averaged.
+        alpha: factor of the mean.
+        beta: exponent.
+        k: term added.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        ValueError: `input` has less than 3 dims.
+
+    Example:
+        >>> F.local_response_norm(gw.ones(1, 4, 2), size=2).shape
+        graphwright.Size([1, 4, 2])
+    """,
 )

@@ -383,6 +383,29 @@ internal(
     meta=_layer_norm_meta,
     decompose=_layer_norm_decompose,
     eager=_layer_norm_eager,
+    doc="""Elements less their mean, divided by their standard deviation, over the last dims.
+
+    `y = (x - mean) / sqrt(var + eps) * weight + bias`, with the biased variance (Ba et al.,
+    "Layer normalization", 2016).
+
+    Args:
+        input: floating point, `(*, *normalized_shape)`.
+        normalized_shape: the sizes of the last dims, which are normalised together.
+        weight: factors of shape `normalized_shape`; 1 if None.
+        bias: terms of shape `normalized_shape`; 0 if None.
+        eps: added to the variance.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: shapes do not match.
+
+    Example:
+        >>> F.layer_norm(gw.tensor([[1.0, 3.0], [2.0, 6.0]]), (2,))
+        tensor([[-1.0000,  1.0000],
+                [-1.0000,  1.0000]])
+    """,
 )
 internal(
     "native_layer_norm(Tensor input, Size normalized_shape, Tensor? weight, Tensor? bias, "

@@ -156,6 +156,25 @@ define(
     saves=("out",),
     decompose=_softmax_decompose,
     eager=_softmax_eager,
+    doc="""Exponentials divided by their sum along a dim: `exp(x_i) / sum_j exp(x_j)`.
+
+    The maximum is subtracted first, so that no exponential overflows.
+
+    Args:
+        input: floating point.
+        dim: the dim whose elements sum up to 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` holds integers and `dtype` is None.
+
+    Example:
+        >>> gw.softmax(gw.tensor([1.0, 1.0, 1.0, 1.0]), 0)
+        tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """,
 )
 define(
     "log_softmax(Tensor input, Dim dim, dtype dtype=None)",
@@ -165,6 +184,23 @@ define(
     saves=("out",),
     decompose=_log_softmax_decompose,
     eager=_log_softmax_eager,
+    doc="""Logarithm of softmax along a dim: `x_i - log(sum_j exp(x_j))`, without forming softmax.
+
+    Args:
+        input: floating point.
+        dim: the dim whose exponentials sum up to 1.
+        dtype: what `input` is converted to first; nothing if None.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` holds integers and `dtype` is None.
+
+    Example:
+        >>> gw.log_softmax(gw.tensor([0.0, 0.0]), 0)
+        tensor([-0.6931, -0.6931])
+    """,
 )
 define(
     "softmax_backward(Tensor grad, Tensor out, int dim)",

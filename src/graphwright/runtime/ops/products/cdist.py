@@ -208,4 +208,24 @@ define(
     Kind.COMPOSITE,
     decompose=_cdist,
     method=False,
+    doc="""Distances between all pairs of rows of two batches: `out[i, j] = ||x1[i] - x2[j]||_p`.
+
+    Args:
+        x1: float32 or float64, `(*, n, k)`.
+        x2: of the dtype of `x1`, `(*, m, k)`; the batch dims are broadcast.
+        p: order of the norm, from 0 (the number of elements that differ) to inf.
+        compute_mode: whether 2-norms may come from a matrix product, which rounds differently:
+            "use_mm_for_euclid_dist_if_necessary" (with more than 25 rows; also if None),
+            "use_mm_for_euclid_dist" or "donot_use_mm_for_euclid_dist".
+
+    Returns: a tensor of shape `(*, n, m)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match, or `p` is negative.
+        ValueError: `compute_mode` is unknown.
+
+    Example:
+        >>> gw.cdist(gw.tensor([[0.0, 0.0]]), gw.tensor([[3.0, 4.0], [0.0, 1.0]]))
+        tensor([[5., 1.]])
+    """,
 )

@@ -132,15 +132,57 @@ def _vjp(name: str) -> Any:
     return vjp
 
 
-for _name, _ndim in (("mm", 2), ("bmm", 3)):
+def _define(name: str, ndim: int, doc: str) -> None:
     define(
-        f"{_name}(Tensor input, Tensor mat2)",
+        f"{name}(Tensor input, Tensor mat2)",
         Kind.CONTRACTION,
-        meta=_meta(_name, _ndim),
-        vjp=_vjp(_name),
+        meta=_meta(name, ndim),
+        vjp=_vjp(name),
         saves=("input?mat2", "mat2?input"),
-        eager=_kernel(_name, _ndim),
+        eager=_kernel(name, ndim),
+        doc=doc,
     )
+
+
+_define(
+    "mm",
+    2,
+    doc="""Product of two matrices.
+
+    Args:
+        input: `(n, k)`; any dtype but bool.
+        mat2: `(k, m)`, of the dtype of `input`.
+
+    Returns: a tensor of shape `(n, m)`.
+
+    Raises:
+        RuntimeError: a tensor is no matrix, or shapes or dtypes do not match.
+
+    Example:
+        >>> gw.mm(gw.tensor([[1, 2], [3, 4]]), gw.tensor([[1], [1]]))
+        tensor([[3],
+                [7]])
+    """,
+)
+_define(
+    "bmm",
+    3,
+    doc="""Products of the matrices of two batches, one by one.
+
+    Args:
+        input: `(b, n, k)`; any dtype but bool.
+        mat2: `(b, k, m)`, of the dtype of `input`.
+
+    Returns: a tensor of shape `(b, n, m)`.
+
+    Raises:
+        RuntimeError: a tensor has not 3 dims, or shapes or dtypes do not match.
+
+    Example:
+        >>> gw.bmm(gw.ones(5, 2, 3), gw.ones(5, 3, 4)).shape
+        graphwright.Size([5, 2, 4])
+    """,
+)
 
 
 def _fold(a: Any, b: Any) -> Any:
@@ -245,4 +287,20 @@ define(
     Kind.COMPOSITE,
     decompose=_matmul,
     eager=_matmul_eager,
+    doc="""Product of matrices, vectors, or batches of matrices; `input @ other`.
+
+    Args:
+        input: `(*, n, k)`, or `(k,)`; any dtype but bool.
+        other: `(*, k, m)`, or `(k,)`, of the dtype of `input`.
+
+    Returns: a tensor of shape `(*, n, m)`, where the batch dims are broadcast; a vector on the
+    left lacks n, one on the right lacks m.
+
+    Raises:
+        RuntimeError: a tensor has no dims, or shapes or dtypes do not match.
+
+    Example:
+        >>> gw.matmul(gw.ones(5, 1, 2, 3), gw.ones(4, 3, 2)).shape
+        graphwright.Size([5, 4, 2, 2])
+    """,
 )

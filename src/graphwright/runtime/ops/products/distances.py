@@ -70,11 +70,68 @@ define(
     Kind.COMPOSITE,
     decompose=_pairwise_distance,
     method=False,
+    doc="""Distances between the vectors of two tensors, one by one: `||x1 - x2 + eps||_p`.
+
+    Args:
+        x1: `(*, k)`.
+        x2: `(*, k)`; shapes are broadcast, dtypes promoted.
+        p: order of the norm along the last dim.
+        eps: added to each difference.
+        keepdim: keep the last dim with size 1.
+
+    Returns: a tensor of the broadcast shape without its last dim.
+
+    Raises:
+        RuntimeError: the shapes are not broadcastable.
+
+    Example:
+        >>> gw.pairwise_distance(gw.zeros(2), gw.tensor([3.0, 4.0]), eps=0.0)
+        tensor(5.)
+    """,
 )
 define(
     "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08)",
     Kind.COMPOSITE,
     decompose=_cosine_similarity,
     method=False,
+    doc="""Cosine of the angle between vectors: `x1 . x2 / (max(||x1||, eps) * max(||x2||, eps))`.
+
+    Args:
+        x1: floating point.
+        x2: floating point; shapes are broadcast, dtypes promoted.
+        dim: the dim of the vectors in the broadcast shape.
+        eps: least length that is divided by.
+
+    Returns: a tensor of the broadcast shape without `dim`.
+
+    Raises:
+        IndexError: there is no such dim.
+        RuntimeError: the common dtype is not floating point, or `eps` is negative.
+
+    Example:
+        >>> gw.cosine_similarity(gw.tensor([[1.0, 0.0]]), gw.tensor([[0.0, 2.0], [3.0, 0.0]]))
+        tensor([0., 1.])
+    """,
 )
-define("pdist(Tensor input, float p=2.0)", Kind.COMPOSITE, decompose=_pdist, method=False)
+define(
+    "pdist(Tensor input, float p=2.0)",
+    Kind.COMPOSITE,
+    decompose=_pdist,
+    method=False,
+    doc="""Distances between all pairs of rows: `||input[i] - input[j]||_p` for i < j.
+
+    Args:
+        input: float32 or float64, `(n, k)`.
+        p: order of the norm, not negative.
+
+    Returns: a tensor of shape `(n * (n - 1) / 2,)`, in the order (0, 1), (0, 2), ..., (1, 2),
+    ...
+
+    Raises:
+        RuntimeError: `input` has not 2 dims, is not floating point, or `p` is negative.
+
+    Example:
+        >>> gw.pdist(gw.tensor([[0.0], [1.0], [3.0]]))
+        tensor([1., 3., 2.])
+    """,
+)

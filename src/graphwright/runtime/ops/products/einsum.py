@@ -559,4 +559,27 @@ define(
     decompose=_recorded,
     eager=_einsum_eager,
     method=False,
+    doc="""Sum of products in Einstein's notation: labels that the output lacks are summed over.
+
+    The order of contractions of many operands is chosen by the sizes.
+
+    Args:
+        equation: labels of each operand and of the output, such as "ij,jk->ik"; "..." stands
+            for dims that are broadcast; a label twice in one operand is a diagonal. Without
+            "->" the output has the labels that occur once, in alphabetical order. Instead,
+            operands and lists of label numbers may alternate, the output's list last.
+        operands: one tensor for each term, or a list of them, of one dtype.
+
+    Returns: a tensor with the dims of the output's labels.
+
+    Raises:
+        RuntimeError: the equation does not fit the operands, or sizes of a label differ.
+        TypeError: the equation is no string.
+
+    Example:
+        >>> gw.einsum("ij,jk->ki", gw.tensor([[1, 2], [3, 4]]), gw.tensor([[1], [1]]))
+        tensor([[3, 7]])
+        >>> gw.einsum("ii", gw.eye(3))
+        tensor(3.)
+    """,
 )

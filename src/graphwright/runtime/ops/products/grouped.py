@@ -201,10 +201,26 @@ define(
     decompose=_grouped_mm,
     method=False,
     public=False,
-)
-"""Of float32, float16 or bfloat16, contiguous; operands of any layout.
+    doc="""Matrix products of groups of rows (or of a shared dim), one product for each group.
 
-`offs`: int32, one end for each group, which slices as Python's slices do: what lies behind the
-last element is cut. None for two operands of three dimensions, and only for those. Raises
-RuntimeError for what does not fit, for any `bias`, and for an `out_dtype` that is not mat_a's.
-"""
+    Args:
+        mat_a: float32, float16 or bfloat16, of any layout, `(n, k)` or `(g, n, k)`.
+        mat_b: of the dtype of `mat_a`, `(k, m)` or `(g, k, m)`.
+        offs: int32, `(g,)`: where each group ends in the dim that has no batch: rows of
+            `mat_a`, columns of `mat_b`, or the shared dim where both have 2 dims. None for two
+            tensors of 3 dims, and only for those. What lies behind the last end is left out.
+        bias: must be None.
+        out_dtype: None, or the dtype of `mat_a`.
+
+    Returns: a contiguous tensor: `(n, m)`, or `(g, n, m)` where the numbers of dims are the
+    same.
+
+    Raises:
+        RuntimeError: shapes, dtypes or `offs` do not match, or `bias` is given.
+
+    Example:
+        >>> ends = gw.tensor([1, 4], dtype=gw.int32)
+        >>> F.grouped_mm(gw.ones(4, 2), gw.ones(2, 2, 3), offs=ends).shape
+        graphwright.Size([4, 3])
+    """,
+)

@@ -200,10 +200,43 @@ internal(
     saves=("input?weight", "weight?input"),
     decompose=_linear_decompose,
     eager=_linear_eager,
+    doc="""Affine map of the last dim: `y = input @ weight.T + bias`.
+
+    Args:
+        input: `(*, k)`.
+        weight: `(m, k)`, of the dtype of `input`; or `(k,)`, for one output without dim.
+        bias: `(m,)`, of the dtype of `input`; none if None.
+
+    Returns: a tensor of shape `(*, m)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> F.linear(gw.tensor([[1.0, 2.0]]), gw.tensor([[1.0, 1.0], [0.0, 2.0]]), gw.ones(2))
+        tensor([[4., 5.]])
+    """,
 )
 define(
     "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None)",
     Kind.COMPOSITE,
     decompose=_bilinear_decompose,
     method=False,
+    doc="""Bilinear map: `y[o] = sum_ij input1[i] * weight[o, i, j] * input2[j] + bias[o]`.
+
+    Args:
+        input1: `(*, a)`.
+        input2: `(*, b)`.
+        weight: `(m, a, b)`.
+        bias: `(m,)`; none if None.
+
+    Returns: a tensor of shape `(*, m)`.
+
+    Raises:
+        RuntimeError: shapes do not match.
+
+    Example:
+        >>> gw.bilinear(gw.ones(5, 2), gw.ones(5, 3), gw.ones(4, 2, 3)).shape
+        graphwright.Size([5, 4])
+    """,
 )

@@ -193,6 +193,26 @@ define(
     decompose=_linalg_vector_norm,
     method=False,
     public=False,
+    doc="""Norm of vectors: `sum(|x|^ord)^(1 / ord)`.
+
+    Args:
+        x: floating point or complex.
+        ord: the order: any number; inf: the greatest modulus; -inf: the least; 0: the number
+            of elements other than 0.
+        dim: the dim or dims of the vectors; all if None.
+        keepdim: keep each of these dims with size 1.
+        dtype: the dtype that is computed in; that of `x` if None.
+
+    Returns: a real tensor of the shape of `x` without `dim`.
+
+    Raises:
+        IndexError: `x` has no such dim.
+        RuntimeError: `x` holds integers.
+
+    Example:
+        >>> gw.linalg.vector_norm(gw.tensor([3.0, 4.0]))
+        tensor(5.)
+    """,
 )
 
 
@@ -259,6 +279,27 @@ define(
     decompose=_matrix_norm,
     method=False,
     public=False,
+    doc="""Norm of matrices.
+
+    Args:
+        A: floating point or complex, of at least 2 dims.
+        ord: "fro": root of the sum of squares; "nuc": sum of the singular values; 2, -2: the
+            greatest, the least singular value; 1, -1: the greatest, the least sum of a
+            column's moduli; inf, -inf: of a row's.
+        dim: the two dims of the matrices.
+        keepdim: keep each of these dims with size 1.
+        dtype: the dtype that is computed in; that of `A` if None.
+
+    Returns: a real tensor of the shape of `A` without `dim`.
+
+    Raises:
+        IndexError: `A` has no such dim.
+        RuntimeError: `A` has less than 2 dims or holds integers, or `ord` is unknown.
+
+    Example:
+        >>> gw.linalg.matrix_norm(gw.tensor([[1.0, -2.0], [3.0, 4.0]]), ord=1)
+        tensor(6.)
+    """,
 )
 
 
@@ -294,6 +335,27 @@ define(
     decompose=_linalg_norm,
     method=False,
     public=False,
+    doc="""Norm of vectors or of matrices: `linalg.vector_norm` or `linalg.matrix_norm`.
+
+    Args:
+        A: floating point or complex.
+        ord: the order; if None, the 2-norm of all elements (of those along `dim`).
+        dim: one dim for vectors, two for matrices; if None, `A` itself is the vector or
+            matrix where `ord` is given.
+        keepdim: keep each of these dims with size 1.
+        dtype: the dtype that is computed in; that of `A` if None.
+
+    Returns: a real tensor of the shape of `A` without `dim`.
+
+    Raises:
+        IndexError: `A` has no such dim.
+        RuntimeError: `A` holds integers, `ord` is unknown, or `A` is neither vector nor
+            matrix where `ord` is given without `dim`.
+
+    Example:
+        >>> gw.linalg.norm(gw.tensor([[3.0, 0.0], [0.0, 4.0]]))
+        tensor(5.)
+    """,
 )
 
 

@@ -395,4 +395,21 @@ define(
     decompose=_one_hot,
     method=False,
     public=False,
+    doc="""Classes as vectors of zeros with a 1 at the class.
+
+    Args:
+        input: classes, int64, `(*)`.
+        num_classes: the number C of classes; one more than the greatest class if -1.
+
+    Returns: an int64 tensor of shape `(*, C)`.
+
+    Raises:
+        RuntimeError: a class is negative or not less than `num_classes`, or `input` is not
+            int64.
+
+    Example:
+        >>> F.one_hot(gw.tensor([0, 2]))
+        tensor([[1, 0, 0],
+                [0, 0, 1]])
+    """,
 )

@@ -352,6 +352,33 @@ internal(
     "bool enable_gqa=False)",
     Kind.COMPOSITE,
     decompose=_attention_decompose,
+    doc="""Attention: `softmax(query @ key^T * scale + mask) @ value`.
+
+    Vaswani et al., "Attention is all you need" (2017). Eligible calls run as one fused kernel.
+
+    Args:
+        query: floating point, `(*, n, d)`.
+        key: `(*, m, d)`, of the dtype of `query`.
+        value: `(*, m, e)`, of the dtype of `query`.
+        attn_mask: broadcastable to `(*, n, m)`: bool, True where a query may attend to a key;
+            or terms of the dtype of `query`, added to the scores. None: no mask.
+        dropout_p: probability with which each weight is set to 0; the others are scaled up.
+        is_causal: query i attends to the keys up to i only.
+        scale: factor of the scores; `1 / sqrt(d)` if None.
+        enable_gqa: `key` and `value` may have less heads (third dim from the end) than `query`:
+            each serves a group of queries' heads.
+
+    Returns: a tensor of shape `(*, n, e)`; zeros for a query that a bool mask lets attend to no
+    key.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match, or a mask is given with `is_causal`.
+
+    Example:
+        >>> q, k, v = gw.ones(1, 2, 4), gw.ones(1, 3, 4), gw.ones(1, 3, 5)
+        >>> F.scaled_dot_product_attention(q, k, v).shape
+        graphwright.Size([1, 2, 5])
+    """,
 )
 internal(
     "fused_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, "

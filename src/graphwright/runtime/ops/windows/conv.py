@@ -23,7 +23,7 @@ from graphwright.runtime.ops.nn_support import (
     spec,
 )
 from graphwright.runtime.ops.table import Kind, define
-from graphwright.runtime.ops.windows.unfold import spread_over, window_count
+from graphwright.runtime.ops.windows.unfold import for_dims, spread_over, window_count
 from graphwright.runtime.tensor.tensor import Tensor
 
 blas.prepare()
@@ -434,6 +434,33 @@ define(
     saves=("input?weight", "weight?input"),
     eager=_convolution_eager,
     method=False,
+    doc="""Cross-correlation of signals with kernels, or its transpose, of 1 to 3 dims.
+
+    It is `conv1d`, `conv2d` and `conv3d`, and their transposes, with all arguments given.
+
+    Args:
+        input: `(N, C, *)`, of 3 to 5 dims.
+        weight: kernels of the dtype of `input`: `(K, C / groups, *)`, or `(C, K / groups, *)`
+            where `transposed`.
+        bias: `(K,)`; none if None.
+        stride: the step between windows, one int for each dim.
+        padding: zeros at both ends of each dim; what is cut off the output where
+            `transposed`.
+        dilation: the step between the elements of a window, for each dim.
+        transposed: compute the transpose.
+        output_padding: what is added at the end of each dim of the output where `transposed`.
+        groups: the number of groups that channels are split into.
+
+    Returns: a tensor `(N, K, *)`.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, or a kernel does not fit.
+
+    Example:
+        >>> args = (1,), (0,), (1,), False, (0,), 1
+        >>> gw.convolution(gw.ones(1, 2, 5), gw.ones(4, 2, 3), None, *args).shape
+        graphwright.Size([1, 4, 3])
+    """,
 )
 _GRADIENT_OPTIONS = "Size size, Size stride, Size padding, Size dilation, int groups"
 internal(
@@ -452,6 +479,57 @@ internal(
     saves=("grad?input", "input?grad"),
     eager=_gradient_eager(_WEIGHT_GRADIENT),
 )
+_CONV_DOC = """Cross-correlation of {n}D signals with kernels, summed over input channels.
+
+    Args:
+        input: `(N, C, {sizes})`, or `(C, {sizes})`.
+        weight: kernels of the dtype of `input`: the output channels K, C / groups, and the
+            kernel's sizes.
+        bias: `(K,)`; none if None.
+        stride: the step between windows, an int or one per dim.
+        padding: zeros at both ends of each dim, an int or one per dim; "valid": none; "same": as
+            many as keep the sizes, for stride 1.
+        dilation: the step between the elements of a window, an int or one per dim.
+        groups: the number of groups that channels are split into; outputs of a group see its
+            inputs only.
+
+    Returns: `(N, K, ...)` with `(size + 2 * padding - dilation * (kernel - 1) - 1) // stride
+    + 1` elements in each dim.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, a kernel does not fit into the
+            padded input, or a stride or dilation is less than 1.
+
+    Example:
+        >>> gw.conv{n}d(gw.ones(1, 2{fives}), gw.ones(4, 2{threes})).shape
+        graphwright.Size([1, 4{threes}])
+    """
+_TRANSPOSED_DOC = """Transposed {n}D convolution: the gradient of `conv{n}d` by its input.
+
+    Each element of `input` adds its kernel, times its value, to a window of the output.
+
+    Args:
+        input: `(N, C, {sizes})`, or `(C, {sizes})`.
+        weight: kernels of the dtype of `input`: the input channels C, K / groups for K output
+            channels, and the kernel's sizes.
+        bias: `(K,)`; none if None.
+        stride: the step between windows of the output, an int or one per dim.
+        padding: what is cut off at both ends of each dim of the output, an int or one per dim.
+        output_padding: what is added at the end of each dim of the output; less than the
+            stride or the dilation.
+        groups: the number of groups that channels are split into.
+        dilation: the step between the elements of a window, an int or one per dim.
+
+    Returns: `(N, K, ...)` with `(size - 1) * stride - 2 * padding + dilation * (kernel - 1) +
+    output_padding + 1` elements in each dim.
+
+    Raises:
+        RuntimeError: shapes, dtypes or groups do not match, or `output_padding` is too great.
+
+    Example:
+        >>> gw.conv_transpose{n}d(gw.ones(1, 2{threes}), gw.ones(2, 4{threes})).shape
+        graphwright.Size([1, 4{fives}])
+    """
 for _ndim in (1, 2, 3):
     define(
         f"conv{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, Ints stride=1, "
@@ -459,6 +537,7 @@ for _ndim in (1, 2, 3):
         Kind.COMPOSITE,
         decompose=_convolution_of(_ndim),
         method=False,
+        doc=for_dims(_CONV_DOC, _ndim),
     )
     define(
         f"conv_transpose{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, "
@@ -467,4 +546,5 @@ for _ndim in (1, 2, 3):
         Kind.COMPOSITE,
         decompose=_transposed_convolution_of(_ndim),
         method=False,
+        doc=for_dims(_TRANSPOSED_DOC, _ndim),
     )

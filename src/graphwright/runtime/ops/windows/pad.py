@@ -166,10 +166,50 @@ define(
     decompose=_pad,
     method=False,
     public=False,
+    doc="""Padding of the last dims: constant, reflected, replicated or circular.
+
+    Args:
+        input: a tensor; of `n + 1` or `n + 2` dims where the mode is not constant and n dims
+            (1 to 3) are padded.
+        pad: `(left, right, top, bottom, ...)`: what is added before and after, the last dim
+            first; negative numbers cut off.
+        mode: "constant", "reflect" (the border element is not repeated), "replicate" (it is),
+            or "circular".
+        value: the constant; 0 if None.
+
+    Returns: a tensor with `pad` more elements in the last dims.
+
+    Raises:
+        NotImplementedError: `mode` is unknown, or the number of dims is not supported by it.
+        RuntimeError: `pad` has an odd length or too many numbers, is not less than the size
+            ("reflect"), is more than it ("circular"), or leaves nothing; `value` is given for
+            another mode.
+
+    Example:
+        >>> F.pad(gw.tensor([[1, 2, 3]]), (2, 1), mode="reflect")
+        tensor([[3, 2, 1, 2, 3, 2]])
+    """,
 )
 define(
     "constant_pad_nd(Tensor input, Size pad, Scalar value=0)",
     Kind.COMPOSITE,
     decompose=lambda input, pad, value: _pad(input, pad, "constant", value),
     method=False,
+    doc="""Padding of the last dims with a constant: `F.pad` of mode "constant".
+
+    Args:
+        input: a tensor.
+        pad: `(left, right, top, bottom, ...)`: what is added before and after, the last dim
+            first; negative numbers cut off.
+        value: the constant.
+
+    Returns: a tensor with `pad` more elements in the last dims.
+
+    Raises:
+        RuntimeError: `pad` has an odd length or too many numbers, or gives a negative size.
+
+    Example:
+        >>> gw.constant_pad_nd(gw.tensor([1, 2]), (1, 2), 9)
+        tensor([9, 1, 2, 9, 9])
+    """,
 )

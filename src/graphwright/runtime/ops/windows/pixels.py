@@ -74,16 +74,69 @@ define(
     Kind.COMPOSITE,
     decompose=_shuffle,
     method=False,
+    doc="""Channels moved into space: `(*, C * r**2, H, W)` becomes `(*, C, H * r, W * r)`.
+
+    Shi et al., "Real-time single image and video super-resolution" (2016).
+
+    Args:
+        input: a tensor of at least 3 dims.
+        upscale_factor: the factor r.
+
+    Returns: a tensor of the dtype of `input`.
+
+    Raises:
+        RuntimeError: the channels are not a multiple of r**2, r is less than 1, or `input`
+            has less than 3 dims.
+
+    Example:
+        >>> gw.pixel_shuffle(gw.tensor([[[0]], [[1]], [[2]], [[3]]]), 2)
+        tensor([[[0, 1],
+                 [2, 3]]])
+    """,
 )
 define(
     "pixel_unshuffle(Tensor input, int downscale_factor)",
     Kind.COMPOSITE,
     decompose=_unshuffle,
     method=False,
+    doc="""Space moved into channels: `(*, C, H * r, W * r)` becomes `(*, C * r**2, H, W)`.
+
+    Args:
+        input: a tensor of at least 3 dims.
+        downscale_factor: the factor r.
+
+    Returns: a tensor of the dtype of `input`.
+
+    Raises:
+        RuntimeError: height or width is not a multiple of r, r is less than 1, or `input` has
+            less than 3 dims.
+
+    Example:
+        >>> gw.pixel_unshuffle(gw.tensor([[[0, 1], [2, 3]]]), 2).flatten()
+        tensor([0, 1, 2, 3])
+    """,
 )
 define(
     "channel_shuffle(Tensor input, SymInt groups)",
     Kind.COMPOSITE,
     decompose=_channel_shuffle,
     method=False,
+    doc="""Channels in another order: those of all groups first, second, and so on.
+
+    The C channels are seen as `(groups, C / groups)` and transposed (Zhang et al.,
+    "ShuffleNet", 2018).
+
+    Args:
+        input: `(N, C, *)`, of at least 3 dims.
+        groups: the number of groups, a divisor of C.
+
+    Returns: a tensor of the shape of `input`.
+
+    Raises:
+        RuntimeError: `groups` is less than 1 or no divisor, or `input` has less than 3 dims.
+
+    Example:
+        >>> gw.channel_shuffle(gw.tensor([[[0], [1], [2], [3]]]), 2).flatten()
+        tensor([0, 2, 1, 3])
+    """,
 )

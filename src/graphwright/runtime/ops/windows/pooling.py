@@ -26,7 +26,7 @@ from graphwright.runtime.ops.nn_support import (
     spec,
 )
 from graphwright.runtime.ops.table import Kind, define
-from graphwright.runtime.ops.windows.unfold import spread_over, window_count
+from graphwright.runtime.ops.windows.unfold import for_dims, spread_over, window_count
 from graphwright.runtime.tensor.dtypes import int64
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -488,6 +488,67 @@ def _avg_pool_of(ndim: int) -> Any:
     return decompose
 
 
+_MAX_DOC = """Maximum of each window of {n}D signals{indices}.
+
+    Args:
+        input: `(N, C, {sizes})`, or `(C, {sizes})`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: what is added at both ends of each dim, of value -inf; at most half a window.
+        dilation: the step between the elements of a window, an int or one per dim.
+        ceil_mode: round the number of windows up, not down.
+
+    Returns: {result} of the shape of `input`, but
+    `(size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1` elements in each
+    pooled dim.{more}
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> {space}.max_pool{n}d{suffix}(gw.ones(1, 2{fives}), 2){take}.shape
+        graphwright.Size([1, 2{twos}])
+    """
+_AVG_DOC = """Mean of each window of {n}D signals.
+
+    Args:
+        input: `(N, C, {sizes})`, or `(C, {sizes})`.
+        kernel_size: the size of a window, an int or one per dim.
+        stride: the step between windows, an int or one per dim; `kernel_size` if None.
+        padding: zeros at both ends of each dim, at most half a window.
+        ceil_mode: round the number of windows up, not down.
+        count_include_pad: padding counts as elements of the mean.{divisor}
+
+    Returns: a tensor of the shape of `input`, but `(size + 2 * padding - kernel_size) //
+    stride + 1` elements in each pooled dim.
+
+    Raises:
+        RuntimeError: `input` has another number of dims, `padding` is too great, no window
+            fits, or a size is less than 1.
+
+    Example:
+        >>> F.avg_pool{n}d(gw.ones(1, 2{fives}), 2).shape
+        graphwright.Size([1, 2{twos}])
+    """
+_DIVISOR_DOC = """
+        divisor_override: what sums are divided by; the number of elements if None."""
+_INDICES_DOC = " The indices are int64: positions in the flattened dims that are pooled."
+
+
+def _max_doc(ndim: int, suffix: str) -> str:
+    return for_dims(
+        _MAX_DOC,
+        ndim,
+        suffix=suffix,
+        indices=", with its index" if suffix else "",
+        result="`(values, indices)`, both" if suffix else "a tensor",
+        more=_INDICES_DOC if suffix else "",
+        take="[1]" if suffix else "",
+        space="F" if suffix else "gw",
+    )
+
+
 _OPTIONS = "Ints? stride=None, Ints padding=0"
 for _ndim in (1, 2, 3):
     for _suffix in ("", "_with_indices"):
@@ -498,6 +559,7 @@ for _ndim in (1, 2, 3):
             decompose=_max_pool_of(_ndim, bool(_suffix)),
             method=False,
             public=not _suffix or _ndim == 1,
+            doc=_max_doc(_ndim, _suffix),
         )
     define(
         f"avg_pool{_ndim}d(Tensor input, Ints kernel_size, {_OPTIONS}, bool ceil_mode=False, "
@@ -507,4 +569,5 @@ for _ndim in (1, 2, 3):
         decompose=_avg_pool_of(_ndim),
         method=False,
         public=_ndim == 1,
+        doc=for_dims(_AVG_DOC, _ndim, divisor=_DIVISOR_DOC if _ndim > 1 else ""),
     )

@@ -29,7 +29,7 @@ from graphwright.runtime.ops.windows.pooling import (
     stacked,
     three_axes,
 )
-from graphwright.runtime.ops.windows.unfold import spread_over
+from graphwright.runtime.ops.windows.unfold import for_dims, spread_over
 from graphwright.runtime.tensor.dtypes import int64
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -216,13 +216,55 @@ def _adaptive_max_pool_of(ndim: int) -> Any:
     return decompose
 
 
+_AVG_DOC = """Mean of the windows of {n}D signals, as many as `output_size` says.
+
+    Window i of m over n elements is `[i * n // m, ceil((i + 1) * n / m))`.
+
+    Args:
+        input: floating point, `(N, C, {sizes})`, or `(C, {sizes})`.
+        output_size: the number of windows, an int or one per dim{none}.
+
+    Returns: a tensor of the shape of `input`, but `output_size` elements in the pooled dims.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: `input` has another number of dims, or `output_size` does not fit.
+
+    Example:
+        >>> F.adaptive_avg_pool{n}d(gw.ones(1, 2{fives}), 3).shape
+        graphwright.Size([1, 2{threes}])
+    """
+_MAX_DOC = """Maximum of the windows of {n}D signals, as many as `output_size` says, and its index.
+
+    Window i of m over n elements is `[i * n // m, ceil((i + 1) * n / m))`.
+
+    Args:
+        input: floating point, `(N, C, {sizes})`, or `(C, {sizes})`; none of these 0 but N.
+        output_size: the number of windows, an int or one per dim{none}.
+
+    Returns: `(values, indices)`, both of the shape of `input`, but `output_size` elements in
+    the pooled dims. The indices are int64: positions in the flattened dims that are pooled.
+
+    Raises:
+        NotImplementedError: `input` holds integers.
+        RuntimeError: `input` has another number of dims or no elements, or `output_size` does
+            not fit.
+
+    Example:
+        >>> F.adaptive_max_pool{n}d_with_indices(gw.ones(1, 2{fives}), 3)[1].shape
+        graphwright.Size([1, 2{threes}])
+    """
+
+
 for _ndim, _sizes in ((1, "Ints"), (2, "Ints|None"), (3, "Ints|None")):
+    _none = "; None keeps a dim's size" if _ndim > 1 else ""
     define(
         f"adaptive_avg_pool{_ndim}d(Tensor input, {_sizes} output_size)",
         Kind.COMPOSITE,
         decompose=_adaptive_avg_pool_of(_ndim),
         method=False,
         public=_ndim == 1,
+        doc=for_dims(_AVG_DOC, _ndim, none=_none),
     )
     define(
         f"adaptive_max_pool{_ndim}d(Tensor input, {_sizes} output_size)",
@@ -230,4 +272,5 @@ for _ndim, _sizes in ((1, "Ints"), (2, "Ints|None"), (3, "Ints|None")):
         decompose=_adaptive_max_pool_of(_ndim),
         method=False,
         public=_ndim == 1,
+        doc=for_dims(_MAX_DOC, _ndim, none=_none),
     )

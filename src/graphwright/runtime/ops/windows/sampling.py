@@ -274,6 +274,27 @@ internal(
     Kind.COMPOSITE,
     decompose=_grid_sample,
 )
+_GRID_DOC = """Values of images at the points of a grid: `F.grid_sample` with numbered modes.
+
+    Args:
+        input: floating point, `(N, C, H, W)` or `(N, C, D, H, W)`.
+        grid: points of the dtype of `input`, `(N, h, w, 2)` or `(N, d, h, w, 3)`: x, y (and z)
+            from -1 to 1, the first along W.
+        interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic (4 dims only).
+        padding_mode: what lies outside: 0 zeros, 1 the border, 2 the image reflected.
+        align_corners: -1 and 1 are the centres of the outermost elements; their edges if False.
+
+    Returns: a tensor of shape `(N, C, h, w)` or `(N, C, d, h, w)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+        ValueError: there is no such mode.
+
+    Example:
+        >>> image = gw.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+        >>> gw.grid_sampler(image, gw.zeros(1, 1, 1, 2), 0, 0, False)
+        tensor([[[[1.5000]]]])
+    """
 for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
     define(
         f"{_name}(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
@@ -281,12 +302,32 @@ for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
         Kind.COMPOSITE,
         decompose=_grid_sampler,
         method=False,
+        doc=_GRID_DOC,
     )
 define(
     "affine_grid_generator(Tensor theta, Size size, bool align_corners)",
     Kind.COMPOSITE,
     decompose=_affine_grid,
     method=False,
+    doc="""Grid of points for `grid_sampler`: affine maps of the points of an image.
+
+    Args:
+        theta: maps, floating point: `(N, 2, 3)`, or `(N, 3, 4)` for volumes.
+        size: the image's: `(N, C, H, W)`, or `(N, C, D, H, W)`.
+        align_corners: -1 and 1 are the centres of the outermost elements; their edges if
+            False.
+
+    Returns: a tensor of shape `(N, H, W, 2)` or `(N, D, H, W, 3)`.
+
+    Raises:
+        RuntimeError: shapes do not match, or a size is less than 1.
+
+    Example:
+        >>> theta = gw.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+        >>> gw.affine_grid_generator(theta, (1, 1, 1, 2), False)
+        tensor([[[[-0.5000,  0.0000],
+                  [ 0.5000,  0.0000]]]])
+    """,
 )
 internal(
     "fractional_max_pool(Tensor input, Tensor samples, Size kernel_size, Size output_size)",

@@ -22,6 +22,23 @@ from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor.tensor import Tensor
 
 Pair = tuple[Any, Any]
+_SIZES = {1: "L", 2: "H, W", 3: "D, H, W"}
+
+
+def for_dims(template: str, ndim: int, **parts: str) -> str:
+    """The docstring of an op of signals of `ndim` dims, from what those of 1 to 3 share.
+
+    `{n}` is ndim, `{sizes}` the sizes' names; `{twos}`, `{threes}` and `{fives}` are the sizes in
+    examples.
+    """
+    return template.format(
+        n=ndim,
+        sizes=_SIZES[ndim],
+        twos=", 2" * ndim,
+        threes=", 3" * ndim,
+        fives=", 5" * ndim,
+        **parts,
+    )
 
 
 def spread_over(ndim: int, name: str, what: str, value: Any) -> tuple[Any, ...]:
