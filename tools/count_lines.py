@@ -14,9 +14,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def docstring_lines(source: str) -> int:
-    """The lines of all docstrings, also those below assignments."""
+    """The lines of all docstrings, also those below assignments and those given as `doc=`."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.keyword) and node.arg == "doc":
+            lines.update(range(node.value.lineno, (node.value.end_lineno or 0) + 1))
         body = getattr(node, "body", None)
         for statement in body if isinstance(body, list) else []:
             value = getattr(statement, "value", None)
