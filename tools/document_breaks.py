@@ -20,7 +20,7 @@ Generated from the registry by `make docs`; do not edit. Tests run every example
 
 `gw.explain(f)(*args)` and `graphwright explain FILE.py:f` show what happened as a tree,
 `GRAPHWRIGHT_LOGS=graph_breaks,recompiles` as it happens, `gw.compiler.stats(f)` counts it. The
-first break of each function is told in one line on standard error; `GRAPHWRIGHT_NOTICES=0` or
+first break of each function is reported in one line on standard error; `GRAPHWRIGHT_NOTICES=0` or
 `gw.compiler.set_notices(False)` silences that.
 
 A function in which no tensor operation is found runs as plain Python, at its speed:

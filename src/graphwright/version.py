@@ -1,4 +1,4 @@
-"""What this build is, as `torch.version` tells it: there is no CUDA, HIP or XPU."""
+"""What this build is, under `torch.version`'s names: there is no CUDA, HIP or XPU."""
 
 from __future__ import annotations
 

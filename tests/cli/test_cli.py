@@ -212,17 +212,18 @@ def test_doctor_says_what_will_be_used(capsys: pytest.CaptureFixture[str]) -> No
     (["explain", "{model}:number"], "not callable", "name a function"),
     (["dump", "{model}:f", "--input", "f32[2]"], "cannot be called: missing", "--input"),
     (["dump", "{model}:f", "--input", "q7[2]", "--input", "1"], "unknown dtype 'q7'", "float32"),
-    (["dump", "{model}:f", "--input", "f32(2)"], "is no input", "float32[4,8]"),
-    (["dump", "{model}:f", "--input", "f32[2 3]"], "is no input", "float32[4,8]"),
-    (["dump", "{model}:f", "--input", "f32[,3]"], "is no input", "float32[4,8]"),
-    (["dump", "{model}:f", "--input", "f32[-1]"], "is no input", "float32[4,8]"),
-    (["dump", "{model}:f", "--input", "{{[]: 1}}"], "is no input", "float32[4,8]"),
-    (["dump", "{model}:f", "--input", "(" + "-" * 20_000 + "1)"], "is no input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "f32(2)"], "is not an input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "f32[2 3]"], "is not an input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "f32[,3]"], "is not an input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "f32[-1]"], "is not an input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "{{[]: 1}}"], "is not an input", "float32[4,8]"),
+    (["dump", "{model}:f", "--input", "(" + "-" * 20_000 + "1)"], "is not an input",
+     "float32[4,8]"),
     (["dump", "{model}:f", "--input", "f32[99999999999999]"], "cannot allocate", "smaller"),
     (["dump", "{model}:f", "--input", "i64[" + "9" * 30 + "]"], "cannot be made", "smaller"),
     (["dump", "{model}:f", "--input", "f32[" + "9" * 5000 + "]"], "cannot be made", "smaller"),
-    (["dump", "{model}:lone"], "lone_inputs() gives Tensor, not a tuple", "(argument,)"),
-    (["dump", "{model}:listed"], "listed_inputs is no function", "(argument,)"),
+    (["dump", "{model}:lone"], "lone_inputs() returned Tensor, not a tuple", "(argument,)"),
+    (["dump", "{model}:listed"], "listed_inputs is not a function", "(argument,)"),
     (["dump", "x" * 5000 + ".py:f"], "there is no file", "name a Python file"),
     (["dump", "{model}:f", "--out", "{model}"], "cannot write to", "--out"),
     (["bench", "{model}:f", "--seconds", "0.01", "--out", "{model}/x"], "cannot write to",
@@ -271,7 +272,7 @@ def test_the_file_with_the_syntax_error_is_named(
 def test_times_that_do_not_pass(
     capsys: pytest.CaptureFixture[str], model: str, seconds: str
 ) -> None:
-    assert "no number of seconds above 0" in mistake(
+    assert "is not a positive number of seconds" in mistake(
         capsys, "bench", f"{model}:f", "--seconds", seconds)
 
 

@@ -77,7 +77,7 @@ def test_an_interrupted_program_ends_as_under_python(tmp_path: Path) -> None:
     (("nope.py",), 2, "cannot open nope.py: No such file or directory"),
     (("empty",), 1, "empty has no __main__.py"),
     (("-m", "no_such.module"), 1, "there is no module no_such.module to run"),
-    ((), 2, "run: no program is named"),
+    ((), 2, "run: no program was given"),
     (("--torch-version", "new", "script.py"), 2, "'new' is not the version of a PyTorch release"),
 ])
 def test_what_cannot_be_run_is_told_in_a_line(

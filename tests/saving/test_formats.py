@@ -193,7 +193,7 @@ def test_containers_and_tensors_that_are_there_twice_are_one(tmp_path: Path) -> 
 
 def test_one_memory_as_two_dtypes_is_refused(tmp_path: Path) -> None:
     x = gw.ones(2)
-    with pytest.raises(RuntimeError, match=r"obj\['b'\] and obj\['a'\] are the same memory as"):
+    with pytest.raises(RuntimeError, match=r"obj\['b'\] and obj\['a'\] share memory as"):
         gw.save({"a": x, "b": x.view(gw.int32)}, tmp_path / "x.pt")
 
 

@@ -1,7 +1,7 @@
 """The recorded graph as a user sees it, and hooks on what it saves; after `torch.autograd.graph`.
 
     Node                    one recorded step: `name()`, `next_functions`, `metadata`, hooks
-    saved_tensors_hooks     replace what is kept for backward
+    saved_tensors_hooks     replace what is saved for backward
 """
 
 from __future__ import annotations

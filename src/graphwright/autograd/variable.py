@@ -25,7 +25,7 @@ class _Kind(type):
 
 
 class Variable(metaclass=_Kind):
-    """The same memory as a leaf without history: `Variable(data, requires_grad=False)`.
+    """A view of `data` that is a leaf without history: `Variable(data, requires_grad=False)`.
 
     `volatile` is without effect. Raises TypeError for what is no tensor, RuntimeError for
     integers that are to require gradients.

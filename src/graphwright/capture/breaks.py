@@ -11,7 +11,7 @@ from graphwright.runtime.record import Record
 
 
 class BreakKind(Record):
-    """One reason for which a graph ends before an instruction, or a frame is compiled again."""
+    """One reason for which a graph ends before an instruction, or a frame is recompiled."""
 
     code: str
     title: str
@@ -32,7 +32,7 @@ BREAKS: dict[str, BreakKind] = dict(
         ),
         _kind(
             "GB0002",
-            "a tensor's values are read by Python",
+            "Python reads a tensor's values",
             "Keep the value in a tensor, or read it (item, tolist, numpy, float, int) "
             "outside of the compiled function.",
         ),
@@ -55,7 +55,7 @@ BREAKS: dict[str, BreakKind] = dict(
         _kind(
             "GB0006",
             "an exception is raised",
-            "None is needed: the exception is raised by plain Python.",
+            "Nothing: plain Python raises the exception.",
         ),
         _kind(
             "GB0007",
@@ -84,7 +84,7 @@ BREAKS: dict[str, BreakKind] = dict(
         ),
         _kind(
             "GB0013",
-            "a generator that outlives the frame, or something whose end the program sees",
+            "a generator that outlives the frame, or an object whose finalizer is visible",
             "Build a list instead of the generator, or consume it in the compiled function; keep "
             "exceptions and objects with finalizers outside.",
         ),
@@ -100,7 +100,7 @@ BREAKS: dict[str, BreakKind] = dict(
         ),
         _kind(
             "GB0016",
-            "the frame's code cannot be resumed in its middle",
+            "a frame that cannot be resumed after a break at this instruction",
             "Move the break out of the function.",
         ),
         _kind(
@@ -111,18 +111,18 @@ BREAKS: dict[str, BreakKind] = dict(
         _kind(
             "GB0018",
             "a frame that is too long to unroll",
-            "None is needed for speed: the loop runs as plain Python. Move long loops over Python "
-            "numbers out of the compiled function to have what follows them in a graph.",
+            "The loop runs as plain Python, at its speed. Move long loops over Python numbers out "
+            "of the compiled function so that the code after them is captured.",
         ),
         _kind(
             "GB0019",
-            "a value that differs whenever it is read",
+            "a value that is different at each read",
             "Read it once outside of the compiled function, and pass it in.",
         ),
         _kind(
             "GB0020",
             "a graph that cannot be compiled runs operation by operation",
-            "Write the operation that is named without the in-place or strided form.",
+            "Replace the in-place or strided form of the operation that the message names.",
         ),
         _kind(
             "GB0021",
@@ -132,64 +132,65 @@ BREAKS: dict[str, BreakKind] = dict(
         _kind(
             "GB0022",
             "a compiled graph failed where plain Python does not",
-            "The call gave plain Python's result. Lower the memory that the program needs, or "
-            "report it if memory is not what was short.",
+            "The call returned plain Python's result. If memory ran out, reduce what the program "
+            "needs; otherwise please report this.",
         ),
         _kind(
             "GB0023",
-            "a parameter, or another leaf of gradients, that is made in the frame and outlives it",
-            "Make parameters in __init__. Where one is made at the first call only, later calls "
-            "have no break.",
+            "a parameter, or another leaf tensor, that is made in the frame and outlives it",
+            "Make parameters in __init__. If only the first call makes one, later calls have no "
+            "break.",
         ),
         _kind(
             "GB0024",
-            "a call of checkpoint() that the graph cannot compute again",
-            "Keep what changes other things, such as batch norm in training, out of the function, "
-            "and pass use_reentrant=False.",
+            "a call of checkpoint() that the graph cannot recompute",
+            "Move operations with side effects, such as batch norm in training, out of the "
+            "function, and pass use_reentrant=False.",
         ),
         _kind(
             "GB0025",
-            "a tensor gets another layout in place, as others see it, or other memory",
-            "Use the form without underscore, such as transpose() or reshape(), and go on with "
-            "its result.",
+            "an in-place change of a tensor's layout or storage that is seen outside of the frame",
+            "Use the form without underscore, such as transpose() or reshape(), and use its "
+            "result from there on.",
         ),
         _kind(
             "GB0026",
-            "a call of cond or while_loop whose functions are no parts of a graph",
-            "Let the functions only compute tensors: change nothing outside, return new tensors, "
-            "clone() what they are given.",
+            "a call of cond or while_loop whose functions cannot be captured as graphs",
+            "Pass functions that only compute tensors: without side effects, and with new tensors "
+            "as results (clone() an argument that is returned as it is).",
         ),
         _kind(
             "GB0027",
-            "a module with backward hooks around which the graph cannot be cut",
+            "a module with backward hooks at which the graph cannot be split",
             "Call backward() outside of the compiled function, and begin autocast and no_grad "
             "blocks outside of it or within the module.",
         ),
         _kind(
             "GB0100",
             "more versions of a function than the recompile limit",
-            "Make what varies an argument tensor or number, or raise the limit with "
+            "Pass the value that differs between calls as a tensor or number, or set the limit by "
             'gw.compile(f, options={"recompile_limit": 16}).',
         ),
         _kind(
             "GB0101",
-            "the size of a tensor, or a relation of sizes, is another",
+            "a tensor's size, or a relation between sizes, changed",
             "Use dynamic=True or gw.compiler.mark_dynamic; avoid branches on sizes. Sizes 0 and "
             "1 always have versions of their own.",
         ),
         _kind(
             "GB0102",
-            "the dtype, device, strides, class or requires_grad of a tensor is another",
+            "a tensor's dtype, device, strides, class or requires_grad changed",
             "Pass tensors of one dtype and layout, or accept one version for each.",
         ),
         _kind(
             "GB0103",
-            "a Python value that the program depends on is another",
-            "Pass numbers that vary as tensors, or accept one version for each value.",
+            "a Python value that the program depends on changed",
+            "Pass numbers that differ between calls as tensors, or accept one version for each "
+            "value.",
         ),
         _kind(
             "GB0104",
-            "the type of a value is another",
+            "the type of a value changed",
             "Pass values of one type, or accept one version for each.",
         ),
         _kind(
@@ -199,22 +200,22 @@ BREAKS: dict[str, BreakKind] = dict(
         ),
         _kind(
             "GB0106",
-            "the length or the keys of a container are others",
-            "Pass containers of one shape, or stack their tensors.",
+            "the length or the keys of a container changed",
+            "Pass containers of one length and with the same keys, or stack their tensors.",
         ),
         _kind(
             "GB0107",
-            "an attribute, key or variable appeared or vanished",
+            "an attribute, key or variable was added or removed",
             "Give the attribute a value from the start.",
         ),
         _kind(
             "GB0108",
-            "arguments are the same object, or share memory, or no longer do",
+            "arguments became, or no longer are, the same object or aliases of one storage",
             "Pass different objects in all calls, or the same ones.",
         ),
         _kind(
             "GB0109",
-            "gradients are recorded, or another mode is on, or no longer is",
+            "the grad mode, or another mode such as autocast or inference mode, changed",
             "Call the function in one mode, or accept one version for each.",
         ),
     ]

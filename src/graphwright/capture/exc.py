@@ -32,13 +32,13 @@ class Signal(Exception):
 
     @staticmethod
     def forget() -> None:
-        """At the end of a capture: let go of the frames that its signals came through."""
+        """At the end of a capture: release the frames that its signals came through."""
         made, Signal.made = Signal.made, []
         for signal in made:
             signal.drop_frames()
 
     def drop_frames(self) -> None:
-        """Let go of the frames that it and those behind it came through.
+        """Release the frames that it and those behind it came through.
 
         They hold the user's objects, and often the exception itself.
         """

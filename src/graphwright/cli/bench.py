@@ -40,7 +40,7 @@ def some_seconds(text: str) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of seconds")
     return seconds
 
 

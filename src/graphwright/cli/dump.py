@@ -41,7 +41,7 @@ def backend_for(stages: list[str] | None, backend: str) -> str:
     if backend != "auto" or not wanted:
         if wanted - {backend, "auto"} and backend != "auto":
             other = min(wanted - {backend})
-            raise UserError(f"--backend {backend} makes no stage '{other}'", "leave it away")
+            raise UserError(f"--backend {backend} has no stage '{other}'", "omit --backend")
         return backend
     if len(wanted) == 2:
         raise UserError("the stages c and llvm come from different backends", "ask for one")
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def write(out: Path, texts: dict[str, str]) -> None:
-    """Write a file for each stage, and tell its path."""
+    """Write a file for each stage, and print its path."""
     paths = {stage: out / f"{stage}.txt" for stage in texts}
     with folder_for_output(out):
         for stage, path in paths.items():

@@ -1,4 +1,4 @@
-"""Mistakes of the user: told in one line with a way out, without a traceback."""
+"""Mistakes of the user: one line that says what to do, without a traceback."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def add_parser(commands: Any) -> None:
     """The subcommand's grammar."""
     parser = commands.add_parser(
         "explain", help="why the graph breaks, what is guarded, what was recompiled",
-        description="Compile and call a function once; tell what became of it.")
+        description="Compile and call a function once; print its graphs, graph breaks and guards.")
     add_target(parser)
     parser.set_defaults(run=run)
 

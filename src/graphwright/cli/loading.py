@@ -50,7 +50,7 @@ def load_module(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except SyntaxError as error:
         line = "" if error.lineno is None else f":{error.lineno}"
-        raise UserError(f"{error.filename or path}{line}: {error.msg}", "mend the file's syntax"
+        raise UserError(f"{error.filename or path}{line}: {error.msg}", "correct the file's syntax"
                         ) from None
     except ImportError as error:
         raise UserError(f"{path} cannot be imported: {error}", "install what it imports") from None
@@ -120,7 +120,7 @@ def parse_input(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        raise UserError(f"'{text}' is no input",
+        raise UserError(f"'{text}' is not an input",
                         "give a dtype and shape like 'float32[4,8]', or a literal") from None
 
 
@@ -136,10 +136,10 @@ def example_inputs(module: ModuleType, name: str) -> tuple[Any, ...]:
     maker = getattr(module, known[0])
     way_out = f"for one argument: def {known[0]}(): return (argument,)"
     if not callable(maker):
-        raise UserError(f"{known[0]} is no function", way_out)
+        raise UserError(f"{known[0]} is not a function", way_out)
     inputs = maker()
     if not isinstance(inputs, tuple | list):
-        raise UserError(f"{known[0]}() gives {type(inputs).__name__}, not a tuple", way_out)
+        raise UserError(f"{known[0]}() returned {type(inputs).__name__}, not a tuple", way_out)
     return tuple(inputs)
 
 
@@ -156,7 +156,7 @@ def make_inputs(module: ModuleType, target: Callable[..., Any], specs: Sequence[
     called = target.forward if isinstance(target, gw.nn.Module) else target
     try:
         signature = inspect.signature(called)
-    except ValueError:  # of a builtin that does not tell it
+    except ValueError:  # a builtin without a signature
         return inputs
     try:
         signature.bind(*inputs)

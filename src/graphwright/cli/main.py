@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from graphwright.cli import bench, doctor, dump, explain, run
 from graphwright.cli.errors import UserError
 from graphwright.cli.output import finished
-from graphwright.runtime.stderr_notices import tell
+from graphwright.runtime.stderr_notices import write_line
 
 DESCRIPTION = """\
 Run a PyTorch program on graphwright, or see what graphwright makes of a Python function: every
@@ -51,5 +51,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 return
         parsed.run(parsed)  # its output and exit status are its own
     except UserError as error:
-        tell(f"graphwright: {error}")
+        write_line(f"graphwright: {error}")
         raise SystemExit(error.status) from None

@@ -1,4 +1,4 @@
-"""What the commands print and write; where that fails, it is told in one line."""
+"""What the commands print and write; where that fails, they report it in one line."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def folder_for_output(path: Path) -> Iterator[Path]:
         yield path
     except OSError as error:
         raise UserError(f"cannot write to {path}: {error.strerror}",
-                        "name a folder that can be written to by --out") from None
+                        "give a writable folder with --out") from None
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from graphwright.cli.errors import UserError
-from graphwright.runtime.stderr_notices import tell
+from graphwright.runtime.stderr_notices import write_line
 
 EXAMPLE = "graphwright run train.py --epochs 3"
 _RUNNER = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     """
     words = arguments.module or arguments.script
     if not words:
-        raise UserError("run: no program is named", f"for example: {EXAMPLE}")
+        raise UserError("run: no program was given", f"for example: {EXAMPLE}")
     try:
         _stand_in(arguments)
         _execute(words[0], words[1:], by_name=arguments.module is not None)
@@ -69,7 +69,7 @@ def _stand_in(arguments: argparse.Namespace) -> None:
     except ValueError as error:
         raise UserError(str(error), "for example: --torch-version 2.9.1") from None
     if arguments.report:
-        atexit.register(lambda: tell(str(as_torch.report())))
+        atexit.register(lambda: write_line(str(as_torch.report())))
     if arguments.compile:
         from graphwright.as_torch.modules import compile_modules
 

@@ -156,7 +156,7 @@ class KernelCache:
 
 
 def _digest(key: str, payload: bytes) -> bytes:
-    """Of the object and of its name: one that lies under another's name is damage, too."""
+    """The digest of an entry and its key: an entry under the wrong key counts as damaged."""
     return hashlib.sha256(key.encode() + b"\0" + payload).digest()
 
 
@@ -186,7 +186,7 @@ def _make_folder(folder: str) -> None:
 
 
 def _is_there(path: str) -> bool:
-    """Whether something has that name. Raises: OSError where that cannot be told."""
+    """Whether a file of that name exists. Raises: OSError where the system cannot say."""
     try:
         os.lstat(path)
     except FileNotFoundError:

@@ -139,7 +139,7 @@ class _ProgramWriter(_Writer):
         return f"b{self.buffers.setdefault(name, len(self.buffers))}"
 
     def step(self, step: Step) -> str:
-        """A step's line; the number of what it does is added to `kinds`."""
+        """A step's line: its kernel's number, which `kinds` gets too, and its buffers."""
         buffers = step_buffers(step)
         writer = _StepWriter(step)
         for buffer in buffers:
@@ -152,7 +152,7 @@ class _ProgramWriter(_Writer):
 
 
 def canonical(program: NativeProgram) -> Canonical:
-    """The same for programs that compile to the same code, in every process."""
+    """Text that is equal, in every process, for programs that compile to the same code."""
     writer = _ProgramWriter()
     calls = [writer.step(step) for step in program.steps]
     rest = writer.write(replace(program, steps=()))

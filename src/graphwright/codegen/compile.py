@@ -154,7 +154,8 @@ def _wrapped(
 def _assembled(
     graph: LoweredGraph, launcher: Callable[..., Any], n_inputs: int,
 ) -> Callable[..., Any]:
-    """A launcher whose results are joined by inputs, sizes and constants::
+    """A function that calls the launcher and inserts the results that are inputs, sizes and
+    constants::
 
         def run(a0, a1):
             [r0] = launcher(a0, a1, constant)

@@ -140,7 +140,7 @@ def _may_take_over(donor: Buffer, heir: Buffer, uses: Mapping[str, Use]) -> bool
 
     Every element of the heir is to be written in the iteration that last reads the donor's: both
     are indexed alike, and loops other than the one around the last touch belong to the same row,
-    since the index does not tell rows apart only by inner axes.
+    since inner axes of the index alone do not distinguish rows.
     """
     if donor.dtype is not heir.dtype or donor.size != heir.size:
         return False
@@ -151,7 +151,7 @@ def _may_take_over(donor: Buffer, heir: Buffer, uses: Mapping[str, Use]) -> bool
 
 
 def _replaced(step: Step, new: Mapping[str, Buffer]) -> Step:
-    """The step with other buffers for those named in `new`."""
+    """The step with the buffers that `new` maps by name replaced."""
     if all(b.name not in new for b in step_buffers(step)):
         return step
     if isinstance(step, Gemm):

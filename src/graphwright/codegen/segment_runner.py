@@ -96,7 +96,7 @@ class SegmentedProgram(functools.partial[tuple[Any, ...]]):
         return self
 
     def consume(self, inputs: list[Any]) -> tuple[Any, ...]:
-        """The same, taking the inputs out of the list: the last step to read one lets it go."""
+        """As a call, but empties the list: the last step that reads an input frees it."""
         result: tuple[Any, ...] = _core.unrecorded(self._consumer, inputs)
         return result
 

@@ -106,7 +106,7 @@ class _Cut:
 
 
 def _first(count: int, launch: Callable[..., Any], *inputs: Any) -> Any:
-    """The results of a graph without those that are only computed since they may raise."""
+    """The first `count` results; those after them are only computed because they may raise."""
     return launch(*inputs)[:count]
 
 
@@ -158,7 +158,7 @@ def _segment(
 def _symbols_of(nodes: list[Node]) -> dict[str, Sym]:
     """The symbols of sizes and strides in the nodes' arguments and results.
 
-    Those of what goes into a segment may be products, from which no symbol can be read.
+    A segment's inputs alone are not enough: their sizes may be products of symbols.
     """
     found: dict[str, Sym] = {}
 

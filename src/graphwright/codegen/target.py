@@ -59,8 +59,8 @@ def host() -> Machine:
 
 
 class Compiler(Record):
-    """A C compiler: the words that begin its command, and what tells its versions apart in a cache
-    key."""
+    """A C compiler: the words that begin its command, and the text that identifies its version
+    in a cache key."""
 
     command: tuple[str, ...]
     identity: str

@@ -70,7 +70,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether `use_deterministic_algorithms` was told to warn only; False at first.
+    """Whether `use_deterministic_algorithms` was called with `warn_only`; False at first.
 
     Example:
         >>> gw.is_deterministic_algorithms_warn_only_enabled()
@@ -153,7 +153,7 @@ def set_num_interop_threads(threads: int) -> None:
 
 
 def get_default_device() -> device:
-    """Device that tensors are made on unless told otherwise: the CPU at first.
+    """Device that tensors are made on by default: the CPU at first.
 
     Example:
         >>> gw.get_default_device()
@@ -164,7 +164,7 @@ def get_default_device() -> device:
 
 
 def set_default_device(place: device | str | None) -> None:
-    """Set the device that this thread's tensors are made on unless told otherwise.
+    """Set the device that this thread's tensors are made on by default.
 
     `with device("meta"):` does it for a block.
 

@@ -9,7 +9,7 @@ __all__ = ["GradScaler", "autocast"]
 
 
 class autocast(OlderAutocast):
-    """`amp.autocast("cpu", ...)`; bfloat16 unless told otherwise."""
+    """`amp.autocast("cpu", ...)`; bfloat16 by default."""
 
     of, usual = "cpu", dtypes.bfloat16
 

@@ -15,7 +15,7 @@ __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 class autocast(OlderAutocast):
     """`amp.autocast("cuda", ...)`, which warns (UserWarning) and does nothing without a GPU.
 
-    float16 unless told otherwise.
+    float16 by default.
     """
 
     of, usual = "cuda", dtypes.float16

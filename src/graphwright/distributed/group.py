@@ -222,7 +222,7 @@ def init_process_group(
         world_size, rank: 1 and 0; by default the environment variables WORLD_SIZE and RANK.
 
     Raises:
-        ValueError: there is a group already; neither argument nor variable tells the size.
+        ValueError: there is a group already; neither argument nor variable gives the size.
         RuntimeError: for more than one process, and for a backend that needs an accelerator.
     """
     if _GROUPS.world is not None:

@@ -1,4 +1,4 @@
-"""From real numbers to a set: `biject_to` and `transform_to`, which can be told of more sets."""
+"""From real numbers to a set: `biject_to` and `transform_to`, registries of transforms."""
 
 from __future__ import annotations
 

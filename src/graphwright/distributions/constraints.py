@@ -52,12 +52,12 @@ class _Dependent(Constraint):
 
     @property
     def is_discrete(self) -> bool:
-        """As the constructor was told."""
+        """The constructor's argument."""
         return _stated(".is_discrete", self._is_discrete)
 
     @property
     def event_dim(self) -> int:
-        """As the constructor was told."""
+        """The constructor's argument."""
         return _stated(".event_dim", self._event_dim)
 
     def __call__(

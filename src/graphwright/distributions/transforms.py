@@ -122,7 +122,7 @@ def _shape_with(shape: Any, *parameters: Any) -> Size:
 
 
 def _clipped_sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + exp(-x)), kept from 0 and 1 by what the dtype can tell apart from them."""
+    """1 / (1 + exp(-x)), kept from 0 and 1 by the dtype's smallest normal number and eps."""
     info = finfo(x.dtype)
     return ops.sigmoid(x).clamp(min=info.tiny, max=1.0 - info.eps)
 

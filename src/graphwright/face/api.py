@@ -106,7 +106,7 @@ def lookup(backend: BackendLike, strict: bool = False) -> native_backends.Backen
     if not callable(backend):
         raise TypeError(f"backend must be a name or a callable, not {type(backend).__name__}")
     if strict:
-        raise ValueError('the option "strict" needs a backend that is named, not a callable')
+        raise ValueError('the option "strict" needs a named backend, not a callable')
     return backend
 
 

@@ -33,7 +33,7 @@ class Training:
     writes_last: a call that raises has changed no input.
     default: the default dtype, which the graph is guarded by.
     result_views, input_views: (end, position) of the results with nodes of their own, and of the
-    written inputs, where calls may be taken apart.
+    written inputs, where calls may be decomposed.
     """
 
     writes_last = True
@@ -176,7 +176,7 @@ class CompiledBackward(Foldable):
             self.close(self.passed)
 
     def close(self, ways: int) -> None:
-        """Let go of what was saved, if no others are left."""
+        """Release what was saved, if no others are left."""
         self.closed |= ways
         if self.training.passages.end(self.closed):
             self.inputs = self.made = self.watched = None
@@ -230,7 +230,7 @@ class CompiledBackward(Foldable):
     def run(
         self, half: BackwardHalf, saved: list[Any], made: list[Any], tangents: list[Any]
     ) -> Sequence[Any]:
-        """Call the backward. Where nothing comes after it, it may let go of what was saved."""
+        """Call the backward. If no other backward follows, it may free the saved tensors."""
         values = [*saved, *tangents]
         consume = getattr(half.backward, "consume", None)
         if consume is None or not self.ending:

@@ -93,9 +93,9 @@ class Explanation(Record):
             title = f"{recompile.code} recompile: {recompile.title}"
             advice = [(reason, ()) for reason in (*recompile.reasons, recompile.advice)]
             functions.setdefault(recompile.location, []).append((title, advice))
-        told = {broken.frame for broken in self.breaks if broken.fallback}
+        reported = {broken.frame for broken in self.breaks if broken.fallback}
         for place, reason in self.skipped:
-            if place not in told:
+            if place not in reported:
                 functions.setdefault(place, []).append((f"runs as plain Python: {reason}", ()))
         return functions
 

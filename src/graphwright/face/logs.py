@@ -13,7 +13,7 @@ from graphwright.capture.frame.record import (
     GraphRecord,
     RecompileRecord,
 )
-from graphwright.runtime.stderr_notices import tell
+from graphwright.runtime.stderr_notices import write_line
 
 
 def _guards(record: FrameRecord) -> str:
@@ -61,7 +61,7 @@ def wanted() -> frozenset[str]:
 def log(name: str, text: Callable[[], str]) -> None:
     """Write a text to standard error if GRAPHWRIGHT_LOGS asks for this log."""
     if name in wanted():
-        tell(f"[graphwright] {name}: {text()}")
+        write_line(f"[graphwright] {name}: {text()}")
 
 
 def attach(record: CaptureRecord) -> bool:

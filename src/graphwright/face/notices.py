@@ -12,52 +12,53 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from graphwright.capture.frame.record import BreakRecord, CaptureRecord, Location
-from graphwright.runtime.stderr_notices import tell
+from graphwright.runtime.stderr_notices import write_line
 
 PATIENCE = 2.0
-"""Seconds from which on a compilation is reported, while it goes on."""
+"""Seconds after which a running compilation is reported."""
 
 _enabled = [os.environ.get("GRAPHWRIGHT_NOTICES", "1") != "0"]
-_told: set[tuple[str, str]] = set()
+_reported: set[tuple[str, str]] = set()
 
 
 def set_notices(enabled: bool) -> None:
-    """Whether the first graph break or fallback of each function, and each compilation that takes
-    longer than 2 seconds, is reported on standard error.
+    """Report each function's first graph break, and slow compilations, on standard error or not.
 
-    On from the start, unless the environment has GRAPHWRIGHT_NOTICES=0.
+    The first graph break or fallback of each function gives one line, and so does a compilation
+    that takes longer than 2 seconds. They are reported by default, unless the environment has
+    GRAPHWRIGHT_NOTICES=0.
     """
     _enabled[0] = enabled
 
 
 def forget() -> None:
-    """Tell about every function once more."""
-    _told.clear()
+    """Forget which functions were reported: each is reported once more."""
+    _reported.clear()
 
 
 def attach(record: CaptureRecord, root: Callable[[], str]) -> None:
-    """Tell of the breaks of a record as they are recorded.
+    """Report the breaks of a record as they are recorded.
 
-    root: the name of the compiled function, which counts where a break is in this package.
+    root: the name of the compiled function, which is reported for a break in this package.
     """
-    record.listeners.append(functools.partial(_tell, root))
+    record.listeners.append(functools.partial(_report, root))
 
 
-def _tell(root: Callable[[], str], entry: Any) -> None:
+def _report(root: Callable[[], str], entry: Any) -> None:
     if not isinstance(entry, BreakRecord) or not _enabled[0] or entry.code == "GB0100":
         return
     where = entry.location
     function = root() if where.file.startswith(_PACKAGE) else where.function
     key = ("" if where.file.startswith(_PACKAGE) else where.file, function)
-    if key not in _told:
-        _told.add(key)
+    if key not in _reported:
+        _reported.add(key)
         place = f"{function} ({where.file}:{where.line})"
-        tell(f"[graphwright] {place}: {entry.code} {entry.what}, {entry.title}; "
-             "gw.explain tells more")
+        write_line(f"[graphwright] {place}: {entry.code} {entry.what}, {entry.title}; "
+                   "gw.explain shows more")
 
 
 class Progress:
-    """What a compilation is at, and of what. It is reported from a thread of its own."""
+    """The stage of one compilation, which a timer thread reports."""
 
     __slots__ = ("doing", "started", "what")
 
@@ -70,8 +71,8 @@ class Progress:
         """Write the line."""
         if _enabled[0]:
             elapsed = time.monotonic() - self.started
-            tell(f"[graphwright] compiling {self.what} has taken {elapsed:.1f} s so far; stage: "
-                 f"{self.doing}")
+            write_line(f"[graphwright] compiling {self.what} has taken {elapsed:.1f} s so far; "
+                       f"stage: {self.doing}")
 
 
 class _Thread(threading.local):
@@ -82,18 +83,18 @@ _THREAD = _Thread()
 
 
 def compiled_now() -> str:
-    """What this thread compiles, if that is watched."""
+    """The function that this thread compiles; "a function" if nothing is watched."""
     return _THREAD.progress.what if _THREAD.progress is not None else "a function"
 
 
 def note_stage(doing: str) -> None:
-    """From now on this thread's compilation is at that stage."""
+    """Set the stage of this thread's compilation."""
     if _THREAD.progress is not None:
         _THREAD.progress.doing = doing
 
 
 def watch(location: Location) -> contextlib.AbstractContextManager[None]:
-    """`watched`, of the function at a place."""
+    """`watched` for the function at a location."""
     return watched(f"{location.function} ({location.file}:{location.line})")
 
 
@@ -101,8 +102,8 @@ def watch(location: Location) -> contextlib.AbstractContextManager[None]:
 def watched(what: str) -> Iterator[None]:
     """Report the compilation of `what` if the block takes longer than `PATIENCE`.
 
-    A compilation within one that is watched is part of it. Where no thread can be had, as while
-    the interpreter ends, nothing is reported.
+    A compilation within a watched one is part of it. Where no thread can be started, as while
+    the interpreter shuts down, nothing is reported.
     """
     if not _enabled[0] or _THREAD.progress is not None:
         yield
@@ -118,7 +119,7 @@ def watched(what: str) -> Iterator[None]:
         _THREAD.progress = None
         timer.cancel()
         if timer.ident is not None:
-            timer.join()    # who forks or counts threads next finds none of ours
+            timer.join()    # so that a fork, or a count of threads, does not see it
 
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -1,9 +1,9 @@
-"""Compiled calls taken apart on the tape, where somebody asks for all that arrives at a result.
+"""Compiled calls decomposed on the tape, where the whole gradient of a result is wanted.
 
-A result that others are computed from gets, from outside, a part of its gradient only. Once a hook
-on it, `retain_grad` or a gradient by it needs the rest, the captured graph runs again, op by op on
-the tape, and the call's node hands on to that (see `ir.joint.retape_plan`). Nothing of it runs
-otherwise.
+Where output b of a graph is computed from output a, the node of the call gets only the gradient of
+a that comes from outside. Once a hook on a, `retain_grad` or a gradient with respect to a needs
+the rest, the captured graph runs again, op by op on the tape, and the call's node passes its
+gradients on to that (see `ir.joint.retape_plan`). Otherwise nothing runs again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Foldable(Node):
-    """The node of a call that may be taken apart.
+    """The node of a call that may be decomposed.
 
     apart: how; None if no result is computed from another. ends: where the gradient of each of
     `apart.ends` goes since it was. views: the nodes of the caller's views, weakly.
@@ -54,7 +54,7 @@ class Foldable(Node):
         raise NotImplementedError
 
     def unfolded(self) -> None:
-        """Called once the node has been taken apart."""
+        """Called once the node has been decomposed."""
 
     def place(self, number: int) -> tuple[Any, int]:
         """Where all that arrives at an output comes together."""
@@ -110,7 +110,7 @@ class Foldable(Node):
         self.unfolded()
 
     def _release(self, nodes: Sequence[Node], ways: Sequence[int | None]) -> None:
-        """Let go of what the rerun saved on ways that are closed."""
+        """Release what the rerun saved on ways that are closed."""
         closed = self.closed_ways()
         if not closed:
             return
@@ -128,7 +128,7 @@ _UNFOLDING = Lock()
 class ResultView(Leading):
     """Stands before the node of a view that the caller has of an output or input.
 
-    number: of its end. It leads there once the call was taken apart.
+    number: of its end. It leads there once the call was decomposed.
     """
 
     __slots__ = ("call", "number")

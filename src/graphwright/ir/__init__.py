@@ -1,11 +1,10 @@
 """The graph between capture and code generation: nodes, passes over them, and how they print.
 
-    graph, node, graph_module   the data: `Graph`, `Node`, `GraphModule`
-    interpreter                 runs a graph node by node; analyses are subclasses of it
-    printing, lint              as Python text and tables; is it well formed?
-    trace                       runs a graph or function on fake tensors and records its ops
-    joint, partition            forward and backward as one graph; split in two
-    passes, pipeline            one rewrite per file; the list of them, in order
+    graph/              `Graph`, `Node`, `GraphModule`; `Interpreter`, lint and printing
+    trace               runs a graph or function on fake tensors and records its ops
+    joint/              forward and backward as one graph, and its partition into two
+    rules/, passes/     patterns; one rewrite of a graph in each file
+    pipeline            the list of passes, in order
 """
 
 from graphwright.ir.graph.graph import Graph

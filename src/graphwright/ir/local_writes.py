@@ -39,7 +39,7 @@ class _Part(Record, frozen=False, eq=False):
 
 
 def same_layout(one: FakeTensor, two: FakeTensor) -> bool:
-    """Whether two tensors of the same memory show the same of it."""
+    """Whether two tensors of one storage have the same layout and dtype."""
     return (str(one.shape), str(one.stride()), str(one.storage_offset()), one.dtype) == (
         str(two.shape), str(two.stride()), str(two.storage_offset()), two.dtype)
 

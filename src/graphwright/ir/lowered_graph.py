@@ -35,7 +35,7 @@ class OutputSpec(Record):
     same tensor where `views` is empty. "input": a view of input `index`, or that input itself.
     "value": `value`, which is no tensor of the graph (a constant, or a size).
 
-    origin: of a view, how it came about, as `_core.view_origin` tells: it decides whether the
+    origin: of a view, how it came about, from `_core.view_origin`: it decides whether the
     caller may read or write it where gradients are recorded, and whether it has a history,
     whatever the mode at the graph's end.
     """
@@ -151,7 +151,7 @@ class Lowered(Record, frozen=False):
             gradients arrive at.
         latest_first: the positions of `tangents` in the order in which eager execution gets
             through with their gradients.
-        apart: how a call is taken apart; None where no result is computed from another.
+        apart: how a call is decomposed; None where no result is computed from another.
         reusable: whether there are others, on which nothing is saved.
         joint: gives the forward's outputs and then the gradients, by eager ops.
         joint_tangents: the positions of `tangents` among its outputs.
@@ -192,13 +192,13 @@ class Lowered(Record, frozen=False):
                 and all(output < 0 for _, output in self.mutated))
 
     def written(self) -> list[int]:
-        """The inputs that the call writes, under the first name of their memory or the second."""
+        """Positions of the inputs that the call writes; of an alias its base's position, too."""
         first = self.forward.meta.get("second_names", {})
         return sorted({name for index, _ in self.mutated
                        for name in (index, first.get(index, index))})
 
     def results(self) -> Callable[..., tuple[Any, ...]]:
-        """A function of the inputs, and last the tuple of outputs of `forward`: the results."""
+        """A function `(*inputs, outputs of forward) -> results of the call`."""
         script, inputs = self._script("outputs")
         self._finish(script, inputs)
         return script.function()

@@ -6,7 +6,7 @@ Before, with a `Cut` as the target of `enter`:
     b = getitem(enter(a), 0)
     c = mul(b, 2)
 
-After: `add` is a graph of its own, `enter` is called on what it gives, and `mul` is another graph,
+After: `add` is a graph of its own, `enter` is called on its output, and `mul` is another graph,
 of the result. On the tape they are one after another.
 """
 
@@ -38,7 +38,7 @@ class Cut:
 
 
 def is_cut(node: Node) -> bool:
-    """Whether a graph is cut at the node."""
+    """Whether the node is a `Cut`, at which the graph is split."""
     return isinstance(node.target, Cut)
 
 

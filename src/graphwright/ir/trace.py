@@ -59,9 +59,9 @@ class Tracer:
     whole_functions = True
     """A call of an `autograd.Function` is one op, not what its forward does."""
     for_native_code = True
-    """What only kernels of single tensors can do is refused as `DataDependent`."""
+    """Ops that only eager kernels can run raise `DataDependent`."""
     differentiable = False
-    """The graph may run with gradients recorded, also in parts that are traced without."""
+    """Whether callers may record gradients of the graph, parts traced under no_grad included."""
 
     def __init__(self, keep: Keep, rewrites: dict[str, Rewrite] | None = None) -> None:
         self.keep = keep
@@ -91,7 +91,7 @@ class Tracer:
 
         Raises: CannotLower for an op that is neither to be kept nor to be decomposed, or that
             writes to anything else while `functional` is set; DataDependent for one whose shape
-            only its values tell.
+            depends on values.
         """
         if self.functional and op.is_inplace:
             return self.local_writes.write(op, args)
@@ -191,7 +191,7 @@ class Tracer:
         raise ValueError(f"{leaf!r} was not made by this trace")
 
     def _describe(self, node: Node, value: Any) -> None:
-        """Raises CannotLower for a tensor without memory: kernels run on the CPU."""
+        """Set the node's metadata. Raises: CannotLower for a tensor that is not on the CPU."""
         if isinstance(value, FakeTensor) and value.device != cpu:
             raise CannotLower(f"{node.name} is a tensor on device '{value.device}'")
         node.meta["val"] = value
@@ -213,7 +213,7 @@ class Tracer:
 
 
 def by_memory(tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    """`as_strided` of the contiguous view of the same memory, of which its numbers are right.
+    """`as_strided` of the contiguous view of its base, for which its strides are right.
 
     A rewrite. Other layouts of its input may change in lowering; contiguous ones can be restored.
     Raises: CannotLower where memory has gaps.
@@ -329,7 +329,7 @@ class Replay(Interpreter):
 
 
 def _is_alike(value: Any, before: Any) -> bool:
-    """Whether shape rules cannot tell a value from the one that a node had in an earlier trace."""
+    """Whether shape rules cannot distinguish a value from that of the node in an earlier trace."""
     if type(value) is not FakeTensor or type(before) is not FakeTensor or value.requires_grad:
         return False
     return value is before or (

@@ -12,7 +12,7 @@ or, where the declaration is a string,
     gw.library.define("mylib::sine", "(Tensor x) -> Tensor")
     gw.library.impl("mylib::sine", "cpu", lambda x: gw.from_numpy(np.sin(x.numpy())))
 
-Compiled code calls the function as it is; the fake implementation tells it what comes out.
+Compiled code calls the function as it is; the fake implementation gives the output's shape.
 It is also `gw.ops.mylib.sine`.
 """
 

@@ -2,9 +2,9 @@
 
 All of Python's `multiprocessing` is here. What goes through `Queue`, `SimpleQueue`, `Pipe`, `Pool`
 and the arguments of a `Process` is moved into shared memory where it is a tensor: both processes
-have the same memory then, and what one writes the other reads. Shared memory has no name; it is
+share it then, and what one writes the other reads. Shared memory has no name; it is
 freed when the last process that has it closes it, however that ends. A tensor that is in shared
-memory (`Tensor.share_memory_()`) stays the same memory through Python's own queues too.
+memory (`Tensor.share_memory_()`) stays shared through Python's own queues too.
 """
 
 from __future__ import annotations

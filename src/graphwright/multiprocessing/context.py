@@ -30,7 +30,7 @@ class _Packed:
 
 
 class Process(_Packed, context.Process):
-    """`multiprocessing.Process`; tensors among the arguments are the same memory in both."""
+    """`multiprocessing.Process`; tensors among the arguments share their memory."""
 
 
 class _Carrying(BaseContext):

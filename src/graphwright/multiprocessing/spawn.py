@@ -130,11 +130,11 @@ class ProcessContext:
     def _failure(self, index: int) -> ProcessException:
         process = self.processes[index]
         try:
-            told = self._reports[index].recv()
+            report = self._reports[index].recv()
         except EOFError:
             pass
         else:
-            message = f"\n\n-- Process {index} terminated with the following error:\n{told}"
+            message = f"\n\n-- Process {index} terminated with the following error:\n{report}"
             return ProcessRaisedException(message, index, process.pid)
         code, name = process.exitcode, None
         if code < 0:

@@ -257,7 +257,7 @@ class _LazyFeatures(_FromInput):
 
 
 class _LazyInstances(_LazyFeatures):
-    """A lazy instance norm: it has weights and running statistics unless told otherwise."""
+    """A lazy instance norm: it has weights and running statistics by default."""
 
     def __init__(
         self,

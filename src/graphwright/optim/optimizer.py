@@ -325,7 +325,7 @@ def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]
 def _default_to_fused_or_foreach(
     params: list[Tensor], differentiable: bool, use_fused: bool = False
 ) -> tuple[bool, bool]:
-    """Whether an optimiser is to be (fused, foreach) unless told: neither, on the CPU."""
+    """Whether an optimiser is (fused, foreach) by default: neither, on the CPU."""
     return False, False
 
 

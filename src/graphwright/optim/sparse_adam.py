@@ -12,8 +12,8 @@ class SparseAdam(Optimizer):
     """Takes PyTorch's options, and refuses to step.
 
     It changes only the rows that a sparse gradient names. Gradients are dense here, also those of
-    embeddings with `sparse=True`: rows that were not looked up have zeros, which cannot be told
-    from rows whose gradient is zero. PyTorch refuses dense gradients too; `Adam` takes them.
+    embeddings with `sparse=True`: rows that were not looked up have zeros, as rows whose
+    gradient is zero. PyTorch refuses dense gradients too; `Adam` takes them.
 
     ValueError for options out of range; RuntimeError from `step` where there is a gradient.
     """

@@ -1,4 +1,4 @@
-"""What is told besides results: never in the way of the program that it is told about."""
+"""Lines and warnings on standard error; a failure to write one never stops the program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import warnings
 
 
-def tell(text: str) -> None:
+def write_line(text: str) -> None:
     """Write a line to standard error.
 
     Where there is none, or it takes nothing (closed, full, nobody reads it), the line is lost, as
@@ -28,4 +28,4 @@ def warn(text: str, category: type[Warning], stacklevel: int) -> None:
     try:
         warnings.warn(text, category, stacklevel=stacklevel + 1)
     except (category, ValueError):  # ValueError of a closed file, which Python raises here
-        tell(text)
+        write_line(text)

@@ -103,7 +103,7 @@ class Archive:
     def check(self, name: str) -> None:
         """Raises InvalidArchive where a record's bytes are not those that were written.
 
-        A checksum of 0 is none: PyTorch writes it where it was told to compute none.
+        A checksum of 0 is none: PyTorch writes it where checksums are switched off.
         """
         content, checksum = self._text[slice(*self.records[name])], self._sums[name]
         if checksum and zlib.crc32(content) != checksum:

@@ -264,7 +264,7 @@ class Pickler(Walk):
         number, first, other = known
         if first is not kind:
             raise RuntimeError(
-                f"{path} and {other} are the same memory as {kind.name} and as {first.name}, "
+                f"{path} and {other} share memory as {kind.name} and as {first.name}, "
                 "which the format cannot hold: save a clone of one"
             )
         self._write(b"(")
@@ -296,7 +296,7 @@ class Pickler(Walk):
             super().other(value, path, depth)
 
     def _object(self, value: Any, path: str, depth: int) -> None:
-        """An object as its class takes it apart."""
+        """An object, by the parts that its `__reduce_ex__` returns."""
         reduced = value.__reduce_ex__(2)
         if type(reduced) is not tuple or not 2 <= len(reduced) <= 5:
             raise TypeError(f"{path} is {name_of(value)}, which no call makes")

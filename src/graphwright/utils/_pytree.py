@@ -51,7 +51,7 @@ FlattenWithKeysFunc = Callable[[Any], tuple[list[tuple[Any, Any]], Any]]
 
 
 class NodeDef(NamedTuple):
-    """How a container is taken apart: (children, context), and put together from both.
+    """How a container is decomposed: (children, context), and put together from both.
 
     flatten_with_keys_fn: ((key, child) pairs, context); None where nothing says the keys.
     """
@@ -235,7 +235,7 @@ register_pytree_node(
 
 
 def _node(value: Any, is_leaf: IsLeaf) -> NodeDef | None:
-    """How `value` is taken apart; None for a leaf."""
+    """How `value` is decomposed; None for a leaf."""
     if is_leaf is not None and is_leaf(value):
         return None
     return SUPPORTED_NODES.get(_get_node_type(value))

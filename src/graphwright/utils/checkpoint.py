@@ -109,7 +109,7 @@ def checkpoint(
     all of autograd; True needs a tensor among `args` that requires grad and takes no `kwargs`
     (ValueError). `context_fn` gives the contexts of the two forwards. CheckpointError where the
     second forward saves other tensors than the first (unless `determinism_check="none"`). A
-    compiled function has `function` in its graph, and computes it again in its backward, unless
+    compiled function has `function` in its graph, and recomputes it in its backward, unless
     it changes anything outside of itself or there are options that Python has to follow: then the
     graph ends, and what runs is not compiled.
     """
@@ -148,7 +148,7 @@ def checkpoint(
 
 
 class _Holder:
-    """Stands for a saved tensor until it has been computed again."""
+    """Stands for a saved tensor until it has been recomputed."""
 
     __slots__ = ("__weakref__", "number", "spec", "tensor")
 
@@ -163,7 +163,7 @@ class _Stop(BaseException):
 
 
 class _Frame:
-    """One checkpointed call: what it saves, and how that is computed again."""
+    """One checkpointed call: what it saves, and how that is recomputed."""
 
     def __init__(
         self,

@@ -114,7 +114,7 @@ typedef struct {
     int32_t n_inputs;
     int32_t *inputs;
     PyObject *guards;
-    PyObject *plain;    /* the same guards one by one, to tell which one fails; or NULL */
+    PyObject *plain;    /* the same guards one by one, to find which one fails; or NULL */
 } EfGuardProgram;
 
 extern PyTypeObject EfGuardProgram_Type;
@@ -208,7 +208,7 @@ PyObject *ef_set_stance(PyObject *module, PyObject *value);
 /* What to do about a miss: a new entry, or NULL to run natively; -1 if the callback raised. */
 int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObject *function,
                PyObject *const *slots, EfEntry **entry);
-/* Tell the callback that a graph failed where the code itself gave a result. Takes the reference
+/* Call the callback, since a graph failed where the code itself gave a result. Takes the reference
  * to `failure` (or NULL) and hands on `result`; NULL if the callback raised. */
 PyObject *ef_tell_failure(PyObject *callback, PyCodeObject *code, PyObject *result,
                           PyObject *failure);
@@ -254,7 +254,7 @@ extern PyMethodDef ef_iterator_methods[];
 /* ---- generators.c ---- */
 
 extern PyMethodDef ef_generator_methods[];
-/* A call's result; while that is a continuation, what it gives. Steals, and takes NULL.
+/* A call's result; while that is a continuation, its result. Steals, and takes NULL.
  * `handled` is what `ef_handled` gave before the call: the exception being handled, or NULL. */
 PyObject *ef_continue(PyObject *result, PyObject *handled);
 PyObject *ef_handled(void);

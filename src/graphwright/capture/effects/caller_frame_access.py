@@ -11,10 +11,10 @@ _DEEPEST = 4
 
 
 def check_readers(function: types.FunctionType, code: types.CodeType) -> None:
-    """No break where `code` of `function` may call what looks at the locals that are in it.
+    """Refuse any graph break in `code` if it may call a function that reads its callers' locals.
 
-    What the code names is looked at: globals, variables of enclosing functions, functions of
-    modules; and what those name of their own module.
+    The functions that the code names are searched: globals, variables of enclosing functions,
+    functions of modules; and the functions of their own modules that those name.
     """
     for found in _named(function, origin_of(code).code):
         if _reads_locals(found):

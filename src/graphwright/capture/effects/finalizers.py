@@ -1,8 +1,8 @@
 """Values whose end a program can see: generators, what has `__del__`, what weakrefs refer to.
 
 The frame that was captured may hold the last reference to a value that it was given: what a
-native instruction before a graph break made comes as an argument. Where the frame lets go of such
-a value, the graph is broken: the rest of the function runs when that frame, and the value with it,
+native instruction before a graph break made comes as an argument. Where the frame releases such a
+value, the graph is broken: the rest of the function runs when that frame, and the value with it,
 is gone.
 
 A traceback holds the frames that its exception went through, with their locals. So the graph is
@@ -63,7 +63,7 @@ _HOLD_FRAMES = (
 
 
 def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
-    """A break where the frame lets go of an argument whose end can be seen."""
+    """A break where the frame releases an argument whose end the program can see."""
     if value is None or tx.lets_go or not (
         isinstance(value.source, (LocalSource, CellSource)) or id(known(value)) in tx.given
     ):
@@ -76,7 +76,7 @@ def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
         kind is not None and issubclass(kind, BaseException) and _has_traceback(tx, value)
     ):
         what = value.describe() if kind is None else f"a {kind.__name__}"
-        unsupported("GB0013", f"{what} may end here")
+        unsupported("GB0013", f"the lifetime of {what} may end here")
 
 
 def _is_loaded(value: Any) -> bool:
@@ -92,7 +92,8 @@ def check_handled(tx: Translator) -> None:
     if error is None or tx.lets_go:
         return
     if not any(known(value) is error for value in (*tx.stack, *tx.locals.values())):
-        unsupported("GB0013", f"what a {type(error).__name__} and its frames held may end")
+        held = f"a value in a {type(error).__name__} or its frames"
+        unsupported("GB0013", f"the lifetime of {held} may end here")
 
 
 def known(value: VariableTracker | None) -> Any:
@@ -123,7 +124,7 @@ def check_places(tx: Translator) -> None:
 
 
 def _refuse(what: str, step: int) -> None:
-    reason = Unsupported("GB0013", f"what {what} held may end")
+    reason = Unsupported("GB0013", f"the lifetime of a value that {what} held may end")
     reason.blame(step)
     raise reason
 
@@ -153,7 +154,7 @@ def _may_end(part: VariableTracker) -> bool:
 
 def _holds_an_end(value: VariableTracker) -> bool:
     """Whether something that the value holds ends visibly with it."""
-    if isinstance(value, ConstantVariable):     # to read a number that varies would guard it
+    if isinstance(value, ConstantVariable):     # to read a symbolic number would guard it
         return False
     held = getattr(value, "value", None)
     if held is not None:
@@ -184,12 +185,12 @@ def _is_of_module(function: Any) -> bool:
 
 
 def _kept(error: Any, name: str) -> Any:
-    """What an exception keeps for Python, whatever its class makes of the name."""
+    """An attribute of BaseException, read past a class that overrides its name."""
     return vars(BaseException)[name].__get__(error)
 
 
 def _held(value: Any) -> Iterable[Any]:
-    """What a builtin container holds, and what lies in an instance."""
+    """The items of a builtin container, and the attributes of an instance."""
     kind = type(value)
     if issubclass(kind, dict):
         found = [*dict.keys(value), *dict.values(value)]
@@ -275,7 +276,7 @@ def _is_watched(kind: type | None, value: VariableTracker) -> bool:
 
 
 def handed_over(stack: Iterable[VariableTracker]) -> set[VariableTracker]:
-    """The objects that the frame made and that a native instruction may keep a weakref of."""
+    """Objects made by the frame to which a native instruction may create weak references."""
     found = {value for first in stack for value in _made(first)}
     return {value for value in found if value.has_identity()}
 
@@ -286,7 +287,7 @@ def holds_any(value: VariableTracker, wanted: set[VariableTracker]) -> bool:
 
 
 def _made(value: VariableTracker) -> set[VariableTracker]:
-    """What of a value and of all that it holds was made by the frame; tensors are its graph's."""
+    """The values made by the frame in a value and all that it holds; tensors are the graph's."""
     found: set[VariableTracker] = set()
     waiting = [value]
     while waiting:

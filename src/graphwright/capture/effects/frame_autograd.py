@@ -81,9 +81,9 @@ _eval_frame.skip_code(apart.__code__)
 
 
 def as_leaf(tensor: Any, cls: type, requires_grad: bool, is_apart: bool) -> Any:
-    """The tensor as a leaf of its class: a parameter, or another one, that the frame made.
+    """A graph's output as the leaf (a Parameter, for example) that the frame made of it.
 
-    It is made in inference mode if the tensor was, whatever the mode is where the graph has ended.
+    It is an inference tensor if the output is one, whatever the mode is after the graph.
     """
     modes = _core.modes()
     _core.set_modes(modes | INFERENCE if tensor.is_inference() else modes & ~INFERENCE)
@@ -179,7 +179,7 @@ def meets(root: Any, wanted: Node) -> bool:
 
 
 def is_forbidden(fake: FakeTensor) -> bool:
-    """Whether it is a view that may not be differentiated any more: reading its history fails."""
+    """Whether it is a view with an invalid history, such as one written under no_grad."""
     try:
         gradient_edge(fake)
     except RuntimeError:

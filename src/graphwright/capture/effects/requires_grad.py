@@ -42,7 +42,7 @@ class Recording:
         self._aliases: dict[int, tuple[TensorVariable, int]] = {}
 
     def begins(self, value: Any, source: Source) -> bool:
-        """Whether a tensor is switched on later in the frame, as far as earlier attempts tell."""
+        """Whether an earlier attempt saw the frame switch a tensor's `requires_grad` on."""
         learned = _lesson(source) in self.output.state.lessons
         return learned and not value.requires_grad and _may_switch(value)
 

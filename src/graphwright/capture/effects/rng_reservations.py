@@ -99,7 +99,7 @@ class Streams:
         return [s for s in dict.fromkeys(step.owner for step in self._steps) if s not in made]
 
     def write(self, builder: CodeBuilder) -> None:
-        """Write the steps."""
+        """Write code that seeds, makes and advances the generators before the graph runs."""
         for step in self._steps:
             if isinstance(step, Made):
                 builder.begin_call(Generator)

@@ -24,7 +24,7 @@ class DeferredCall(Record):
 
     tensors: whether it reads and writes tensors, as a step of an optimiser does. step: when the
     frame made it. versions: of the tensors that must not be written between the call and the end
-    of the graph. told: whether somebody may be told of something, who sees what is written.
+    of the graph. notifies: whether the call may run code that sees what is written (a handler).
     """
 
     owner: VariableTracker
@@ -35,7 +35,7 @@ class DeferredCall(Record):
     line: int
     step: int
     versions: tuple[tuple[Any, int], ...] = ()
-    told: bool = True
+    notifies: bool = True
 
     def describe(self) -> str:
         """The call as messages name it."""
@@ -81,7 +81,8 @@ class SideEffects:
     locks: those that the frame takes, by their id; it holds them to its end. inside: those of
     the blocks that the translation is in.
     touched: what changes, where somebody wants to know: see `touching`.
-    earlier: those before a part of the frame whose writes are told apart; it cannot read them.
+    earlier: the effects before a part of the frame that has records of its own, and cannot read
+them.
     """
 
     def __init__(self, earlier: SideEffects | None = None) -> None:
@@ -144,9 +145,12 @@ class SideEffects:
                 unsupported("GB0013", f"{made.describe()} is left inside of a with or try block")
 
     def refuse_after_calls(self, tensors: bool = False) -> None:
-        """A break before the first deferred call (that sees tensors), if there is one."""
+        """A break before the first deferred call that could see the next effect, if there is one.
+
+        tensors: whether the effect is on tensors only.
+        """
         for call in self.calls:
-            if call.tensors or (call.told and not tensors):
+            if call.tensors or (call.notifies and not tensors):
                 call.refuse()
 
     def store_global(self, name: str, value: VariableTracker) -> None:
@@ -185,7 +189,7 @@ class SideEffects:
         return container in self.mutated
 
     def is_filled_later(self, container: VariableTracker) -> bool:
-        """Whether what it holds is written after the iterators of it are made."""
+        """Whether its items are written only after the iterators over it are made."""
         new = container.source is None and getattr(container, "owner", None) is not None
         return new or self.is_mutated(container)
 
@@ -194,7 +198,7 @@ class SideEffects:
         return [container for container in self.mutated if container.source is not None]
 
     def attribute(self, owner: VariableTracker, name: str) -> VariableTracker | None:
-        """What the frame stored there; None if nothing, or if it deleted the attribute."""
+        """The value that the frame stored in an attribute; None if none, or if deleted."""
         if self.earlier is not None and name in self.earlier.attributes.get(owner, {}):
             unsupported("GB0004", f"{name!r} of {owner.describe()}, which the frame has changed")
         return self.attributes.get(owner, {}).get(name)

@@ -78,7 +78,7 @@ class FrameCompiler:
     def __init__(
         self, tx: RootTranslator, backend: Backend, listener: Listener | None = None
     ) -> None:
-        """`listener` hears of graphs that failed where plain Python did not."""
+        """listener: called when a graph fails where plain Python does not."""
         self.tx = tx
         self.listener = listener
         self.output = tx.output
@@ -102,7 +102,7 @@ class FrameCompiler:
         return min(lines, key=lambda entry: entry[0])[1] if lines else self.tx.current.line
 
     def release(self) -> None:
-        """Let go of the frame's values, which would wait for the collector of cycles."""
+        """Release the frame's values, which would wait for the collector of cycles."""
         self._caught = None
         self._kept.clear()
         self.cg.release()
@@ -125,7 +125,7 @@ class FrameCompiler:
         return self._finish(hooked=False)
 
     def _end_locals(self) -> None:
-        """Locals end in their order, also where parameters of a resume function hold them."""
+        """Release locals in Python's order, also where resume parameters hold them."""
         tx = self.tx
         values = [tx.locals[name] for name in in_order(tx.code, tx.locals)]
         sources = [value.source for value in values if may_end(value)]
@@ -371,7 +371,7 @@ class FrameCompiler:
         self.cg.make_calls()
 
     def _lookups(self) -> list[Lookup]:
-        """The lookups before the graph: those of calls on sizes that vary."""
+        """The lookups before the graph: those of calls on symbolic sizes."""
         return [lookup for lookup in self.output.lookups.values() if lookup.step is not None]
 
     def _finish(self, hooked: bool) -> CompiledFrame:

@@ -1,8 +1,8 @@
 """The state of NumPy's global generator, as the words of its Mersenne twister.
 
 `get_state()` turns 624 words into numbers one by one, which takes 40 times as long as a draw.
-The words are copied as they lie in memory instead, where `state_address` tells. What is left out
-is the normal number that is kept for the next call: this serves draws that never look at it.
+The words are copied from memory instead, at the address that `state_address` contains. The normal
+number that NumPy keeps for the next call is left out: this serves draws that never read it.
 """
 
 from __future__ import annotations

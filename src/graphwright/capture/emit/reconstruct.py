@@ -70,7 +70,7 @@ class Reconstructor:
         self._calls: list[Load] = []
 
     def release(self) -> None:
-        """Let go of all values: what writes them refers to this object."""
+        """Release all values: what writes them refers to this object."""
         self._held.clear()
         self._led_to.clear()
         self._open.clear()
@@ -385,7 +385,7 @@ class Reconstructor:
         push_cell = self.hold(cell) if cell.push_cell is None else lambda: cell.reconstruct(self)
         if cell.contents is None:
             if cell.push_cell is not None:
-                unsupported("GB0015", "a cell of an enclosing function is emptied")
+                unsupported("GB0015", "del of a variable of an enclosing function")
             return
         push_value = self.hold(cell.contents)
 

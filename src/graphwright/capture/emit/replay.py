@@ -3,7 +3,7 @@
 A graph stands for many of the user's operations, and what the frame did between them is written
 after it. So a graph that fails must have done nothing: then the frame runs from its start, and
 Python itself raises the error, at the right place, in the right `try` block, after whatever came
-before it. Where it raises none, the user is told (GB0022). Backends that write inputs only once
+before it. Where it raises none, GB0022 is reported. Backends that write inputs only once
 nothing can fail any more say so by an attribute `writes_last`; from others the inputs that a graph
 changes are kept meanwhile. The plain run takes the failed frame's place as a continuation, so that
 values end where Python ends them and tracebacks show one frame.
@@ -39,7 +39,7 @@ class Kept:
     generators: those of modules that the frame draws from. own: how many of `values` are others,
     which come first. begun: how many of the tensors behind them do not require
     gradients, as they will while the graph runs. behind: how many of the next are written where
-    their versions do not tell.
+    their versions do not show it.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Kept:
 
 
 def _history(tensor: Any) -> tuple[Any, int] | None:
-    """What made a tensor; None where autograd does not tell, and lets no graph change it.
+    """What made a tensor; None where autograd refuses to say, and lets no graph change it.
 
     That is a view made without gradients, or beside others, whose memory was written since.
     """
@@ -116,9 +116,9 @@ def _set_state(generator: Any, state: Any) -> None:
 
 
 def undo(error: BaseException, kept: Kept | None) -> str | BaseException:
-    """Make the frame ready to run again; what failed, which the user is told.
+    """Make the frame ready to run again; returns the failure, which is reported to the user.
 
-    Empty where the graph took for granted what was not so, which is nothing to be told. The error
+    Empty where an assumption of the graph did not hold, which is not reported. The error
     itself where it is no business of the graph: it came while the graph ran, from the handler of a
     signal or another thread, and is raised where the frame begins.
 
@@ -138,14 +138,14 @@ def undo(error: BaseException, kept: Kept | None) -> str | BaseException:
 
 
 def undo_interrupted(error: BaseException, kept: Kept | None) -> BaseException:
-    """The same where the graph has run, and another thread or a signal raises something."""
+    """As `undo`, for an exception by another thread or a signal after the graph has run."""
     if kept is not None:
         kept.restore()
     return interruption(error)
 
 
 def interruption(error: BaseException) -> BaseException:
-    """What is raised where the frame begins, which takes this one's place in the traceback.
+    """The exception to raise at the frame's beginning, without this frame in its traceback.
 
     In other threads than the main one it is raised as it is: signals have handlers in that alone.
     """
@@ -158,7 +158,7 @@ def interruption(error: BaseException) -> BaseException:
 Listener = Callable[[types.CodeType, str], None]
 
 
-def tell(
+def report_failure(
     listener: weakref.WeakMethod[Listener], code: weakref.ref[types.CodeType], failure: str
 ) -> None:
     """Say that a graph failed where the frame, run plainly, gave a result."""
@@ -276,7 +276,7 @@ class Replay:
         if self.listener is None:
             return None
         listener = weakref.WeakMethod(self.listener)
-        return functools.partial(tell, listener, weakref.ref(self.code))
+        return functools.partial(report_failure, listener, weakref.ref(self.code))
 
     def _end_call_with_rest(self, n_positional: int, keywords: tuple[str, ...]) -> None:
         """`*args` and `**kwargs` are locals that follow the other arguments."""
@@ -312,7 +312,7 @@ def _plain_function(
     here: types.FunctionType,
     closure: tuple[types.CellType, ...],
 ) -> types.FunctionType:
-    """The function of the running frame; its code must not be held by what replaces it."""
+    """A function of `code` for the plain run; `code` is weak, as the compiled code has it."""
     found = code()
     assert found is not None
     return types.FunctionType(found, here.__globals__, found.co_name, None, closure)

@@ -78,9 +78,10 @@ class Caught:
 
 
 class Escaping:
-    """An exception of the native instruction leaves the frame: the values on the stack end.
+    """Writes what happens where an exception of the native instruction leaves the frame.
 
-    The traceback keeps the frame, and so would the parameters that hold them.
+    The parameters that hold the stack's values are cleared: the traceback keeps the frame, which
+    would keep the values alive.
     """
 
     def __init__(self, frame: FrameCompiler) -> None:

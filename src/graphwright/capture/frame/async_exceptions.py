@@ -23,15 +23,15 @@ _WITHOUT_MESSAGE = (MemoryError, StopIteration, StopAsyncIteration)
 
 
 def came_from_outside(error: BaseException) -> bool:
-    """Whether an exception is none that the code raised which it came through."""
+    """Whether a signal handler or another thread raised the exception, not the code itself."""
     return (not isinstance(error, Exception) or _came_by_signal(error)
             or _came_from_thread(error))
 
 
 def _came_from_thread(error: BaseException) -> bool:
-    """Whether another thread raised it: it began where nothing else is raised.
+    """Whether another thread raised it: it began at an instruction that raises nothing itself.
 
-    A call may raise an exception itself; then it has a message, which those of threads have not.
+    A call may raise an exception itself; then it has a message, which those of threads lack.
     """
     inner = error.__traceback__
     if inner is None:

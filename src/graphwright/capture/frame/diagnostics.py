@@ -26,7 +26,7 @@ _ROUNDS = 200
 def place(code: types.CodeType) -> Location:
     """Where a function, or the one that a resume function belongs to, is defined.
 
-    A function of this package is told by the line of the user's code that called it.
+    For a function of this package it is the line of the user's code that called it.
     """
     origin = origin_of(code).code
     of_user = users_call() if is_library(origin.co_filename) else None
@@ -155,17 +155,17 @@ def warn_of_limit(code: types.CodeType, limit: int, recompile: RecompileRecord |
     """The one warning about it: the reasons why the versions there are do not fit."""
     where = place(code)
     if recompile is None:
-        told = (
+        problem = (
             "was captured again and again, and no version of it stayed (GB0100): calls run as "
             "plain Python"
         )
     else:
-        told = "\n  ".join([
+        problem = "\n  ".join([
             f"was compiled {limit} times, the most there may be (GB0100); calls that fit none of "
             "the versions run as plain Python. The last one did not fit because",
             *recompile.reasons,
         ])
-    text = f"graphwright: {where.function} ({where.file}:{where.line}) {told}"
+    text = f"graphwright: {where.function} ({where.file}:{where.line}) {problem}"
     warn(text, RuntimeWarning, 3)
 
 
@@ -179,7 +179,7 @@ def warn_of_static_sizes(output: OutputGraph) -> None:
         source = as_written(str(env.symbol_sources[symbols[0]]))
         warn(
             f"graphwright: {source} was marked dynamic, but the program needs it to be "
-            f"{env.values[symbols[0]]}; other sizes compile again",
+            f"{env.values[symbols[0]]}; other sizes recompile",
             RuntimeWarning,
             4,
         )

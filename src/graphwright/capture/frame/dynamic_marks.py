@@ -34,7 +34,7 @@ def mark_dynamic(
     """Make code that is captured for this tensor serve every size of some dimensions.
 
     Sizes 0 and 1 keep versions of their own. A size that lies outside of the bounds, or that the
-    program allows one value of (which is told as a RuntimeWarning), compiles again.
+    program allows one value of (which a RuntimeWarning reports), is compiled as a new version.
 
     Args:
         tensor: an argument, or something an argument leads to.

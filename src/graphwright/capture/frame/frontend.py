@@ -149,7 +149,7 @@ class Frontend:
         slots: tuple[Any, ...],
         entries: tuple[_eval_frame.Entry, ...] = (),
     ) -> Any:
-        """An entry for this call, or how it runs natively: `_eval_frame.CompiledFunction`."""
+        """A cache entry, or how the frame runs natively: see `_eval_frame.CompiledFunction`."""
         if not builtins_are_intact() or _core.modes() & MAPPED:
             return _eval_frame.RUN_NATIVELY     # vmap maps what a plain call does
         is_root = code in self._roots
@@ -379,7 +379,7 @@ class Frontend:
         return origin_of(code).code in self._roots or any(map(_holds_tensors, slots))
 
     def _call_backend(self, module: Any, examples: Sequence[Any]) -> Callable[..., Any]:
-        """Tell the backend's errors from those of capture."""
+        """Call the backend; its errors become BackendFailed, those of capture do not."""
         try:
             return self.backend(module, examples)
         except Exception as error:
@@ -451,11 +451,12 @@ class Frontend:
         state: FrameState,
         places: tuple[Any, ...] | None,
     ) -> Any:
-        """How a call goes on in which there is nothing to compile.
+        """How to run a call that has nothing to compile.
 
-        Without tensors natively, as do all calls like it. With tensors those do for which the
-        same would be found; functions that the frame calls are captured where the frame was not
-        seen to its end. Frames that the hook meets run natively for ever.
+        A call without tensors runs natively, and so does every call with values of the same types.
+        Of calls with tensors those run natively that pass the guards found so far; if the
+        translation did not reach the frame's end, the functions that it calls are still captured.
+        A frame that the hook met, not a compiled function's own, runs natively for good.
         """
         if skip.reason is not None:
             skip.reason.note_location(place(code))

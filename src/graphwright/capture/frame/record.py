@@ -123,7 +123,7 @@ class CaptureRecord(Record, frozen=False):
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, record: Any) -> None:
-        """Append a record to the list of its kind and tell the listeners."""
+        """Append a record to the list of its kind and call the listeners."""
         name = _LISTS[type(record)]
         with self._lock:
             getattr(self, name).append(record)

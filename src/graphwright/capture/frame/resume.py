@@ -55,10 +55,11 @@ VALUE, IS_NULL, POSITION = 0, 1, 2
 
 
 class ResumePoint(Record):
-    """index: the instruction to go on with, as in `Origin.positions`; locals: those passed.
+    """Where a resume function begins, and with which values.
 
-    stack: what lies on it, VALUE for each argument, IS_NULL for the NULLs of calls and of locals
-    that are not bound, POSITION for the place of the instruction that raised.
+    index: its first instruction, as in `Origin.positions`. locals: the names of those passed.
+    stack: the kind of each value on it: VALUE is an argument, IS_NULL the NULL of a call or of an
+    unbound local, POSITION the place of the instruction that raised.
     """
 
     index: int
@@ -84,9 +85,10 @@ _BUILTINS = frozenset(["locals", "vars", "dir", "eval", "exec"])
 
 
 def origin_of(code: types.CodeType) -> Origin:
-    """The original of a resume function; any other code is its own, and one that outlived it.
+    """The original code of a resume function; for other code the code itself.
 
-    The original holds the resume function, through what was compiled from it.
+    The original owns its resume functions through its cache entries; one that outlived the
+    original counts as other code.
     """
     known = _origins.get(code)
     original = known[0]() if known is not None else None
@@ -275,7 +277,7 @@ def _parameter_order(
 
 
 def in_order(code: types.CodeType, names: Iterable[str]) -> list[str]:
-    """Locals in the order in which the function's end lets go of them."""
+    """Locals in the order in which the end of the function releases them."""
     origin = origin_of(code).code
     places = {name: i for i, name in enumerate((*origin.co_varnames, *origin.co_cellvars))}
     return sorted(names, key=lambda name: (places.get(name, len(places)), name))

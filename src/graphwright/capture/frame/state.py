@@ -28,7 +28,7 @@ class FrameState(Record, frozen=False):
         is then left alone. 0: never.
     failures: how often guards failed on what was read at a place, or from there on.
     lessons: what an attempt found out for those after it: that steps of optimisers belong into
-        the graph (`deferred.STEPS`), operations that are not to be taken apart (by name), and
+        the graph (`deferred.STEPS`), operations that are not to be decomposed (by name), and
         those that fix a number as a whole (`parts`).
     patience: how many instructions without a tensor a translation may take.
     expects_tensors: whether the present call can get hold of some (`tensorless`). tensorless:
@@ -60,9 +60,9 @@ class FrameState(Record, frozen=False):
             self.trust["holds"] = self.refutations > 0
 
     def leaves_alone(self, source: Source) -> bool:
-        """Whether the value at a place is not looked at, as the next one is another.
+        """Whether a lazily read value gets no guard, as guards on it have failed before.
 
-        The second failure tells, the first where half of the versions are used up; the last
+        The second failure decides, or the first where half of the versions are used up; the last
         version fits anything.
         """
         if not self.versions:

@@ -33,7 +33,7 @@ class GlobalNames:
         self.function = function
 
     def wrap(self, value: Any, source: Source) -> VariableTracker:
-        """The tracker of a value that the program reads there."""
+        """The tracker, with guards, of a value that the program reads from `source`."""
         raise NotImplementedError
 
     def constant(self, value: Any) -> VariableTracker:
@@ -45,7 +45,7 @@ class GlobalNames:
         return self._global(self.function, GlobalSource(name), name)
 
     def deletable_global(self, name: str) -> VariableTracker:
-        """What a `del` of a global of the captured function lets go of."""
+        """The value of a global of the captured function that a `del` releases."""
         existing = self.function.__globals__
         if name in builtins_of(self.function):
             unsupported("GB0005", f"del of global {name!r}, which is a builtin too")

@@ -146,7 +146,7 @@ class GuardBuilder:
 
     def dict_keys(self, source: Source, keys: Iterable[object]) -> None:
         """The keys of a dict, in order: constants by value, others by identity, held weakly where
-        their type allows; MISSING stands for any key, whose own guards tell."""
+        their type allows; MISSING stands for any key, which has guards of its own."""
         wanted = tuple(map(_weakly, keys))
         self._add(Guard(GuardKind.KEYS, (source,), wanted), tuple(map(id, wanted)))
 
@@ -262,7 +262,7 @@ def _reference(value: object) -> object:
 
 
 def _written(value: object) -> object:
-    """What tells a constant from all others; of ints Python refuses to write large ones."""
+    """Text that is unique to a constant; Python refuses to write large ints as decimals."""
     if type(value) is int:
         return value
     if type(value) is tuple or type(value) is frozenset:
@@ -401,8 +401,8 @@ _BUILTIN = ("builtins", "collections")
 def _length_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     value = values[0]
     kind = type(value)
-    told = class_module(kind) in _BUILTIN and hasattr(kind, "__len__")
-    actual = str(len(value)) if told else describe(value)
+    counted = class_module(kind) in _BUILTIN and hasattr(kind, "__len__")
+    actual = str(len(value)) if counted else describe(value)
     return GuardFailure(guard, f"len({guard.source})", str(guard.payload), actual)
 
 

@@ -1,6 +1,6 @@
-"""Calls of cached functions on sizes that vary: what is kept is looked up before the graph runs.
+"""Calls of cached functions on symbolic sizes: the cache is looked up before the graph runs.
 
-The function was inlined: what it gives is known but for the numbers. Where the cache has nothing
+The function was inlined: its result is known but for the numbers. Where the cache has nothing
 for the numbers of a call, an object like it is made, which the cache gets after the graph; where
 the cache has another than the function gives (somebody has changed it), the frame runs plainly.
 """
@@ -49,14 +49,14 @@ class KeptSource(Source):
         raise NotImplementedError("guards look at what existed before")
 
     def require_comparable(self) -> None:
-        unsupported("GB0004", "the identity of what a cached function keeps for sizes that vary")
+        unsupported("GB0004", "the identity of a cached function's result for symbolic sizes")
 
 
 class Lookup:
     """What a frame asks one cached function for, each key once and in the order of the calls.
 
-    calls: the patterns of arguments, of keywords and, on sizes that vary, of the result. maker: of
-    these patterns. number: of the frame's lookups. step: of the first call on sizes that vary; as
+    calls: the patterns of arguments, of keywords and, on symbolic sizes, of the result. maker: of
+    these patterns. number: of the frame's lookups. step: of the first call on symbolic sizes; as
     long as there is none, nothing is looked up.
     """
 
@@ -68,7 +68,7 @@ class Lookup:
         self.step: int | None = None
 
     def add(self, call: tuple[Pattern, Pattern], result: Pattern, step: int) -> KeptSource:
-        """One more call, on sizes that vary; where its result will be."""
+        """One more call, on symbolic sizes; where its result will be."""
         self.step = step if self.step is None else self.step
         self.calls.append((*call, result))
         return KeptSource(self.number, len(self.calls) - 1)
@@ -119,7 +119,7 @@ def look_up(function: Any, calls: Sequence[Any], *values: Any) -> list[Any]:
 def symbolic_key(
     call: tuple[Pattern, Pattern], function: Any, values: tuple[Any, ...]
 ) -> Any:
-    """The key of a call whose integers are told apart by where they come from."""
+    """The key of a call; integers of different sources are different keys."""
     args, kwargs = call
     return _eval_frame.cache_key(
         function, _fill(_plain(args), values), _fill(_plain(kwargs), values)
@@ -184,7 +184,7 @@ class PatternMaker:
     """
 
     def __init__(self, integer: Callable[[SymIntVariable], Source]) -> None:
-        """`integer` gives the source of an integer that varies."""
+        """`integer` gives the source of a symbolic integer."""
         self.integer = integer
         self.values: dict[Source, int] = {}
         self.containers: set[type] = set()
@@ -194,7 +194,7 @@ class PatternMaker:
         return (_GIVEN, self.values.setdefault(source, len(self.values)))
 
     def of_key(self, value: VariableTracker) -> Pattern | None:
-        """The pattern of an argument of constants and integers that vary; None of others."""
+        """The pattern of an argument of constants and symbolic integers; None of others."""
         value = value.realize()
         if value.is_constant():
             return (_CONSTANT, value.as_constant())
@@ -206,7 +206,7 @@ class PatternMaker:
         return None
 
     def of_result(self, value: VariableTracker, since: int) -> Pattern | None:
-        """The pattern of a tree of constants, integers that vary and objects that exist already.
+        """The pattern of a tree of constants, symbolic integers and objects that exist already.
 
         None of anything else, and where the tree holds a list or dict that is older than the step
         `since` or stands at two places.

@@ -106,7 +106,7 @@ class ContextSource(DerivedSource):
 
 
 def context_value(variable: ContextVar[Any]) -> Any:
-    """The value, which the guards have seen."""
+    """`variable.get()`: compiled frames call this to load the value that the guards compared."""
     return variable.get()
 
 

@@ -1,4 +1,4 @@
-"""Sources of numbers that vary: functions of numbers from outside, and the tensors graphs get."""
+"""Sources of symbolic numbers: functions of numbers from outside, and 0-d inputs of the graph."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ class ModuleSource(Source):
 
 
 class RegistrationsSource(Source):
-    """How often classes were registered with abstract ones: what `isinstance` caches go by."""
+    """`abc.get_cache_token()`: changes whenever a class is registered with an abstract one."""
 
     def name(self) -> str:
         return "abc.get_cache_token()"

@@ -1,9 +1,9 @@
-"""`tensor.data`: a second name of a tensor's memory, whose writes no tape and no version sees.
+"""`tensor.data`: an alias of a tensor, whose writes neither the tape nor the version counts.
 
 The alias of an argument is an argument of the graph itself, read as `tensor.data` when the graph
-starts; `second_names` tells the passes that both are one memory. What gradients will be computed
-from must not be written under the other name: eager ones would be computed from what is there
-then. Such a write ends the graph, as long as the tape of the frame keeps what it has saved. An
+starts; `second_names` lists the pairs for the passes. A tensor that is saved for backward must not
+be written through its alias: eager gradients would be computed from the new values. Such a write
+ends the graph, as long as the tape of the frame keeps what it has saved. An
 assignment to `.data` waits for the end of the graph, which goes on with what was assigned; where
 operations on the tensor are recorded, it cannot be used under its own name from there on.
 """
@@ -57,7 +57,7 @@ class _Pair:
         return self.owner.fake._storage._version, self.alias.fake._storage._version
 
     def written(self) -> list[FakeTensor]:
-        """Whose memory must not be kept for gradients: the last operation wrote, unseen by it."""
+        """The tensors that the last operation wrote through the other name, without a version."""
         before, self.versions = self.versions, self._versions()
         by_owner, by_alias = (
             now != then for now, then in zip(self.versions, before, strict=True)
@@ -67,7 +67,7 @@ class _Pair:
         return [self.alias.fake] if by_owner else []
 
     def uses(self) -> Iterator[tuple[Node, FakeTensor]]:
-        """What operations on either name, or on a view, gave that has other memory."""
+        """Results, in other storages, of operations on either name or on a view of it."""
         storages = {id(name.fake._storage) for name in (self.owner, self.alias)}
         pending = [_views_to(self.owner.node)[-1], self.alias.node]
         seen = set(pending)

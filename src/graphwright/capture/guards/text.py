@@ -111,13 +111,13 @@ def _qualified(cls: Any) -> str:
 
 
 def module_dict(module: Any) -> dict[str, Any]:
-    """What lies in the module, whatever its class defines as `__dict__`; nothing yet: empty."""
+    """The module's own `__dict__`, read past a class that overrides it; {} before it exists."""
     namespace: dict[str, Any] | None = vars(ModuleType)["__dict__"].__get__(module)
     return namespace or {}
 
 
 def module_name(module: Any) -> str:
-    """What its dict says: a subclass may run code when it is read, or have no name yet."""
+    """The `__name__` in the module's own dict: reading the attribute may run a subclass's code."""
     name = module_dict(module).get("__name__")
     return name if type(name) is str else "without a name"
 

@@ -85,7 +85,7 @@ def _kind(op: str, operands: Sequence[object]) -> int | None:
 
 
 class TreeAssembler(Assembler):
-    """Writes the program that is run; `plain` is the one that tells which guard fails."""
+    """Writes the program that is run; `plain` is the one that finds which guard fails."""
 
     def __init__(self, code: CodeType, guards: Iterable[Any], inputs: Iterable[Source]) -> None:
         super().__init__(code)

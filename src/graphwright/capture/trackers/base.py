@@ -71,7 +71,7 @@ class VariableTracker:
         return self
 
     def release(self) -> None:
-        """At the end of a capture: let go of what refers back to the tracker, if anything does."""
+        """At the end of a capture: release what refers back to the tracker, if anything does."""
 
     # constants
 
@@ -104,7 +104,7 @@ class VariableTracker:
         unsupported("GB0008", f"{self.describe()} cannot be an argument of a tensor operation")
 
     def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
-        """A 0-d tensor, float64 or `single` float32, for a number that is not known."""
+        """A symbolic number's 0-d tensor, in float64 or (`single`) float32; None for others."""
         return None
 
     def has_tensor(self) -> bool:
@@ -188,11 +188,11 @@ class VariableTracker:
             yield item
 
     def length_hint(self, tx: Translator) -> VariableTracker | None:
-        """`operator.length_hint(value)` where methods of the program tell it; None elsewhere."""
+        """`operator.length_hint(value)` where methods of the program define it; None elsewhere."""
         return None
 
     def draw_measured(self, tx: Translator) -> Iterator[VariableTracker]:
-        """The items one by one, as lists take them: the value is asked how many there are."""
+        """The items one by one, as `list(value)` takes them: it asks for the length hint first."""
         iterator = self.iterate(tx)
         self.length_hint(tx)
         while (item := iterator.next(tx)) is not None:
@@ -228,7 +228,7 @@ class VariableTracker:
         return self.source
 
     def has_identity(self) -> bool:
-        """Whether Python code can tell an object from an equal one: it is then made once."""
+        """Whether code can distinguish the object from an equal one: it is then made once."""
         return self.mutable
 
     def is_open(self) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def refuse_writes(output: OutputGraph, call: DeferredCall) -> None:
     """A break before a call after which the graph writes what the call may see."""
-    if not call.told:
+    if not call.notifies:
         return
     known = {id(fake) for fake, _ in call.versions}
     if any(fake._storage._version != version for fake, version in call.versions):

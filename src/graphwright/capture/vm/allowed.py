@@ -116,8 +116,8 @@ _BOOKKEEPING = frozenset(
         "parameter_containers.py", "module.py", "hooks.py",
     ]
 )
-"""Files of `nn` that make, find, copy and name parameters: done once, or for each of them. And
-that of modules, whose calls only lead to hooks and `forward`, which are captured themselves."""
+"""Files of `nn` whose functions make, find, copy and name parameters, and `module.py`: a module's
+call leads to hooks and `forward`, which are captured themselves."""
 _OF_LENGTHS = frozenset(["rnn.py", "rnn_steps.py"])
 _READING_LENGTHS = frozenset(["ctc_loss", "_lengths"])
 """What `nn` does with sequences of given lengths, which may be other work for each lengths.

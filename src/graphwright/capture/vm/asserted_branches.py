@@ -122,7 +122,8 @@ def _find_only_raises(code: types.CodeType, index: int) -> bool:
 
 
 def _is_caught(code: types.CodeType, inst: Instruction) -> bool:
-    """Whether a `try` block of the same function is around it: both sides are its everyday."""
+    """Whether a `try` block of the same function catches what the branch raises: then neither side
+    of the branch is exceptional."""
     handler = handler_of(code, inst)
     if handler is None:
         return False

@@ -82,7 +82,7 @@ def local_names(code: types.CodeType, parameters: Sequence[str]) -> tuple[str, .
 def _slots(
     code: types.CodeType, names: tuple[str, ...], free: tuple[str, ...]
 ) -> list[int]:
-    """For each slot of the code the new one: locals first, then free variables."""
+    """The new slot of each local, cell and free variable of the code; -1 for a dropped local."""
     by_local = {name: slot for slot, name in enumerate(names)}
     by_free = {name: len(names) + slot for slot, name in enumerate(free)}
     cells = frozenset(code.co_cellvars)
@@ -142,7 +142,7 @@ def _uses(code: types.CodeType) -> _Uses:
 
 
 def _write(units: bytearray, first: int, at: int, opcode: int, arg: int) -> None:
-    """One instruction in the room of another, whose prefixes begin at `first`."""
+    """Overwrite an instruction, whose EXTENDED_ARG prefixes begin at `first`."""
     size = (at - first) // 2 + 1
     if arg >= 1 << 8 * size:
         unsupported("GB0016", _TOO_MANY)

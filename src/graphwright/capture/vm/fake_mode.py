@@ -36,7 +36,7 @@ class FakeMode(WithoutData):
 
 
 def _drops(op: Op) -> bool:
-    """Whether an op that is not random itself has a dropout in it."""
+    """Whether a composite op draws random numbers: its schema has a dropout or generator."""
     return any("dropout" in name or name == "generator" for name in op.schema.names)
 
 
@@ -50,5 +50,5 @@ def _check_strided(input: Any, size: Any, stride: Any, storage_offset: Any) -> N
     whole = input.is_contiguous() or dense_order(input.shape, input.stride()) is not None
     if storage_offset is not None or not whole or view_extent(size, stride) > own:
         raise DataDependent(
-            "as_strided() reads memory that the tensor's own sizes and strides do not tell of"
+            "as_strided() reads memory that its input does not cover by its own sizes and strides"
         )

@@ -237,7 +237,7 @@ def _check_shared(output: OutputGraph, results: Sequence[Node]) -> None:
 
 
 def _overlap(extents: Sequence[tuple[int, int, Source]], written: set[Source]) -> bool:
-    """Whether two extents of different names overlap, of which one is of a `written` name."""
+    """Whether the extents in memory of two inputs overlap, one of which is `written`."""
     reaching: list[tuple[int, Source]] = []
     for start, end, name in sorted((e for e in extents if e[0] < e[1]), key=itemgetter(0)):
         reaching = [(stop, other) for stop, other in reaching if stop > start]

@@ -132,7 +132,7 @@ class Values:
     def written_in_class(
         self, cls: type, name: str, after: type | None = None
     ) -> VariableTracker | None:
-        """What the frame has written where the MRO of `cls` is searched for the attribute."""
+        """The class attribute that the MRO finds, if the frame has written it; else None."""
         written = self.side_effects.classes
         start = mro_of(cls).index(after) + 1 if written and after is not None else 0
         for base in mro_of(cls)[start:] if written else ():
@@ -224,23 +224,23 @@ class Values:
         return unwrapped(self, value, ordered)  # type: ignore[arg-type]
 
     def realized(self, value: VariableTracker) -> VariableTracker:
-        """The value with its guards."""
+        """The tracker of a lazy value, whose guards are added now."""
         return value.realize()
 
     def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        """A pure function of constants."""
+        """The result of a pure function, if all arguments are constants."""
         return fold(function, *args)
 
     def guard_class_member(self, cls: type, name: str) -> None:
-        """What the MRO of the class holds under a name, or that it holds nothing."""
+        """Guard the class attribute that the MRO finds under a name, or that there is none."""
         guard_member(self, cls, name)  # type: ignore[arg-type]
 
     def plain_value(self, value: VariableTracker) -> Any:
-        """A constant, or plain containers of such."""
+        """The Python value of a tracker of a constant, or of builtin containers of constants."""
         return plain_value(value)
 
     def guard_attribute_names(self, value: Any) -> None:
-        """The names in the object's `__dict__`, in order."""
+        """Guard the names in the object's `__dict__`, and their order."""
         value.attribute_names(self)
 
     def pairs(self, args: list[VariableTracker]) -> Iterator[tuple[Any, VariableTracker]]:
@@ -261,7 +261,7 @@ class Values:
     def parts_of_method(
         self, cls: type, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker | None:
-        """What a method gives that is run by its parts; None: as a whole."""
+        """The result of a method that is inlined; None: it runs as one node."""
         entry = getattr(getattr(cls, name, None), "__gw_op__", None)
         if entry is None:
             return None
@@ -363,6 +363,6 @@ _LONGEST_RANGE = 100_000
 
 
 def check_range(value: range) -> None:
-    """A break where a range is too long to be taken apart."""
+    """A break where a range is too long to unroll."""
     if value[_LONGEST_RANGE:]:
         unsupported("GB0017", f"a loop over the numbers of {value}")

@@ -95,7 +95,7 @@ class OutputGraph(GlobalNames):
     marked: names of the size symbols that the user asked for.
     seed: of the random numbers, where the frame says it. inference: whether the operations of
         the graph, if there are any, run in inference mode.
-    recomputed: whether operations are computed again for gradients. reread: what those read
+    recomputed: whether operations are recomputed for gradients. reread: what those read
         that was there before, with its version and the step. without_history: whether Python
         records none of them.
     restored: the exception being handled again once those of the frame's start are done with.
@@ -152,7 +152,7 @@ class OutputGraph(GlobalNames):
         self.integers = False
 
     def release(self) -> None:
-        """Let go of the user's objects; the graph and the guards stay."""
+        """Release the user's objects; the graph and the guards stay."""
         for tracker in (*self._by_identity.values(), *self.side_effects.created):
             tracker.release()
         for known in (self._by_source, self._by_identity, self._cells, self._real, self.ids):
@@ -293,9 +293,10 @@ class OutputGraph(GlobalNames):
         return variable
 
     def note_shared(self, inputs: list[VariableTracker], result: VariableTracker) -> None:
-        """Remember results of an operation that share memory with its arguments.
+        """Remember results of an operation that are aliases of its arguments.
 
-        Graphs made of this one have them apart: neither may be written, nor leave the graph.
+        In graphs that are derived from this one they are copies: neither the result nor the
+        argument may be written, nor leave the graph.
         """
         storages = {id(v.fake._storage) for v in inputs if isinstance(v, TensorVariable)}
         for made in (result, *result.parts()):
@@ -363,7 +364,7 @@ class OutputGraph(GlobalNames):
                         self.shape_env.evaluate_bool(relation)
 
     def float_input(self, value: float, source: ScalarSource) -> TensorVariable:
-        """Make a number that varies an argument of the graph: a 0-d tensor."""
+        """Make a symbolic number an argument of the graph: a 0-d tensor."""
         known = self._floats.get(source)
         if known is None:
             fake = fake_like(source.maker(value))
@@ -413,7 +414,7 @@ class OutputGraph(GlobalNames):
         ]
 
     def guard_hashed(self) -> None:
-        """Objects that dicts and sets told apart must stay different objects."""
+        """Guard that objects which are different keys of a dict or set stay different objects."""
         found = [key.identity_source() for key in self.hashed]
         sources = list(dict.fromkeys(source for source in found if source is not None))
         if len(sources) > 1:
@@ -502,7 +503,7 @@ class OutputGraph(GlobalNames):
         """A break where a graph would run partly in inference mode."""
         present = bool(_core.modes() & INFERENCE)
         if self.inference not in (None, present):
-            unsupported("GB0004", "an operation in inference mode beside one that is not")
+            unsupported("GB0004", "operations with and without inference mode in one graph")
         self.inference = present
 
     def _run_fake(

@@ -57,7 +57,7 @@ class Translator(Values):
 
     stack, locals: the frame's state; `locals` holds `CellVariable`s under the names of cells.
     names: those that a class statement defines, in its body only; lets_go: whether values that
-    it lets go of may end at any time; shown: whether it has called `locals()`. given: the
+    it releases may end at any time; shown: whether it has called `locals()`. given: the
     identities of the arguments, of which some may be known by another source. steps: how many
     instructions were run; began: how many the capture had run before.
     """
@@ -139,7 +139,7 @@ class Translator(Values):
         self.ip = handler.target
 
     def let_go(self, inst: Instruction) -> None:
-        """Run an instruction that lets go of a value, whose end is taken care of."""
+        """Run an instruction that releases a value whose finalizer may run at any time."""
         self.lets_go = True
         _HANDLERS[inst.opname](self, inst)
         self.lets_go = False
@@ -465,7 +465,7 @@ class RootTranslator(Translator):
         return min(steps, default=self.steps)
 
     def release(self) -> None:
-        """Let go of the user's objects: what they hold open must not wait for the collector."""
+        """Release the user's objects, which must not live until the next garbage collection."""
         self.locals.clear()
         self.stack.clear()
         self.output.release()

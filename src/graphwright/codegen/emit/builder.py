@@ -34,7 +34,7 @@ _FORMATS = {
 
 
 def _reinterpreted(value: int | float, source: str, kind: str) -> int | float:
-    """The bits of a literal as another kind."""
+    """The literal of another kind that has the same bits (float32 1.0 as int32: 0x3f800000)."""
     raw = struct.pack(_FORMATS[source], value)
     result: int | float = struct.unpack(_FORMATS[kind], raw)[0]
     return result
@@ -196,9 +196,9 @@ class Builder(ABC):
         return Reg(self, text, kind, function.lanes or 1, function.entry, element="i8")
 
     def call_outlined(self, name: str, args: tuple[Reg, ...], rule: Callable[..., Reg]) -> Reg:
-        """rule(self, *args), which is pure, by a call of a function that the module has once.
+        """`rule(self, *args)`, a pure rule, emitted once as a function of the module and called.
 
-        Literals are not passed: each has a function of its own.
+        A literal argument is not passed: the function is specialised for it.
         """
         lanes = max(arg.lanes for arg in args)
         key = (name, lanes, *((a.kind, a.text if a.block is None else "") for a in args))

@@ -68,7 +68,7 @@ class CMemory(Builder):
         return Reg(self, name, kind, lanes, block)
 
     def _from_memory(self, kind: str, lanes: int, text: str) -> str:
-        """Lanes as they are in memory to lanes as they are computed with."""
+        """A vector as registers hold it, of one as memory does: bytes of bool become a mask."""
         if kind != "b":
             return text
         return f"__builtin_convertvector({text} != 0, {self._type('b', lanes)})"

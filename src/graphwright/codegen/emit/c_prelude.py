@@ -161,7 +161,7 @@ _CLANG = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
 
 
 def float_function(op: str, kind: str, lanes: int) -> str:
-    """fma, sqrt or a rounding of a vector; longer vectors than a register in halves."""
+    """C code of fma, sqrt or a rounding of a vector; one longer than a register is halved."""
     ty, params = f"{kind}x{lanes}", "abc" if op == "fma" else "a"
     head = ", ".join(f"{ty} {p}" for p in params)
     args = ", ".join(params)

@@ -37,7 +37,7 @@ def emit_expr(b: Builder, expr: Expr, env: Env) -> Reg:
 
 
 def _sum(b: Builder, expr: Expr, env: Env) -> Reg:
-    """The scalar terms first: what does not step with the lanes is computed once."""
+    """Scalar terms are added first, once for all lanes; then those that differ between lanes."""
     terms = sorted((emit_expr(b, t, env) for t in expr.args), key=_order)
     known_first = [t for t in terms if _order(t) == _order(terms[0])]
     if len(known_first) > MOST_TERMS:

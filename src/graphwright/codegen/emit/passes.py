@@ -140,8 +140,8 @@ class PassWalker(ABC):
     # -- loops ------------------------------------------------------------------------------------
 
     def _level(self, reduce: Reduce, run: Pass, level: int, carried: list[Reg]) -> list[Reg]:
-        """The loops from `level` on, one in the other: carrying totals down to the loop that is
-        cut in blocks, and states from there on."""
+        """Emit the nested loops from `level` on. Above the loop that is split into blocks they
+        carry totals, below it the states of the folds."""
         if level == len(reduce.axes):
             return self._turn(reduce, carried)
         if run.across and level == len(reduce.axes) - 1:
@@ -265,7 +265,7 @@ class PassWalker(ABC):
     # -- states -----------------------------------------------------------------------------------
 
     def _merged(self, reduce: Reduce, states: list[Reg]) -> list[list[Reg]]:
-        """One state of each fold from those of the groups."""
+        """Combine the states of the groups, pairwise, into one state of each fold."""
         parts = []
         while states:
             parts.append(_states(reduce, states))

@@ -28,7 +28,7 @@ COLUMN_VECTORS = 4
 RANDOM_VECTORS = 4
 """Registers per step of a loop with random numbers, which are made four at a time."""
 BYTE_LANES = 4
-"""Bytes in the place of a float32."""
+"""Elements of one byte that take the register space of one float32."""
 TWO_ABREAST, FOUR_ABREAST = 20, 45
 """Operations per turn (as `lanes.cost` counts them) from which two or four vectors run abreast."""
 
@@ -154,7 +154,7 @@ class KernelWalker(PassWalker):
         return lanes
 
     def _vectors(self, body: tuple[Stmt, ...]) -> int:
-        """Registers per step: long chains of operations overlap where several run abreast."""
+        """Vector registers per loop step: several where chains of operations can overlap."""
         if any(isinstance(s, Reduce) for s in body):
             return COLUMN_VECTORS
         if any(isinstance(v, Philox) for v in all_values(body)):
@@ -163,7 +163,7 @@ class KernelWalker(PassWalker):
         return 4 if work >= FOUR_ABREAST else 2 if work >= TWO_ABREAST else 1
 
     def _lanes_turn(self, loop: For, base: Reg, lanes: int, left: Reg | None) -> None:
-        """One turn of a SIMD loop at `base`, with `left` elements to go if they are too few."""
+        """One turn of a SIMD loop at `base`; left: the elements of a last, partial turn."""
         env = self.values.env
         self.values.env = dict(env)
         self.values.enter(Lanes(loop.axis.symbol.name, base, lanes, self._mask(left, lanes)))

@@ -101,13 +101,13 @@ class ValueEmitter:
         self._passing.clear()
 
     def active(self, mask: Reg) -> Reg:
-        """`mask` in the lanes that are within the loop."""
+        """`mask`, and false in lanes past the end of the loop."""
         if self.lanes is None or self.lanes.mask is None:
             return mask
         return mask & self.lanes.mask
 
     def keep_masked(self, new: Reg, old: Reg) -> Reg:
-        """`new` in the lanes that are within the loop, `old` in the others."""
+        """`new`, but `old` in lanes past the end of the loop."""
         if self.lanes is None or self.lanes.mask is None:
             return new
         return self.b.select(self.lanes.mask, new, old)

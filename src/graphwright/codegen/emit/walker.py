@@ -147,9 +147,9 @@ def _services(
 
 
 class _Pointers:
-    """Where each buffer starts, as its slot says.
+    """The address of each buffer, read from its slot.
 
-    It is read anew for each step: pointers that many steps share would be held all the while.
+    Each step reads it anew: pointers shared by many steps would occupy registers throughout.
     """
 
     def __init__(self, program: NativeProgram, b: Builder, pointers: Reg, env: Env) -> None:
@@ -207,8 +207,8 @@ def _emit_gemm(step: Gemm, b: Builder, ctx: Reg, env: Env, places: dict[str, Reg
 
 
 def _emit_shapes(program: NativeProgram, b: Builder) -> None:
-    """What the launcher is told by the program and not by its declaration: the layouts of outputs
-    that have a symbolic size or stride, and a symbolic arena."""
+    """Emit the function from which the launcher gets what depends on sizes: the layouts of
+    outputs that have a symbolic size or stride, and the size of a symbolic arena."""
     sizes, out = b.open_function("shapes", [("sizes", "ptr"), ("out", "ptr")], "void")
     out = Reg(b, out.text, "ptr", 1, out.block, element="i64")
     env = _sizes(program, b, sizes)

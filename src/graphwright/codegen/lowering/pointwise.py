@@ -330,7 +330,7 @@ def _where(context: Lowering, call: Call, condition: Tensor, a: Any, b: Any) -> 
 
 @lowering("clamp")
 def _clamp(context: Lowering, call: Call, x: Tensor, low: Any = None, high: Any = None) -> Tensor:
-    """Of a value and a bound that are equal, which zeros of two signs are, the value is kept."""
+    """Where a value equals a bound the value is the result: clamp(-0.0, min=0.0) is -0.0."""
     bounds = tuple(b for b in (low, high) if b is not None)
     ops = [op for op, b in (("max", low), ("min", high)) if b is not None]
 
@@ -342,8 +342,8 @@ def _clamp(context: Lowering, call: Call, x: Tensor, low: Any = None, high: Any 
 
 
 def _given(context: Lowering, call: Call, value: Any) -> Tensor:
-    """The node of a conversion that is asked for. It rounds to half precision, unlike the results
-    of ops on their way to the next."""
+    """The node of an explicit conversion: to a half-precision dtype it rounds, while results that
+    pass from op to op in a fused kernel stay in float32."""
     if not isinstance(value, Apply) or computed(call.dtype) is call.dtype:
         return context.pointwise(call.op.name, call.shape, call.dtype, lambda index: value)
     return context.settled(call.op.name, call.shape, call.dtype, value)

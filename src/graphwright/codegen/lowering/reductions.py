@@ -91,7 +91,7 @@ def _position(context: Lowering, call: Call, x: Tensor, dim: Any = None, *unused
 
 
 def divided(context: Lowering, hint: str, x: Tensor, by: Expr) -> Tensor:
-    """x / by, a number of elements."""
+    """x / by, where `by` is a number of elements that may be symbolic."""
     divisor = scalar(by, x.dtype)
     return context.pointwise(
         hint, x.shape, x.dtype, lambda index: quotient(x.at(index), divisor))

@@ -141,7 +141,7 @@ def _place(state: Grouping, name: str) -> None:
 
 
 def shares_reads(state: Grouping, group: Group, name: str) -> bool:
-    """Whether a member reads an element that others read in the same iteration."""
+    """Whether a member reads an element that another member reads in the same iteration."""
     own = set(_elements(state, group.members[name]))
     return any(not own.isdisjoint(_elements(state, m))
                for m in group.members.values() if m.name != name)
@@ -184,7 +184,7 @@ def domain_of(node: LoopNode) -> Shape:
 
 
 def single(state: Grouping, name: str) -> Group:
-    """A group of one anchor."""
+    """The group of one anchor alone, with the loops of its style: matrix, assembly or elements."""
     node = state.anchors.nodes[name]
     if isinstance(node, Gemm):
         return Group((), {name: Member(name, (), (), False)}, Style.MATRIX)

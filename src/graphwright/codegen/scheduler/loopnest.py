@@ -104,7 +104,7 @@ class Nest(Record):
     block: int = BLOCK
 
     def stmts(self) -> tuple[Stmt, ...]:
-        """The loops as statements."""
+        """The loop nest as statements: serial if it has little work, else parallel."""
         runs = (*self.outer, *self.serial, *((self.vector,) if self.vector else ()))
         return self._serial_loops() if is_little(runs, self.work) else self._parallel_loops()
 

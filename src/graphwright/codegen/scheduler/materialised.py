@@ -52,8 +52,8 @@ class Storage(Record):
 class Anchors(Record, frozen=False):
     """The choice: `nodes` (in order), those that must be `stored`, and the results' storage.
 
-    `work` is the cost of the chosen, with all that is spliced into them. `readers` tells who reads
-    each of the `live` nodes.
+    `work` is the cost of the chosen, with all that is spliced into them. `readers` lists the
+    readers of each of the `live` nodes.
     """
 
     nodes: dict[str, LoopNode]
@@ -277,7 +277,7 @@ def _store_what_moves(anchors: Anchors) -> None:
 
 
 def _store_values(anchors: Anchors, node: Update, buffered: set[str]) -> None:
-    """As `_store_what_moves`, of writes whose places data tells: any may hit what others read."""
+    """As `_store_what_moves`, of writes at indices in tensors: any may hit what others read."""
     parts: list[Part] = []
     memory = anchors.reads.memory(node.name)
     for number, part in enumerate(node.parts):

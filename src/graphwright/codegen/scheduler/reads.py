@@ -1,5 +1,5 @@
-"""Who reads what: uses of nodes, views dissolved, and what a node reads once all that has no
-buffer of its own is spliced into it.
+"""Who reads what: the users of each node with views resolved, and the reads of a node after all
+operands without buffers of their own are spliced into it.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from graphwright.runtime.symbolic.expr import Expr, Int, product
 from graphwright.runtime.tensor.dtypes import dtype
 
 REPEAT_COST = 8
-"""Within a kernel, values of at most this cost, with all that has no memory before them, are
-computed again rather than stored."""
+"""Within a kernel, a value of at most this cost, that of its unstored operands included, is
+recomputed rather than stored."""
 
 
 class Schedule(Record):

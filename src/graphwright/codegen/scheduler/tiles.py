@@ -31,8 +31,8 @@ LINE = 16
 
 
 def crossing(runs: Sequence[Run], indices: Sequence[Expr]) -> int | None:
-    """The run, other than the last, along which an operand is contiguous that the last one
-    crosses; None where there is none, or where it is too short."""
+    """The position of a loop other than the innermost along which an operand is contiguous that
+    the innermost reads with a stride: the two are tiled. None if there is none of enough steps."""
     along = runs[-1].dims[-1].symbol
     if len(runs) < 2 or estimate(runs[-1].extent) < LINE:
         return None

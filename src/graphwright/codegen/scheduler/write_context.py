@@ -53,7 +53,7 @@ class Writing(Record):
     def reduced(self) -> list[Dim]:
         """The axes that are folded, the one along which memory is read in longest steps first.
 
-        Folds that tell positions count them in the order of the axes, which stays.
+        Folds that return positions (argmax) count them in the order of the axes, which stays.
         """
         dims = list(self.group.reduced)
         nodes = [self.anchors.nodes[name] for name in self.group.members]

@@ -2,7 +2,7 @@
 
 A mutation comes after all that reads the memory as it was before, and after every check, so that
 a run that ends with an error has written nothing; what reads the memory as it is then comes after
-the mutation. Within a kernel a write and another access of the same memory are safe where both
+the mutation. Within a kernel a write and another access of the same buffer are safe where both
 are of the same element in the same iteration, or of elements that are never the same.
 """
 
@@ -53,9 +53,9 @@ def settled(anchors: Anchors) -> Order:
 
 
 def order_of(anchors: Anchors) -> Order:
-    """Everything as early as in the graph, and inputs overwritten as late as possible.
+    """The nodes in the graph's order, with writes to inputs as late as possible.
 
-    Raises: Circle.
+    Raises: Circle if a write has to come both before and after another node.
     """
     nodes, chosen = anchors.nodes, anchors.chosen
     buffered = set(chosen) | {n for n, node in nodes.items() if isinstance(node, Source)}

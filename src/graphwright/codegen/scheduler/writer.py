@@ -287,7 +287,7 @@ class Writer:
     def fetch(
         self, name: str, index: Index, mask: Value | None, other: Const | None
     ) -> Value:
-        """The element of a node without views: at hand, in memory, or to be computed here."""
+        """The element of a node that is no view: a known local, a load, or an expression."""
         for scope in ((self.outer,) if self.at_outer else (self.inner, self.outer)):
             known = scope.values.get((name, index, None))
             if known is not None:

@@ -248,7 +248,7 @@ class _NestWriter:
         self._declare(f"{self.names.scalar(axis.symbol.name)} = tl.arange(0, {block})")
 
     def _declare(self, line: str) -> None:
-        """Write the line unless what it assigns is that already."""
+        """Write an assignment, unless its name has that value already."""
         name = line.partition(" = ")[0]
         if self.declared.get(name) != line:
             self.declared[name] = line

@@ -135,4 +135,4 @@ FORMATS = {
 """Scalar operations that Triton spells itself."""
 
 DOUBLE_FORMATS = {"sqrt": "tl.sqrt({})", "rsqrt": "1.0 / tl.sqrt({})"}
-"""What float64 is spelled like where float32's form does not take it."""
+"""The float64 form of operations whose float32 form takes float32 only."""

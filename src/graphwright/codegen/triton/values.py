@@ -159,8 +159,8 @@ class TileValues:
     def _operands(self, value: Apply) -> list[str]:
         """The arguments of an operation.
 
-        A constant is a Python number beside a tensor of its dtype, and a tensor elsewhere: Python
-        would compute with two numbers itself, and a number alone has the dtype that Triton likes.
+        A constant is written as a Python number if another operand is a tensor of its dtype, else
+        as a tensor: Python would fold two numbers, and Triton would choose a number's dtype.
         """
         data = value.args[1:] if value.op == "where" else value.args
         beside = {a.dtype for a in data if not isinstance(a, Const)}
@@ -226,7 +226,7 @@ class TileValues:
         return tile.mask if varies else None
 
     def store(self, store: Store) -> None:
-        """Write to memory, unless the same program writes there again later (see `pending`)."""
+        """Write a store, unless a later one in the program overwrites it (see `pending`)."""
         name = store.buffer.name
         value = self.tensor(store.value)
         mask = self._mask(store.index, store.mask)

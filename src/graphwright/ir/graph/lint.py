@@ -77,7 +77,7 @@ def check_writes(graph: Graph) -> None:
     """Raises: GraphError unless every write goes to an argument, or a view of one that was made
     since the write before, and nothing is read through views that are older than a write.
 
-    Then the text tells what each node reads, as it does without writes.
+    Then the graph's text shows what each node reads, as it does without writes.
     """
     errors: list[str] = []
     written: dict[Node, int] = {}

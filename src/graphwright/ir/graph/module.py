@@ -266,7 +266,7 @@ def _ways_to(path: str) -> list[str]:
 
 
 def _forget_dead_sources() -> None:
-    """Let go of the lines of functions that have died.
+    """Release the lines of functions that have died.
 
     Not when they die: that may be while another, such as a debugger, walks over the cache.
     """

@@ -1,6 +1,6 @@
 """`Node`: one step of a graph.
 
-There are six kinds, told apart by `op`:
+There are six kinds, which `op` names:
 
     placeholder     an argument of the graph; `target` is its name
     get_attr        a constant held by the module; `target` is its path
@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
 RECOMPUTED = "recomputed"
-"""The key of a node's meta that says to compute it again for gradients, and keep its inputs."""
+"""The key of a node's meta that says to recompute it for gradients, and keep its inputs."""
 
 
 _ATOMS = frozenset({int, float, bool, str, type(None), dtype})
@@ -233,7 +233,7 @@ class Node:
         self.kwargs = {**self._kwargs, name: value}
 
     def is_impure(self) -> bool:
-        """Whether it does more than give a value, as far as its target's name tells.
+        """Whether it has an effect besides its value, judged by its target.
 
         Placeholders, the output, writes in place, changes of a mode, which give nothing, and what
         `has_side_effect` names do; a random draw does not. A submodule does if its `_is_impure`

@@ -49,7 +49,7 @@ class Script:
         self.lines.append(line)
 
     def free(self, registers: Sequence[str]) -> None:
-        """Let go of what is in these registers."""
+        """Release the values in these registers."""
         if registers:
             self.add(f"del {', '.join(registers)}")
 

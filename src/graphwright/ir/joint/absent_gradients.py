@@ -1,10 +1,9 @@
 """Joint and backward graphs for calls of which some results have no gradient.
 
-A result from which nothing was computed has none, and then no rule behind it runs: zeros in its
-place would be multiplied with derivatives that may be infinite. So the gradients are traced again
-from the results that have one, and lowered as all are. By then the forward graph has run: what
-the new backward graph reads of it are saved values, which are found by how they are computed, and
-what can be recomputed from these.
+A result that the loss does not use has no gradient, and eager execution runs no gradient rule for
+it: zeros instead would give nan where a derivative is infinite. So the joint graph is traced anew
+from the results that have a gradient. By then the forward has run: the new backward reads the
+values that it saved, which are found by their expressions, and recomputes others from them.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class History:
     def arrivals(
         self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
     ) -> list[int]:
-        """What `Lowered.arrivals` is: the results behind what the nodes of each have saved."""
+        """`Lowered.arrivals`: results whose gradients reach nodes with saved values."""
         results: dict[Any, int] = {}
         for bit, tensors in enumerate(self._roots(joint.tangents, outputs, mutated)):
             for edge in map(edge_of, tensors):
@@ -181,7 +181,7 @@ class History:
 
 
 class _Begin(Node):
-    """Where the history of an input begins: inputs that are no leaves may be written in place."""
+    """Stands for the history of an input: with it, in-place writes to the input are allowed."""
 
     __slots__ = ()
 
@@ -246,7 +246,7 @@ def reached(roots: Sequence[Sequence[Any]]) -> tuple[list[Node], dict[Node, int]
 
 
 def edge_of(tensor: FakeTensor) -> Edge:
-    """Where its gradient goes; nowhere for a view whose history cannot be read any more."""
+    """The edge that receives the tensor's gradient; None for a view whose history is invalid."""
     try:
         return gradient_edge(tensor)
     except RuntimeError:

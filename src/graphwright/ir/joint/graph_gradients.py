@@ -1,7 +1,7 @@
 """The gradients of a functional graph as a graph.
 
-They are computed from the graph's inputs and the gradients of its results; what the graph
-computes on the way is computed again.
+They are computed from the graph's inputs and the gradients of its results; the graph's
+intermediate values are recomputed.
 
 Before::
 

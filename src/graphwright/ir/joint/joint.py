@@ -196,7 +196,7 @@ class _OnTheTape(Interpreter):
 
 
 def needs_tape(module: GraphModule) -> bool:
-    """Whether the joint graph does not tell the derivatives of the graph's gradients."""
+    """Whether derivatives of the graph's gradients cannot be had from the joint graph."""
     return any(node.meta.get("no_grad") or is_function_call(node) for node in module.graph.nodes)
 
 

@@ -1,10 +1,10 @@
 """Splitting a joint graph into forward and backward, and what is saved in between.
 
-What the gradients' part reads of the forward's values is saved, unless it can be computed again
+What the gradients' part reads of the forward's values is saved, unless it can be recomputed
 cheaply: a chain of views and pointwise ops that starts from other saved values, or from fewer
 bytes than it replaces, as numbers do that are made of a mask of bools. Matrix products, reductions
 and random numbers are never computed twice, except for those products and reductions that the
-program says to compute again (RECOMPUTED). What no result is made of, as a normalised value may
+program says to recompute (RECOMPUTED). What no result is made of, as a normalised value may
 be, is computed with the gradients unless its sources take distinctly more memory.
 
 The caller may write to inputs and results before the backward runs. Eager execution notices that
@@ -35,7 +35,7 @@ _GATHERS = frozenset(
     {"contiguous", "clone", "im2col", "constant_pad", "cat", "view_scatter", "index_select",
      "gather"})
 LONGEST_CHAIN = 16
-"""At most so many ops are computed again for one saved value."""
+"""At most so many ops are recomputed for one saved value."""
 
 
 class Partition(Record):
@@ -83,7 +83,7 @@ def backward_from(
 
 
 class _Split:
-    """One split.
+    """One split of a joint graph into forward and backward.
 
     `early` holds the nodes that do not depend on a tangent; `forwards` those of them that results
     depend on; `free` those that exist after the forward anyway, since they are its arguments or
@@ -124,7 +124,7 @@ class _Split:
             forward, backward, entries + [Saved("size", size=s) for s in sizes], saved)
 
     def rest(self, places: Mapping[Node, int], values: Sequence[Any]) -> Rest | None:
-        """See `backward_from`."""
+        """The backward from values that exist already: what `backward_from` returns."""
         chosen: dict[Node, int] = {}
         pending = list(self._needed())
         seen = set(pending)
@@ -266,7 +266,7 @@ class _Split:
         return module, sizes
 
     def _when_needed(self, given: Collection[Node]) -> dict[Node, int]:
-        """The joint graph's order but for what is computed again: that comes before its first
+        """The joint graph's order but for what is recomputed: that comes before its first
         reader, so that it need not be kept until then."""
         places: dict[Node, int] = {}
         known = set(given)

@@ -1,4 +1,4 @@
-"""How a compiled call is taken apart: into the tape that eager execution would have.
+"""How a compiled call is decomposed: into the tape that eager execution would have.
 
 A compiled call has one node on the tape. What arrives at one of its results from outside is
 known there; what comes through other results, which are computed from it, is not. Where somebody
@@ -50,7 +50,7 @@ class End(Record):
 
 
 class Apart(Record):
-    """What taking a call apart needs to know.
+    """How to decompose a call: rerun it op by op on the tape.
 
     Attributes:
         captured: the graph as it came; autocast, default: the thread's state of that at its start
@@ -96,7 +96,7 @@ def apart_of(
     captured: GraphModule, history: History, joint: Joint, outputs: Sequence[OutputSpec],
     mutated: Sequence[tuple[int, int]], shapes: Sequence[Any],
 ) -> Apart | None:
-    """How the calls of a graph are taken apart; None where no result lies behind another.
+    """How to decompose calls of a graph; None if no result is computed from another.
 
     Args:
         outputs, mutated: as in `History.kept`; shapes: those of the forward graph's outputs.

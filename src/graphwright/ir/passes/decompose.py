@@ -115,7 +115,7 @@ def _softmax(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 
 def _pair_distances(tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    """Whole where a matrix product is less work than all differences."""
+    """Keep the op where its kernel, by a matrix product, is less work than all differences."""
     from graphwright.runtime.ops.products.cdist import pays_whole
 
     if not pays_whole(*args):
@@ -141,7 +141,7 @@ def _arange(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 
 def _slice(tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    """With a start counted from the front: where it is symbolic, only its guards tell its sign."""
+    """A slice whose start counts from the front; guards fix the sign of a symbolic start."""
     value, dim, start, end, step = args
     if start is not None:
         args = (value, dim, slice_bound(start, 0, value.shape[dim]), end, step)
@@ -150,7 +150,7 @@ def _slice(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 
 def _select(tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    """With an index counted from the front, as in `_slice`."""
+    """A select whose index counts from the front, as the start in `_slice`."""
     value, dim, index = args
     args = (value, dim, wrapped_index(index, value.shape[dim], dim))
     op = TABLE["select"]

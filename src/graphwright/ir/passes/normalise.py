@@ -91,7 +91,7 @@ def _rrelu(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 
 def _put(name: str, tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    """Values that do not tell the places where a mask holds apart are chosen by `where`."""
+    """A value that is the same at all places where a mask holds is chosen by `where`."""
     chosen = _by_mask(*args)
     if chosen is None:
         op = TABLE[name]

@@ -93,7 +93,7 @@ def _is_part(node: Any) -> bool:
 
 
 def _is_indexed(node: Node) -> bool:
-    """Whether tensors tell which part is replaced, and code can be generated for that in place."""
+    """Whether index tensors select the replaced part, and it can be written in place."""
     name = getattr(node.target, "name", "")
     if name not in _IN_PLACE:
         return False
@@ -110,7 +110,7 @@ def _is_indexed(node: Node) -> bool:
 
 
 def _places(version: Node) -> list[Node]:
-    """The tensors that tell which part is replaced."""
+    """The index tensors that select the replaced part."""
     if version.target is TABLE["index_put"]:
         return [index for index in version.args[1] if index is not None]
     return [version.args[2]]

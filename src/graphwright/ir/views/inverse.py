@@ -72,8 +72,10 @@ def put_back(base: Any, chain: Sequence[ViewStep], value: Any) -> Any:
 
 
 def _renamed_back(chain: Sequence[ViewStep], values: Sequence[Any], value: Any) -> Any:
-    """The same through views that rename elements: undone, as far as they only reorder, else one
-    write to the region that they show. `values` are the base and its views."""
+    """The base with `value` written through views that only select or reorder elements.
+
+    Views that only reorder are inverted; the others become one `view_scatter` of their region.
+    values: the base and its views."""
     region = whole(values[0])
     for (op, args), parent, view in zip(chain, values, values[1:], strict=False):
         region = region.through(op, args, parent, view)

@@ -184,7 +184,7 @@ class BlockMask:
         kv_num_blocks: int32 [B, H, rows]: how many blocks of each row of blocks are neither empty
             nor full.
         kv_indices: int32 [B, H, rows, columns]: their numbers, then those of the others.
-        full_kv_num_blocks, full_kv_indices: the same of the full ones; None: not told apart.
+        full_kv_num_blocks, full_kv_indices: the same of the full ones; None: none is known.
         q_num_blocks, q_indices, full_q_num_blocks, full_q_indices: the same by columns.
         BLOCK_SIZE: rows and columns of a block. seq_lengths: those of the whole matrix.
         mask_mod: whether a query looks at a key, in the blocks that are not full.

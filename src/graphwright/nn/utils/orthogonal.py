@@ -128,7 +128,7 @@ def orthogonal(
         orthogonal_map: "matrix_exp" (the default for square and for complex matrices), "cayley"
             or "householder" (the default for others).
         use_trivialization: whether a buffer `base` keeps what was assigned last, and the trained
-            original tells how far the weight is from it.
+            original holds the weight's distance from it.
 
     Raises ValueError below 2 dimensions, for an unknown map, and for "householder" of complex
     matrices.

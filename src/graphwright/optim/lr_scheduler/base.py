@@ -108,7 +108,7 @@ class LRScheduler:
 
 
 def warn_outside_of_step(schedule: LRScheduler) -> None:
-    """For `get_lr`, which goes on from the present rates: what it tells is the step's alone."""
+    """For `get_lr`, which continues from the present rates: it is right within `step` only."""
     if not schedule._get_lr_called_within_step:
         warnings.warn(
             "To get the last learning rate computed by the scheduler, please use "

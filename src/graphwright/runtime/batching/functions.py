@@ -19,7 +19,7 @@ from graphwright.runtime.tape.saved import SavedTensor
 
 
 class VmapInfo(NamedTuple):
-    """What a Function's `vmap` is told: how many examples, and how they draw numbers."""
+    """The first argument of a Function's `vmap`: the batch size, and how examples draw numbers."""
 
     batch_size: Any
     randomness: str

@@ -94,7 +94,7 @@ class BatchedTensor(FakeTensor):
 
     @property
     def data(self) -> Tensor:
-        """The same memory without any history."""
+        """A view without any history."""
         return wrap(self.value.data, self.level, self.batched)
 
     @data.setter

@@ -112,7 +112,7 @@ def wrap_lone_dim(dim: Any, ndim: int) -> tuple[int, ...]:
 
 
 def wrap_dims_optional(dim: Any, ndim: int) -> tuple[int, ...] | None:
-    """As `wrap_dims`; None and () stay None, which tells "all" from naming every dim."""
+    """As `wrap_dims`; None and () stay None: "all" differs from naming every dim."""
     if dim is None or _names_none(dim):
         return None
     return wrap_dims(dim, ndim) or None

@@ -361,13 +361,13 @@ def _assigned(values: str, indent: str) -> str:
 
 
 def _may_raise(values: str) -> bool:
-    """Whether bringing the arguments to their form may fail before the op is told."""
+    """Whether converting the arguments may fail before the op's kernel is called."""
     sized = "as_size" in values or "as_pair" in values
     return "ndim" in values or (sized and "varargs" not in values)
 
 
 def _checked(op: Op, values: str, first: str | None = None) -> str:
-    """The same for dims: what is no tensor is told before its dims are asked for."""
+    """The same for dims: a value that is no tensor is reported before its dims are read."""
     plain = _plain_values(op, first)
     refusal = f"        return not_bound(_{op.name}, ({plain}), _error)\n"
     if len(refusal) > 96:

@@ -1,7 +1,7 @@
 """What counts as an int among arguments: as in PyTorch, which differs by the parameter's kind.
 
 A bool never counts where one int is wanted, nor as the first of several; further ones count, as
-only the first tells PyTorch whether there is a sequence of ints. Integers of NumPy and integer
+PyTorch looks only at the first to recognise a sequence of ints. Integers of NumPy and integer
 tensors of one element count everywhere. Other objects with `__index__` count as sizes and in
 sequences, but not as a dim.
 """

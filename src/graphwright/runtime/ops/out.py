@@ -66,7 +66,7 @@ TYPED = frozenset({"cumprod", "cumsum", "prod", "sum"})
 
 
 def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
-    """Run `op` on its bound arguments, write what it gives into `out` and return `out`.
+    """Run `op` on its bound arguments, write its result into `out` and return `out`.
 
     `out` has another shape: it is resized, mostly with a UserWarning unless it was empty. Its
     dtype may be another one of a category at least as high. It may be one of the arguments.

@@ -1,7 +1,7 @@
 """A call of an `autograd.Function` as one op of a graph.
 
 Forward is the op's decomposition and backward its gradient. What forward saves for backward is
-computed again by the gradient, in whose graph the two computations are then one. Forward and
+recomputed by the gradient, in whose graph the two computations are then one. Forward and
 backward must be functions of their tensors, without effects and without random numbers: whoever
 puts a `FunctionCall` into a graph has made sure of that. What they write to tensors of their own
 is refused by traces, which take the parts of an op to be functional.
@@ -108,7 +108,7 @@ class _Call:
         return tuple([value for value in outputs if isinstance(value, TensorBase)])
 
     def _rehearse(self) -> _Results:
-        """Run forward on fake tensors only to see what it gives."""
+        """Run forward on fake tensors, for the number, shapes and dtypes of its results."""
         tracer = _core.set_tracer(WithoutData())
         try:
             fakes = [_copy_of(self.args[slot]) for slot in self.slots]

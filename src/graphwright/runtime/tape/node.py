@@ -107,8 +107,8 @@ class Node(_core.NodeBase):
         raise NotImplementedError
 
     def check(self, grads: list[Any], wanted: Sequence[bool], releases: bool) -> None:
-        """Called first if `checked`; `wanted` tells for each edge whether its gradient is,
-        `releases` whether `release` is called after `compute`."""
+        """Called first if `checked`; wanted: for each edge, whether its gradient is
+        needed. releases: whether `release` is called after `compute`."""
 
     def release(self) -> None:
         """Drop what was saved; the engine calls it unless the graph is retained."""

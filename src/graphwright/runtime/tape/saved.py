@@ -27,7 +27,7 @@ INFERENCE = (
 )
 
 def alias_of(tensor: Any) -> Any:
-    """The same memory and version counter without history, unknown to dispatch."""
+    """An alias with the same version counter and no history, unknown to dispatch."""
     return tensor._alias()
 
 

@@ -77,7 +77,7 @@ class device:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __enter__(self) -> device:
-        """Make this thread's tensors here, unless told otherwise, until the block ends."""
+        """Make this thread's tensors here by default, until the block ends."""
         _OUTER.places.append(_core.place())
         _core.set_place(None if self.type == "cpu" else self)
         return self

@@ -211,7 +211,7 @@ class Memory:
     def share_memory_(self: Any) -> Tensor:
         """Move the memory into shared memory, with all tensors over it; returns self.
 
-        Processes that are given the tensor then have the same memory: those forked from here, and
+        Processes that are given the tensor then share its memory: those forked from here, and
         those that it is sent to. NumPy arrays made before keep the old memory. Raises RuntimeError
         unless the tensor is on the CPU, OSError where memory does not suffice.
         """
@@ -243,7 +243,7 @@ class Memory:
         return storage_type(self.dtype)
 
     def is_set_to(self: Any, tensor: Tensor) -> bool:
-        """Whether another tensor has the same memory, offset, shape and strides.
+        """Whether another tensor has the same storage, offset, shape and strides.
 
         Example:
             >>> x = gw.ones(2)
@@ -260,7 +260,7 @@ class Memory:
 
     @property
     def data(self: Any) -> Tensor:
-        """The same memory without history; in-place writes are not version-checked.
+        """A view without history; in-place writes are not version-checked.
 
         That of a parameter is a plain tensor. Assigning a tensor of any shape and dtype makes
         this one share its memory; gradient, history and version stay.

@@ -26,7 +26,7 @@ from graphwright.runtime.torch_function import PLAIN
 class _Memory:
     """What both kinds of storage are: elements of one dtype that tensors share.
 
-    Storages are equal where they are the same memory.
+    Storages are equal where they begin at one address.
     """
 
     __slots__ = ("_holder", "dtype")
@@ -233,7 +233,7 @@ class UntypedStorage(_Memory):
         return made
 
     def __getitem__(self, index: Any) -> Any:
-        """One byte as an int, or those of a slice as a storage of the same memory."""
+        """One byte as an int, or those of a slice as a storage that shares them."""
         if not isinstance(index, slice):
             return int(self._array[self._at(index)])
         start, stop, step = index.indices(self.size())
@@ -258,7 +258,7 @@ class UntypedStorage(_Memory):
 
 
 class TypedStorage(_Memory):
-    """The same memory counted in elements of a dtype.
+    """A storage that is counted in elements of a dtype.
 
     `TypedStorage(3, dtype=...)` is new memory, `TypedStorage(wrap_storage=s, dtype=...)` that of
     an untyped storage.
@@ -288,7 +288,7 @@ class TypedStorage(_Memory):
         return self._flat()[self._at(index)].item()
 
     def untyped(self) -> UntypedStorage:
-        """The same memory in bytes."""
+        """This storage, counted in bytes."""
         made: UntypedStorage = UntypedStorage._of(self._holder, dtypes.uint8)
         return made
 

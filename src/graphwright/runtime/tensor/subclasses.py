@@ -120,7 +120,7 @@ def install(cls: type, base: type) -> None:
 
 
 def as_class(cls: type, tensor: Any) -> Any:
-    """The same memory as an object of `cls`, with the tensor's history where it has one."""
+    """A view as an object of `cls`, with the tensor's history where it has one."""
     if _core.grad_enabled() and tensor.requires_grad:
         made = without_overrides(ops.alias, tensor)
         made.__class__ = cls

@@ -158,7 +158,7 @@ class Tensor(
         return CONSTRUCT.tensor(self.dtype, args)
 
     def as_subclass(self, cls: Any) -> Any:
-        """The tensor as an object of a subclass, with the same memory and history.
+        """A view of the tensor as an object of a subclass, with the same history.
 
         What ops make of it is of that subclass too.
 
@@ -290,7 +290,7 @@ class Tensor(
         return (nd if nd.dtype.isbuiltin == 1 else nd.astype(np.float32)).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """A NumPy array over the same memory.
+        """A NumPy array that shares memory with the tensor.
 
         Args:
             force: allow a tensor that requires a gradient.

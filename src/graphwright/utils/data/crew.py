@@ -126,7 +126,7 @@ class Crew:
         return f"DataLoader timed out after {timeout} seconds waiting for worker process {names}"
 
     def _send(self, number: int, message: Any) -> None:
-        if number in self._dead:        # that is told by whoever waits for the answer
+        if number in self._dead:        # reported by whoever waits for the answer
             return
         parcel = pack(message, False)
 

@@ -39,8 +39,8 @@ class Fetcher:
     def begin(self, dataset: Any) -> Callable[[Any], Any]:
         """A function from indices to their batch, for one round.
 
-        Where a dataset is gone through indices only tell how many examples to take, and the
-        function raises StopIteration when there are none left.
+        For an iterable dataset only the number of indices counts, which is that of the examples
+        to take; the function raises StopIteration when there are none left.
         """
         if self.by_index:
             return lambda indices: self._by_index(dataset, indices)

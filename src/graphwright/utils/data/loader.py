@@ -39,7 +39,7 @@ class DataLoader:
             `batch_size`, `shuffle`, `sampler` and `drop_last`.
         num_workers: processes that make batches ahead; 0 makes them when asked. Each has one
             thread, a copy of the dataset, and batches reach this process in shared memory.
-            `get_worker_info()` tells them apart: of an `IterableDataset` each goes through all
+            `get_worker_info()` gives its number: of an `IterableDataset` each goes through all
             unless that takes its share.
         collate_fn: makes a batch from a list of examples.
         pin_memory, pin_memory_device: no effect, since there is no accelerator to pin memory for.

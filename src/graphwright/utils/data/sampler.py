@@ -180,7 +180,7 @@ class DistributedSampler(Sampler[int]):
     """The share of one of several processes: indices `rank`, `rank` + `num_replicas`, ...
 
     The shares are of one length: indices are repeated, or with `drop_last` left out. With
-    `shuffle` the order depends on `seed` and the epoch that `set_epoch` tells, and is the same
+    `shuffle` the order depends on `seed` and the epoch that `set_epoch` set, and is the same
     in every process. By default `num_replicas` and `rank` are those of the process group.
 
     Raises ValueError unless 0 <= `rank` < `num_replicas`, and where there is no group to ask.

@@ -32,7 +32,7 @@ BATCH, END, FAILURE = range(3)
 
 @dataclass
 class Job:
-    """What all workers of a loader are told. `seed` and `number` give each its own seeds."""
+    """The arguments of all workers of a loader. `seed` and `number` give each its own seeds."""
 
     dataset: Any
     fetcher: Fetcher

@@ -23,7 +23,7 @@ static bool is_key(PyObject *key, PyObject *wanted) {
     return true;
 }
 
-/* An OrderedDict has an order of its own, which only its iterator tells: that of the class itself,
+/* An OrderedDict has an order of its own, which only its iterator follows: that of the class itself,
    which runs no code of a user's. */
 static bool has_ordered_keys(PyObject *dict, PyObject *wanted) {
     PyObject *iterator = PyODict_Type.tp_iter(dict), *key;

@@ -1,7 +1,7 @@
 """Bound methods of builtin types that exist already, such as `items.append` kept in a variable.
 
-Each reading of `items.append` makes another object: what such a method is, is told by its name
-and by the object that it is bound to, not by its identity.
+Each reading of `items.append` makes another object: such a method is identified by its name and
+by the object that it is bound to, not by its own identity.
 """
 
 from __future__ import annotations

@@ -73,7 +73,8 @@ _OF_METHODS = {
     "symmetric_difference_update",
     2: "insert",
 }
-"""How many arguments methods take that may come without a signature; `pop` is dict's own."""
+"""Methods of builtin types by the number of arguments, for those that have no signature in every
+Python; `pop` is dict's."""
 
 _EXACTLY = {name: n for n, names in _OF_METHODS.items() for name in names.split()}
 

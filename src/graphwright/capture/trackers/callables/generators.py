@@ -30,8 +30,8 @@ class GeneratorVariable(IteratorVariable):
     """A generator; its frame runs on at each `next`, `send` and `throw`.
 
     kind: the type that Python gives it, which is another one where the generator stands for an
-    iterator of the standard library. left: tells how many items there are behind
-    so many that were drawn, where they are read by index. drawn: how many items it has given.
+    iterator of the standard library. drawn: how many items it has given. left: the number of
+    items that remain after a number of them was drawn, for iterators that read by index.
     """
 
     left: Callable[[int], VariableTracker | None] | None = None

@@ -2,7 +2,7 @@
 
 A key that the cache has gives the object that is kept, which the guards look up at each call.
 For one that it lacks the function is inlined; that it lacks it, or has the same constant, is a
-guard, too. For a key with sizes that vary the function is inlined, and each call looks for what is
+guard, too. For a key with symbolic sizes the function is inlined, and each call looks for what is
 kept. After the graph the cache is brought to where the calls would have brought it: hits, misses
 and order included.
 """
@@ -127,7 +127,7 @@ class CachedFunctionVariable(VariableTracker):
     def _look_up(
         self, tx: Translator, args: Args, kwargs: Kwargs, objects: Args
     ) -> VariableTracker:
-        """A call on sizes that vary: the function is inlined, each call looks its result up."""
+        """A call on symbolic sizes: the function is inlined, each call looks its result up."""
         self._note_objects(tx, objects)
         use, lookup = tx.side_effects.cache_use(self), self._lookup(tx)
         patterns = self._patterns(tx, lookup, args, kwargs, objects)
@@ -139,7 +139,7 @@ class CachedFunctionVariable(VariableTracker):
             found = self._run(tx, args, kwargs)
             tree = lookup.maker.of_result(found, since)
             if tree is None or _effects(tx) != before:
-                unsupported("GB0004", f"call of {self.describe()} on sizes that vary")
+                unsupported("GB0004", f"call of {self.describe()} on symbolic sizes")
             source = lookup.add(patterns, tree, since)
             result = use.results[index] = kept_tree(found, source)
         use.calls.append(CachedCall(tuple(args), kwargs, result))
@@ -236,7 +236,7 @@ def _is_object(tx: Translator, arg: VariableTracker) -> bool:
 
 
 def _varies(arg: VariableTracker) -> bool:
-    """Whether an argument is a size that varies, or a tuple with one."""
+    """Whether an argument is a symbolic size, or a tuple with one."""
     if isinstance(arg, TupleVariable):
         return any(_varies(item.realize()) for item in arg.items)
     return isinstance(arg, SymIntVariable)

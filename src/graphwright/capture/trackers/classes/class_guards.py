@@ -56,7 +56,7 @@ def class_source(cls: type) -> Source:
 
 
 def guard_bases(tx: Translator, cls: type) -> None:
-    """The class keeps its MRO; each member is held weakly."""
+    """Guard that the class keeps its MRO, whose classes are held weakly."""
     if not may_change(cls):
         return
     mro = AttrSource(class_source(cls), "__mro__")
@@ -66,7 +66,7 @@ def guard_bases(tx: Translator, cls: type) -> None:
 
 
 def guard_direct_bases(tx: Translator, cls: type) -> None:
-    """`__bases__` and `__base__`, which are not those of the MRO while that is being made."""
+    """Guard `__bases__` and `__base__`: a metaclass's `mro()` sees them before the MRO exists."""
     guard_bases(tx, cls)
     if not may_change(cls):
         return
@@ -77,7 +77,7 @@ def guard_direct_bases(tx: Translator, cls: type) -> None:
 
 
 def guard_subclasses(tx: Translator, cls: type) -> list[type]:
-    """The direct subclasses that a class has, and goes on to have."""
+    """The direct subclasses of a class, guarded."""
     if any(issubclass(template, cls) for template in TEMPLATES):
         unsupported("GB0004", f"{cls.__qualname__}.__subclasses__() beside classes made here")
     found: list[type] = type.__subclasses__(cls)

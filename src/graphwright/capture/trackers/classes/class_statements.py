@@ -130,15 +130,15 @@ def new_class(
     own = isinstance(cell, CellVariable) and cell.push_cell is None
     if cell is not None and not own:
         unsupported("GB0004", f"class {name} of a body that ran outside of the frame")
-    told = {key: value.realize() for key, value in members.items() if _is_told(value)}
-    template = _template(kind, name, real, _namespace(tx, members, told))
+    taking = {key: value.realize() for key, value in members.items() if _takes_name(value)}
+    template = _template(kind, name, real, _namespace(tx, members, taking))
     _check_one_base(name, template)
-    for key, value in told.items():
+    for key, value in taking.items():
         type.__setattr__(template, key, _instance(tx, value))
     made = made_class(tx, template)
     if isinstance(cell, CellVariable):
         cell.contents = made
-    for key, value in told.items():
+    for key, value in taking.items():
         if lookup(value.python_type(), "__set_name__") is not ABSENT:
             named = tx.class_function(value.python_type(), "__set_name__")
             try:
@@ -154,11 +154,11 @@ def new_class(
 
 
 def _namespace(
-    tx: Translator, members: dict[str, VariableTracker], told: dict[str, VariableTracker]
+    tx: Translator, members: dict[str, VariableTracker], taking: dict[str, VariableTracker]
 ) -> dict[str, Any]:
-    """What lies in a template; it has no place yet for those that are told their names."""
+    """The namespace of a template class; values with `__set_name__` have no place in it yet."""
     namespace = {
-        key: Stand() if key in told else standing(tx, value) for key, value in members.items()
+        key: Stand() if key in taking else standing(tx, value) for key, value in members.items()
     }
     noted = members.get("__annotations__")
     if isinstance(noted, DictVariable):
@@ -188,7 +188,7 @@ def _check_one_base(name: str, template: type) -> None:
         unsupported("GB0004", f"class {name} of several bases")
 
 
-def _is_told(value: VariableTracker) -> bool:
+def _takes_name(value: VariableTracker) -> bool:
     """Whether it is an object whose class has the methods of a descriptor."""
     value = value.realize()
     return isinstance(value, ObjectVariable) and any(
@@ -210,7 +210,7 @@ def _instance(tx: Translator, value: VariableTracker) -> object:
 def _template(
     kind: type, name: str, bases: tuple[type, ...], namespace: dict[str, Any]
 ) -> type:
-    """The class, made without a call of what its bases have for their subclasses."""
+    """The class, made without a call of its bases' `__init_subclass__`."""
     hooked = any(lookup(base, "__init_subclass__") is not _PLAIN_HOOK for base in bases)
     try:
         if not hooked:

@@ -100,7 +100,7 @@ def _value(output: OutputGraph, part: Any, place: Source) -> Any:
 
 
 def record_key(tx: Translator, key: VariableTracker) -> RecordKey | None:
-    """What finds a key that the frame has; None where it is no frozen dataclass."""
+    """The RecordKey of a frozen dataclass that the frame uses as a key; None for other values."""
     if not isinstance(key, ObjectVariable) or not is_record(key.cls):
         return None
     for name in ("__eq__", "__hash__"):

@@ -291,13 +291,13 @@ class ContainerInit(VariableTracker):
 
 
 def _items(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> list[VariableTracker]:
-    """What a list or tuple is made of."""
+    """The items for which the constructor of a list or tuple subclass is called."""
     given = _single(cls, args, kwargs)
     return given.unpack(tx) if given is not None else []
 
 
 def _single(cls: type, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    """What a container is made of; None where it is made empty."""
+    """The one argument of a container's constructor; None if there is none."""
     if kwargs or len(args) > 1:
         unsupported("GB0007", f"TypeError: wrong arguments for {cls.__name__}()")
     return args[0].realize() if args else None
@@ -370,7 +370,7 @@ def as_mapping(tx: Translator, value: ContainerObjectVariable) -> DictVariable:
 
 
 def _items_of(tx: Translator, value: ContainerObjectVariable) -> VariableTracker:
-    """The items that an operator reads; a break where it asks methods of the class's own."""
+    """The items that an operator reads; a break where it would call methods of a subclass."""
     items = unwrapped(tx, value)
     if items is value:
         unsupported("GB0008", f"items of {value.describe()}")

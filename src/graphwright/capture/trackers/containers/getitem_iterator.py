@@ -18,8 +18,8 @@ def forwards(tx: Translator, owner: ObjectVariable) -> VariableTracker:
     """`iter(owner)`, which has as many items left as the object then has behind those drawn."""
 
     def left(drawn: int) -> VariableTracker | None:
-        told = _length(tx, owner)
-        return told and tx.wrap_plain(max(told.as_example() - drawn, 0))
+        current = _length(tx, owner)
+        return current and tx.wrap_plain(max(current.as_example() - drawn, 0))
 
     function: Any = sequence_iterator
     made: Any = tx.plain_function(function).call(tx, [owner], {})
@@ -33,11 +33,11 @@ def backwards(tx: Translator, owner: ObjectVariable) -> VariableTracker:
     length = owner.call_special(tx, "__len__").realize()
 
     def left(drawn: int) -> VariableTracker | None:
-        told = _length(tx, owner)
-        if told is None:
+        current = _length(tx, owner)
+        if current is None:
             return None
         position = length.as_example() - drawn
-        return tx.wrap_plain(0 if told.as_example() < position else position)
+        return tx.wrap_plain(0 if current.as_example() < position else position)
 
     function: Any = reversed_iterator
     made: Any = tx.plain_function(function).call(tx, [owner, length], {})

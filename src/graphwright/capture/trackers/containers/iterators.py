@@ -264,11 +264,11 @@ def push_iterator(cg: Reconstructor, values: Any, kind: type) -> None:
 def _check_within(position: int, items: Sequence[VariableTracker]) -> None:
     """A break where a list got shorter than its iterator was: none can be set to such a place."""
     if position > len(items):
-        unsupported("GB0015", "an iterator behind the end of its list is needed after the graph")
+        unsupported("GB0015", "an iterator past the end of its list is needed after the graph")
 
 
 class ReversedSnapshot(SequenceIterator):
-    """`reversed()` of anything else, which only the frame itself may use."""
+    """`reversed()` of other containers, which cannot leave the frame."""
 
     def reconstruct(self, cg: Reconstructor) -> None:
         VariableTracker.reconstruct(self, cg)
@@ -424,7 +424,7 @@ class ZipIterator(IteratorVariable):
 
 
 def _unequal_lengths(tx: Translator, place: int, how: str) -> NoReturn:
-    """What `zip` says of the argument at a place, counted from 0."""
+    """Raise `zip(strict=True)`'s ValueError for the argument at `place`, counted from 0."""
     others = " 1" if place == 1 else f"s 1-{place}"
     message = f"zip() argument {place + 1} is {how} than argument{others}"
     raise_in_frame(ValueError, [tx.constant(message)])

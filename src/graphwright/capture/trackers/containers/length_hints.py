@@ -27,9 +27,9 @@ def length_asked(
     tx: Translator, method_of: Callable[[str], VariableTracker | None],
     names: tuple[str, ...] = METHODS,
 ) -> VariableTracker | None:
-    """What the first of the methods says that there is; None if none tells.
+    """The length by the first of the methods that returns one; None if none does.
 
-    A TypeError in one of them counts as not telling. What Python refuses ends the graph, and so
+    A method that raises TypeError is passed over. What Python refuses ends the graph, and so
     does a length for which there may be no memory.
     """
     for name in names:
@@ -37,17 +37,17 @@ def length_asked(
         if method is None:
             continue
         try:
-            told = method.call(tx, [], {}).realize()
+            length = method.call(tx, [], {}).realize()
         except Raised as raised:
             if not issubclass(raised.value.cls, TypeError):
                 raise
             raised.drop_frames()
             continue
-        known = isinstance(told, ConstantVariable)
-        if known and told.as_constant() is NotImplemented and name == "__length_hint__":
+        known = isinstance(length, ConstantVariable)
+        if known and length.as_constant() is NotImplemented and name == "__length_hint__":
             return None
-        whole = (known or isinstance(told, SymIntVariable)) and told.python_type() is int
-        if not whole or not 0 <= told.as_example() <= _MUCH:
-            unsupported("GB0008", f"{name} gives {told.describe()}")
-        return told
+        whole = (known or isinstance(length, SymIntVariable)) and length.python_type() is int
+        if not whole or not 0 <= length.as_example() <= _MUCH:
+            unsupported("GB0008", f"{name} gives {length.describe()}")
+        return length
     return None

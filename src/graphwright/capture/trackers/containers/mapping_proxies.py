@@ -106,7 +106,7 @@ def make_proxy(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 class ClassDictVariable(VariableTracker):
-    """`cls.__dict__`, name by name: what the class itself holds, unbound."""
+    """`cls.__dict__`: the class's own attributes, unbound, each guarded when it is read."""
 
     def __init__(self, owner: ClassVariable) -> None:
         self.owner = owner

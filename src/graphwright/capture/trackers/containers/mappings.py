@@ -232,7 +232,7 @@ class DictVariable(VariableTracker):
         return tx.constant(None)
 
     def _refuse_own_items(self, tx: Translator, name: str) -> None:
-        """A break at what OrderedDict does by a class's own methods in some Pythons only."""
+        """A break where some versions of OrderedDict call methods that a subclass overrides."""
         if self.owner is None or self.kind is not collections.OrderedDict:
             return
         if not self.owner.plain(tx, "__contains__", "__getitem__", "__delitem__"):
@@ -373,14 +373,14 @@ def hashed(tx: Translator, key: VariableTracker, among: Iterable[Any] = ()) -> A
     among: what finds the keys that it may be equal to.
     """
     raw = _hashed(tx, key)
-    tell_apart(tx, [raw], among)
+    distinguish(tx, [raw], among)
     return raw
 
 
-def tell_apart(tx: Translator, *groups: Iterable[Any]) -> None:
-    """A break where what `id()` gave meets numbers as keys, any of which may be that one.
+def distinguish(tx: Translator, *groups: Iterable[Any]) -> None:
+    """A break where a result of `id()` and a number are keys of one container: they may be equal.
 
-    groups: what `hashed` gives, or pairs of it.
+    groups: results of `hashed`, or pairs of them.
     """
     if not tx.output.ids:
         return
@@ -398,7 +398,7 @@ def tell_apart(tx: Translator, *groups: Iterable[Any]) -> None:
 
 
 def hashed_member(tx: Translator, key: VariableTracker, among: Iterable[Any] = ()) -> Any:
-    """The same for sets, whose order comes of the hashes."""
+    """As `hashed`, of a set's member; a break for dataclasses: hashes decide the order."""
     raw = hashed(tx, key, among)
     _refuse_record(raw)
     return raw

@@ -14,8 +14,8 @@ from graphwright.capture.trackers.containers.iterators import IteratorVariable
 from graphwright.capture.trackers.containers.mappings import (
     DictVariable,
     DictView,
+    distinguish,
     hashed_member,
-    tell_apart,
 )
 from graphwright.capture.trackers.containers.sequences import SequenceMethod, exactly
 from graphwright.capture.trackers.values.constant import ConstantVariable, fold
@@ -174,7 +174,7 @@ class SetVariable(VariableTracker):
 def guarded_order(tx: Translator, source: Source, members: Iterable[Any]) -> list[Any]:
     """The members of an existing set in the order that they have, which is guarded.
 
-    A break for tuples, which are not told from equal ones.
+    A break for tuples and frozensets: the guard cannot distinguish them from equal ones.
     """
     known = list(members)
     if any(isinstance(member, (tuple, frozenset)) for member in known):
@@ -214,7 +214,7 @@ def _has_trackers(members: Iterable[Any]) -> bool:
 def order_is_fixed(members: Iterable[Any]) -> bool:
     """Whether a set of these members has one order only, whatever its history.
 
-    Tuples are told from equal ones: those of a set that existed before are not known.
+    Tuples are distinguished from equal ones: those of a set that existed before are not known.
     """
     known = list(members)
     if len(known) < 2:
@@ -268,9 +268,9 @@ def is_set_like(value: VariableTracker) -> bool:
 
 
 def raws(tx: Translator, *values: VariableTracker) -> list[Any]:
-    """Python iterables of what trackers hold, whose members Python tells apart as they are."""
+    """Python iterables of the trackers' members, which hash and compare as the members do."""
     found = [_raw(tx, value) for value in values]
-    tell_apart(tx, *found)
+    distinguish(tx, *found)
     return found
 
 

@@ -121,9 +121,10 @@ class ModeVariable(VariableTracker):
         self.write_entered(cg, self.cls)
 
     def write_entered(self, cg: Reconstructor, cls: type) -> None:
-        """A context manager of a block that was entered, without entering it again.
+        """Write code that makes the context manager of a block without entering it again.
 
-        No function of Python makes it: a signal that comes there would leave the block open.
+        The code calls no Python function: a signal handler that raises there would leave the block
+        open.
         """
         builder = cg.builder
         builder.begin_call(object.__new__)
@@ -197,7 +198,7 @@ class AutocastVariable(ModeVariable):
 
 
 def _of_mode(cls: type, mode: Any) -> Any:
-    """A context manager as it is before it is entered."""
+    """A context manager of a mode, made without its constructor and not entered."""
     made: Any = object.__new__(cls)
     made._mode = mode
     return made

@@ -92,10 +92,10 @@ def _defer(tx: Translator, method: Any, owner: VariableTracker) -> VariableTrack
 
 
 class HandleVariable(VariableTracker):
-    """What registering a hook returns, which exists after the graph: it can be let go of."""
+    """What registering a hook returns, which exists after the graph: the frame can drop it."""
 
     def python_type(self) -> type:
-        unsupported("GB0015", f"{self.describe()} is needed in the frame")
+        unsupported("GB0015", f"a use of {self.describe()}, which exists only after the graph")
 
     def has_type(self, cls: type) -> bool:
         return False

@@ -109,7 +109,7 @@ class CatchWarningsVariable(VariableTracker):
         function = BuiltinVariable(_begin_anew, None)
         line = _root(tx).current.line
         call = DeferredCall(
-            function, None, (), False, _core.grad_enabled(), line, Clock.step, told=False
+            function, None, (), False, _core.grad_enabled(), line, Clock.step, notifies=False
         )
         tx.side_effects.calls.append(call)
         return tx.constant(None)
@@ -258,18 +258,18 @@ def warn_in_block(
     action = next(fitting, None)
     if action == "ignore":
         return tx.constant(None)
-    told = message
+    given = message
     if not isinstance(message, ExceptionVariable):
-        told = tx.constant_class(category).call(tx, [message], {})
-    if not isinstance(told, ExceptionVariable):
+        given = tx.constant_class(category).call(tx, [message], {})
+    if not isinstance(given, ExceptionVariable):
         unsupported("GB0004", f"warnings.warn of a {category.__name__}")
     if action == "error":
-        raise Raised(told, by_python=True)
+        raise Raised(given, by_python=True)
     if action != "always" or block.recording is None:
         unsupported("GB0004", "call of warnings.warn whose warning is shown, in a block")
     file, line, _ = place()
     details = {
-        "message": told, "category": tx.constant_class(category), "filename": tx.constant(file),
+        "message": given, "category": tx.constant_class(category), "filename": tx.constant(file),
         "lineno": tx.constant(line), "_category_name": tx.constant(category.__name__),
         **dict.fromkeys(("file", "line", "source"), tx.constant(None)),
     }  # fmt: skip

@@ -1,8 +1,8 @@
 """Warnings and log records: they wait until the graph has run, and then name the user's line.
 
-What is written afterwards could be seen by whoever is told, or must not happen where a warning is
-an error: there the graph ends before the call instead. A logger that is not enabled for a level
-does nothing, which is guarded.
+The graph ends before the call instead where a handler could see what the frame writes after it, or
+where a filter makes the warning an error. A logger that is not enabled for a level does nothing,
+which is guarded.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def _defer(
     tx: Translator, owner: VariableTracker, name: str | None, args: Args, line: int
 ) -> VariableTracker:
     """Make the call after the graph; its tensors, and the arguments, are not written till then."""
-    told = [value for arg in args for value in _tensors(arg)]
-    seen = [value.fake for value in told]
+    tensors = [value for arg in args for value in _tensors(arg)]
+    seen = [value.fake for value in tensors]
     seen += [node.meta["val"] for node in tx.output.real_inputs()]
     versions = tuple([(fake, fake._storage._version) for fake in seen])
     call = DeferredCall(
@@ -66,11 +66,11 @@ def _tensors(value: VariableTracker) -> list[TensorVariable]:
     return [value] if isinstance(value, TensorVariable) else []
 
 
-def _is_told(value: VariableTracker) -> bool:
+def _stays(value: VariableTracker) -> bool:
     """Whether a value says the same after the graph."""
     value = value.realize()
     if isinstance(value, TupleVariable):
-        return all(map(_is_told, value.items))
+        return all(map(_stays, value.items))
     return isinstance(value, (ConstantVariable, SymIntVariable, TensorVariable, NumberRead))
 
 
@@ -111,7 +111,7 @@ def logging_method(name: str) -> Any:
             return tx.constant(None)
         if owner.source is None or kwargs or tx.parent is not None:
             unsupported("GB0004", f"call of Logger.{name}")
-        if not all(map(_is_told, values)):
+        if not all(map(_stays, values)):
             unsupported("GB0004", f"Logger.{name} with other than texts, numbers and tensors")
         return _defer(tx, owner, name, values, tx.current.line)
 
@@ -123,7 +123,7 @@ def logging_function(name: str) -> Any:
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         values = [arg.realize() for arg in args]
-        if kwargs or tx.parent is not None or not all(map(_is_told, values)):
+        if kwargs or tx.parent is not None or not all(map(_stays, values)):
             unsupported("GB0004", f"call of logging.{name}")
         function = tx.plain_function(getattr(logging, name))
         return _defer(tx, function, None, values, tx.current.line)

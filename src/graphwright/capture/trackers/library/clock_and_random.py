@@ -72,9 +72,9 @@ _LARGEST = 2**62
 
 
 class Draw(Record):
-    """What is drawn when the frame begins: `function(*args, **kwargs)`, of a generator.
+    """A random number that is drawn when the frame begins: `function(*args, **kwargs)`.
 
-    owner: where the generator is read, of which the function is a method; None of a module's.
+    owner: the source of the generator whose method `function` is; None for a module's function.
     """
 
     function: Callable[..., Any]
@@ -161,7 +161,7 @@ def _draw(
     tx: Translator, function: Any, example: Callable[..., Any], args: Args, kwargs: Kwargs,
     owner: Source | None = None,
 ) -> VariableTracker:
-    """A float from `function`; `example` is that of another generator, to see what it gives."""
+    """A float from `function`; `example` is drawn from another generator, for its type."""
     output, name = tx.output, f"{function.__name__}()"
     values = tuple([arg.realize().as_constant() for arg in args])
     keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
@@ -334,7 +334,7 @@ class OwnRandomVariable(ObjectVariable):
         if name[0] == "_" or name in _STATES or not callable(getattr(self.cls, name, None)):
             return super().getattr(tx, name)
         if name in instance_dict(self.value):
-            unsupported("GB0010", f"the own {name!r} of {self.describe()}")
+            unsupported("GB0010", f"{self.describe()}, which overrides {name!r}")
         assert self.source is not None
         if instance_dict(self.value):
             tx.guards.missing(InstanceAttrSource(self.source, name))
@@ -376,8 +376,7 @@ def _example_of(cls: type) -> Any:
 
 
 def is_own_generator(value: Any) -> bool:
-    """Whether it is a generator of Python or NumPy; what NumPy's random numbers need may not be
-    imported yet."""
+    """Whether it is a `random.Random` or `numpy.random.Generator`; does not import the latter."""
     cls = type(value)
     library = sys.modules.get("numpy.random._generator")
     return cls is random.Random or (library is not None and cls is library.Generator)

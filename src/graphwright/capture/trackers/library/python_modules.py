@@ -136,8 +136,8 @@ def _is_of_package(name: str) -> bool:
 
 
 def _imported(tx: Translator, name: str) -> types.ModuleType:
-    """Import a module of this package, which no program can tell from its being loaded; what it
-    lacks it always lacks."""
+    """Import a module of this package: no program can see when that happens. A name that it lacks
+    it always lacks."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -27,7 +27,7 @@ _NUMBERS = frozenset("diouxXeEfFgG")
 
 
 def added(tx: Translator, left: VariableTracker, right: VariableTracker) -> VariableTracker | None:
-    """`left + right` of texts, one of which shows numbers that vary."""
+    """`left + right` of texts, one of which shows symbolic numbers."""
     varies = isinstance(left, TextVariable) or isinstance(right, TextVariable)
     if not varies or {left.python_type(), right.python_type()} != {str}:
         return None
@@ -35,7 +35,7 @@ def added(tx: Translator, left: VariableTracker, right: VariableTracker) -> Vari
 
 
 def joined_by(tx: Translator, separator: VariableTracker, items: Args) -> VariableTracker | None:
-    """`separator.join(items)`, if all are texts and one shows numbers that vary."""
+    """`separator.join(items)`, if all are texts and one shows symbolic numbers."""
     parts = [item.realize() for item in items]
     if not any(isinstance(part, TextVariable) for part in parts):
         return None
@@ -127,7 +127,7 @@ def _shown(
 
 
 def constant_text(value: VariableTracker) -> str | None:
-    """The text that a constant is; None for others, and for texts that vary."""
+    """The text of a constant; None for other values, and for texts that show symbolic numbers."""
     known = isinstance(value, ConstantVariable) and not isinstance(value, TextVariable)
     if not known or value.python_type() is not str:
         return None

@@ -1,4 +1,4 @@
-"""`str`, `repr` and `format` of values that are known, of numbers that vary, and of tensors."""
+"""`str`, `repr` and `format` of constants, of symbolic numbers, and of tensors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 Convert = Callable[[Any], str]
 Piece = str | tuple[VariableTracker, Convert, str | None]
-"""Text, or a number that varies or a tensor and how it is shown: converted, or formatted by a
+"""Text, or a symbolic number or a tensor and how it is shown: converted, or formatted by a
 spec."""
 _CONTAINERS = (ListVariable, TupleVariable, DictVariable, NamedTupleVariable, SizeVariable)
 
@@ -207,7 +207,7 @@ def kind_of(value: TensorVariable | NumberRead) -> type:
 
 
 def _seen(value: FloatVariable | QuotientVariable | SymIntVariable) -> int | float:
-    """What a number that varies is now; assumes nothing."""
+    """The value of a symbolic number in this call; adds no guard."""
     return value.value.hint if isinstance(value, SymIntVariable) else value.seen
 
 

@@ -1,1 +1,1 @@
-"""Numbers: integers and floats that vary from call to call, and what computes with them."""
+"""Symbolic numbers: integers and floats that differ from call to call, and operations on them."""

@@ -1,4 +1,4 @@
-"""Operations that are made of others, in which a number varies: the frame runs their parts.
+"""Composite operations with a symbolic number among their arguments: the frame inlines them.
 
 `cross_entropy(x, y, label_smoothing=s)` is `log_softmax`, `nll_loss` and arithmetic with `s`. Only
 the arithmetic takes the number as an input of the graph; the whole would be for one value of it.
@@ -59,9 +59,9 @@ _OPS = "graphwright.runtime.ops."
 def run_parts(
     tx: Translator, function: Any, args: Args, kwargs: Kwargs
 ) -> VariableTracker | None:
-    """The result of an operation, or of a function that the parts of one call; None: as a whole.
+    """The result of an inlined operation, or helper of one; None: it runs as one node.
 
-    An operation whose parts do not fit into the graph is not taken apart a second time.
+    An operation whose parts do not fit into the graph is not inlined a second time.
     """
     if _is_helper(function):
         inside = tx.globals_()["__name__"].startswith(_OPS)
@@ -175,7 +175,7 @@ def _by_position(
 
 
 def _check_numbers(tx: Translator, entry: Op, given: Args) -> None:
-    """Raise TypeError where a number that varies, or a tensor, is given for another kind of
+    """Raise TypeError where a symbolic number, or a tensor, is given for another kind of
     argument, which the operation as a whole refuses or reads, and where a float is out of range.
     """
     tensors = [v.fake for v in map(_realized, given) if isinstance(v, TensorVariable)]

@@ -41,7 +41,7 @@ Kwargs = dict[str, VariableTracker]
 
 
 def folded(function: Callable[..., Any]) -> Handler:
-    """A pure function of constants, or of numbers that vary."""
+    """A pure function of constants, or of symbolic numbers."""
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if not kwargs:
@@ -116,7 +116,7 @@ _MOST_UNCORRECTED = 2
 
 
 def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """The numbers that come first are added at once, what follows one by one."""
+    """`sum()`: leading numbers are summed as Python's fast path does, other items one by one."""
     total = kwargs.get("start", args[1] if len(args) > 1 else tx.constant(0)).realize()
     if issubclass(total.python_type(), _NEVER_SUMMED):
         unsupported("GB0007", "TypeError: sum() of texts")
@@ -133,9 +133,9 @@ def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _sum_of_numbers(tx: Translator, numbers: list[VariableTracker]) -> VariableTracker:
-    """Python 3.12 corrects what rounding takes off a sum of floats.
+    """The sum of numbers. Python 3.12 compensates rounding in sums of floats.
 
-    Two floats have no other sum with the correction than without.
+    For two floats the compensated sum is the plain one.
     """
     if len(numbers) > 1 and all(type(number) is ConstantVariable for number in numbers):
         start, *others = [number.as_constant() for number in numbers]
@@ -145,7 +145,7 @@ def _sum_of_numbers(tx: Translator, numbers: list[VariableTracker]) -> VariableT
         return functools.reduce(functools.partial(tx.operate, operator.add), numbers)
     found = read_sum(numbers) or sum_of_varying(tx, numbers)
     if found is None:
-        unsupported("GB0008", "sum() of floats and of ints that vary, which Python corrects")
+        unsupported("GB0008", "sum() of floats and of symbolic ints, which Python corrects")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Operations with numbers that vary: in the graph the numbers are 0-d tensors, inputs of it.
+"""Operations with symbolic numbers: in the graph the numbers are 0-d tensors, inputs of it.
 
 Only where a 0-d tensor gives the very same result as the number, with a dtype that changes the
 result's no more than the number does. Operations that take no tensor in the number's place are
@@ -62,7 +62,7 @@ _DIVISIONS = frozenset(["truediv", "div", "divide", "true_divide"])
 def scalar_arguments(
     tx: Values, target: Any, args: list[VariableTracker], kwargs: Kwargs
 ) -> tuple[list[VariableTracker], Kwargs]:
-    """The arguments of an operation on two operands, with numbers that vary made inputs."""
+    """The arguments of an operation on two operands, with symbolic numbers made inputs."""
     found = _operands(target, args, kwargs)
     if found is None:
         return args, kwargs
@@ -154,7 +154,7 @@ def rule_for(kind: str, target: Any) -> tuple[tuple[str, ...], tuple[str, ...], 
 def with_scalars(
     tx: Values, kind: str, target: Any, args: list[VariableTracker], kwargs: Kwargs
 ) -> VariableTracker | None:
-    """The result of another operation with numbers that vary; None: as the others."""
+    """The result of another operation with symbolic numbers; None: no rule applies."""
     names, numbers, rule = rule_for(kind, target) or _NO_RULE
     if rule in _OF_NUMBERS_ONLY:
         args, kwargs = _numbers_read(names, numbers, args, kwargs)
@@ -206,7 +206,7 @@ def _varies(value: VariableTracker | None) -> bool:
 
 
 def _is_held(tx: Values, number: VariableTracker | None, dtype: dtypes.dtype) -> bool:
-    """Whether a floating point dtype has a number that varies in its range."""
+    """Whether a floating point dtype has a symbolic number in its range."""
     if isinstance(number, ItemRead):
         return number.tensor.fake.dtype.itemsize <= dtype.itemsize
     if isinstance(number, NumberRead):
@@ -245,7 +245,7 @@ class _Call:
         return self.target is operator.ipow or is_in_place(self.target)
 
     def holds_numbers(self, tx: Values) -> bool:
-        """Whether what is filled holds the numbers, by guards where their kinds do not tell."""
+        """Whether the filled tensor's dtype holds the numbers: by their types, or by guards."""
         filled = self._filled_dtype()
         if not filled.is_floating_point or filled.itemsize < 4:
             return False
@@ -253,7 +253,7 @@ class _Call:
         return all(_is_held(tx, number, filled) for number in numbers if _varies(number))
 
     def has_in_range(self, tx: Values, dtype: dtypes.dtype) -> bool:
-        """Whether the dtype of the result holds the numbers that vary."""
+        """Whether the dtype of the result holds the symbolic numbers."""
         numbers = [self.given.get(number) for number in self.numbers]
         return all(in_range(tx, number, dtype) for number in numbers if _varies(number))
 
@@ -265,7 +265,7 @@ class _Call:
         return dtype or dtypes.get_default_dtype()
 
     def rest(self, *names: str) -> Given:
-        """The arguments but for some."""
+        """The arguments without those named."""
         return {name: value for name, value in self.given.items() if name not in names}
 
 
@@ -438,7 +438,7 @@ def _attention(tx: Values, call: _Call) -> VariableTracker | None:
 
 
 def _scattered(tx: Values, call: _Call) -> VariableTracker | None:
-    """The number as a tensor of the index's shape."""
+    """A scatter of a symbolic number, as the scatter of a tensor of the index's shape."""
     own, index = call.given["input"], call.given["index"]
     name = next(name for name in call.numbers if name in call.given)
     if not isinstance(own, TensorVariable) or not isinstance(index, TensorVariable):

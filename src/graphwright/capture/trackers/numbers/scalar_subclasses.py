@@ -113,7 +113,7 @@ _OF_NUMBERS = ("__bool__", "__complex__", "__float__", "__index__", "__int__")
 
 
 class ScalarMethod(VariableTracker):
-    """A method of the base type, bound: what it gives follows from the value alone."""
+    """A method of the base type, bound: its result follows from the value alone."""
 
     def __init__(self, owner: ScalarObjectVariable, static: Any, name: str) -> None:
         self.owner = owner

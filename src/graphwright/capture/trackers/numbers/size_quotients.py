@@ -154,7 +154,7 @@ def quotient_operation(
 
 
 def _gives_float(function: Callable[..., Any], args: list[VariableTracker]) -> bool:
-    """Whether the operands are integers and floats, but not all integers where they stay so."""
+    """Whether the result is a float: an operand is one, or integers are divided by `/`."""
     kinds = {arg.python_type() for arg in args}
     return kinds <= {int, float} and (float in kinds or _ARITHMETIC.get(function) is _quotient)
 

@@ -1,4 +1,4 @@
-"""Floats that vary from call to call."""
+"""Symbolic floats: they may differ from call to call without a recompilation."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def _is_total(function: Callable[..., Any], operands: list[_Operand]) -> bool:
 
 
 def _whole(tx: Values, source: Source, value: int) -> VariableTracker:
-    """An int that is computed from numbers that vary: a symbol of the graph."""
+    """An int that is computed from symbolic numbers: a size symbol of the graph."""
     if value in (0, 1) or abs(value) >= LARGEST_INT:
         tx.guards.equals(source, value)
         return tx.constant(value)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SymIntVariable(VariableTracker):
-    """A symbolic size, or an `int` argument that varies from call to call."""
+    """A symbolic size, or a symbolic `int` argument."""
 
     def __init__(self, value: SymInt, source: Source | None = None) -> None:
         self.value = value

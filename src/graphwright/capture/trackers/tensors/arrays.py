@@ -49,7 +49,7 @@ Kwargs = dict[str, VariableTracker]
 
 
 class ArrayVariable(VariableTracker):
-    """Abstract: an array. What `as_tensor` gives shares its memory."""
+    """Abstract: a NumPy array. The tensor that `as_tensor` returns shares its memory."""
 
     mutable = True
 
@@ -63,7 +63,7 @@ class ArrayVariable(VariableTracker):
         return "an array"
 
     def as_tensor(self, tx: Values, shared: bool = True) -> VariableTracker:
-        """A tensor over its memory, unless nobody can tell (not `shared`)."""
+        """A tensor that shares its memory; it may be a copy if not `shared`."""
         raise NotImplementedError
 
     def as_index(self, tx: Translator) -> VariableTracker:
@@ -126,7 +126,7 @@ class _OutsideMemory(_Memory):
 
 
 class KnownArray(ArrayVariable):
-    """An array that the frame has made, with what it holds now."""
+    """An array that the frame has made, whose values are known while it is captured."""
 
     def __init__(self, array: Any, memory: _Memory) -> None:
         self.array = array

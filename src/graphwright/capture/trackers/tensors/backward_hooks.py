@@ -31,7 +31,7 @@ Kwargs = dict[str, VariableTracker]
 class HookCut(Cut):
     """Leads tensors of one call of a module through a boundary, at its inputs or outputs.
 
-    call: tells the calls of one run apart. count, places: as in `BackwardWatch.enter`.
+    call: the number of the call within one run. count, places: as in `BackwardWatch.enter`.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ def _watch(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if not any(counts):
         return tx.constant(None)
     if not isinstance(module, ObjectVariable) or module.source is None:
-        unsupported("GB0027", f"a call of {module.describe()}, which was given hooks here")
+        unsupported("GB0027", f"a call of {module.describe()}, to which the frame added hooks")
     tx.guards.id_match(module.source, module.value)
     return WatchVariable(module, bool(counts[1]))
 

@@ -1,4 +1,4 @@
-"""`utils.checkpoint.checkpoint` in the frame: what it calls is inlined, and computed again.
+"""`utils.checkpoint.checkpoint` in the frame: the function is inlined, and backward recomputes it.
 
 The operations are marked in the graph, and the compiler's backward computes them from the
 arguments instead of keeping what they gave. What the function changes outside of itself would be
@@ -104,7 +104,7 @@ def _change(tx: Translator, before: tuple[Any, ...]) -> str:
 
 
 def note_reread(output: OutputGraph, args: Iterable[VariableTracker]) -> None:
-    """Remember what an operation that is computed again reads from outside of the call."""
+    """Remember the tensors from outside of the call that a recomputed operation reads."""
     for part in (part.realize() for arg in args for part in (arg, *arg.parts())):
         if isinstance(part, TensorVariable) and RECOMPUTED not in part.node.meta:
             fake = part.present().fake
@@ -134,7 +134,7 @@ def refuse_reread(output: OutputGraph, fake: FakeTensor) -> None:
 
 
 def forget_reread(output: OutputGraph) -> None:
-    """What was to be computed again has been: from here on the tensors may be written."""
+    """The recomputation is done: from here on the tensors that it reads may be written."""
     check_reread(output)
     output.reread.clear()
 

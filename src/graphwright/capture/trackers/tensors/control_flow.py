@@ -67,7 +67,7 @@ class _Part:
         self.carried = list(graph.placeholders)
 
     def free(self) -> dict[Node, None]:
-        """The nodes of the graph around it whose values it takes, in order."""
+        """The nodes of the outer graph whose values the branch reads, in order."""
         return {operand: None for node in self.graph.nodes for operand in node.all_input_nodes
                 if operand.graph is not self.graph}
 
@@ -303,7 +303,7 @@ def _check_alike(one: _Part, two: _Part, what: str) -> None:
 
 
 def _without_values(structure: Any) -> Any:
-    """A structure that tells no numbers of one type apart."""
+    """A structure with a number's type in the place of its value."""
     if structure == "tensor" or structure[0] == "constant":
         return structure[:2]
     if structure[0] == "dict":

@@ -114,10 +114,10 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
     for leaf in leaves:
         require_leaf(tx, leaf, alone=False)
     if any(tensor.hidden is not None for tensor in roots):
-        unsupported("GB0004", "backward() of what does not require gradients any more")
+        unsupported("GB0004", "backward() of a tensor whose requires_grad was switched off")
     require_recorded(leaves)
     if not leaves:
-        unsupported("GB0004", "backward() of what needs no gradient")
+        unsupported("GB0004", "backward() of a tensor with no leaf that requires grad")
     options = {"allow_unused": tx.constant(True)}
     for name, option in (("grad_tensors", "grad_outputs"), ("retain_graph", "retain_graph")):
         if name in given:
@@ -316,7 +316,7 @@ def require_leaf(
         return
     real = tx.output.real_inputs()[tensor.node]
     if real.grad_fn is not None or real._base is not None:
-        unsupported("GB0004", f"a gradient that {tensor.describe()} hands on outside of the frame")
+        unsupported("GB0004", f"a gradient that flows from {tensor.describe()} out of the frame")
     for attribute in ("grad_fn", "_base"):
         tx.guards.equals(AttrSource(tensor.source, attribute), None)
     if real._autograd is None:

@@ -1,7 +1,7 @@
-"""Hooks that the gradients of `backward()` in the frame meet: they run as code of the frame.
+"""Gradient hooks that `backward()` in the frame calls: they run as code of the frame.
 
 A pass ends at each tensor of the frame that has hooks. They are called with its gradient, and
-another pass goes on from there with what they give, latest tensors first, as the engine does it.
+another pass goes on from there with their results, latest tensors first, as the engine does it.
 Hooks of leaves run as soon as their gradients are complete. Gradients that flow after the frame
 would find no hooks: whatever has such a history does not leave it.
 """
@@ -78,7 +78,7 @@ def require_recorded(leaves: Sequence[TensorVariable]) -> None:
     if not all(leaf.fake.is_leaf for leaf in leaves):
         unsupported("GB0007", f"RuntimeError: {MOVED}")
     if any(map(is_frozen, leaves)):
-        unsupported("GB0004", "backward() to tensors that do not require gradients any more")
+        unsupported("GB0004", "backward() to tensors whose requires_grad was switched off")
 
 
 def hooks_of_leaf(tx: Translator, leaf: TensorVariable, name: str) -> Args:
@@ -193,7 +193,7 @@ def hooked(
     if isinstance(changed, ConstantVariable) and changed.value is None:
         return grad
     if not isinstance(changed, TensorVariable) or changed.fake.shape != grad.fake.shape:
-        unsupported("GB0007", f"{changed.describe()} as what a hook gives")
+        unsupported("GB0007", f"a hook returns {changed.describe()}")
     return changed
 
 

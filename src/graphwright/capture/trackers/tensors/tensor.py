@@ -187,7 +187,7 @@ class TensorVariable(VariableTracker):
         tx.side_effects.store_attribute(self, name, None)
 
     def _own(self, tx: Translator) -> None:
-        """Note that the user gives the tensor attributes: it gets them where it leaves."""
+        """Note that the program sets attributes of the tensor, which are set after the graph."""
         if self.source is None and self not in tx.side_effects.created:
             tx.side_effects.track_new(self)
 

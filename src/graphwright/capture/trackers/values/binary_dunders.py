@@ -85,8 +85,9 @@ def by_special_method(
 def _attempts(
     tx: Translator, name: str, left: VariableTracker, right: VariableTracker
 ) -> list[Attempt]:
-    """Whose methods are asked, in order: that in place, then both plain ones. A sequence's own
-    ones are none of numbers, which come first; but C takes its `+=` for one of numbers."""
+    """The methods to try, in order: the in-place one, then the plain and the reflected one. Those
+    of a builtin sequence (`sq_concat`, `sq_repeat`) come after those of numbers, except its
+    in-place `+=`."""
     plain = IN_PLACE.get(name, name)
     repeats = _is_sequence(left) and not _has_method_of_numbers(tx, left, plain)
     attempts: list[Attempt] = [(left, plain, right)]

@@ -100,7 +100,7 @@ class ConstantVariable(VariableTracker):
         cg.builder.load_const(self.value)
 
     def prefers_source(self) -> bool:
-        """Whether a slot keeps the identity of a large value, or a function its code."""
+        """Whether to reload the value, which keeps its identity, instead of a constant."""
         return isinstance(self.source, (LocalSource, CodeSource))
 
 
@@ -148,7 +148,7 @@ class ConstantMethod(VariableTracker):
 def fold(function: Any, *args: Any, **kwargs: Any) -> Any:
     """`function(*args, **kwargs)` on constants, which raises in the frame what Python raises.
 
-    A call that warns is a break, before anything is told: each run of it is to warn, of the
+    A call that warns is a break, before the warning: each run of it is to warn, of the
     user's line.
     """
     try:

@@ -1,4 +1,4 @@
-"""Objects as `copy` takes them apart and puts them together, by what their classes say of it.
+"""Objects that `copy` reduces and reconstructs by their classes' `__reduce_ex__`.
 
 The protocol is that of `object.__reduce_ex__` and of `copy._reconstruct` in CPython.
 """
@@ -115,9 +115,9 @@ def _check_class(tx: Translator, value: ObjectVariable) -> None:
     if lookup(value.cls, "__del__") is not ABSENT:
         unsupported("GB0004", f"a copy of {value.describe()}, which has __del__")
     if any(lookup(value.cls, name) is not lookup(base, name) for name in names):
-        unsupported("GB0004", f"a copy of {value.describe()}, which has its own way to be made")
+        unsupported("GB0004", f"a copy of {value.describe()}, whose class defines how to copy it")
     if value.cls in copyreg.dispatch_table:
-        unsupported("GB0004", f"a copy of {value.describe()}, which copyreg knows of")
+        unsupported("GB0004", f"a copy of {value.describe()}, whose class copyreg registers")
     registered = ConstSource(copyreg.dispatch_table, "copyreg.dispatch_table")
     tx.guards.length(registered, len(copyreg.dispatch_table))
 
@@ -200,7 +200,8 @@ def _slots(tx: Translator, value: ObjectVariable) -> dict[str, VariableTracker]:
 def _default_state(
     tx: Translator, value: ObjectVariable, how: Copying
 ) -> VariableTracker:
-    """The `__dict__` of an object, or of that and its slots; None for an empty one."""
+    """The state that `object.__reduce_ex__` returns: `__dict__` or None, or a tuple of that and
+    the slots."""
     none, state = tx.constant(None), None
     if dictoffset_of(value.cls) and value.attribute_names(tx):
         state = how.table(value) if how.table is not None else tx.instance_dict_of(value)

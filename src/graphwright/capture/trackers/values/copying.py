@@ -176,7 +176,7 @@ def _deep_tensor(tx: Translator, value: TensorVariable, memo: Memo) -> VariableT
     if value.cls is Parameter:
         copied = _copy_of(tx, value)
     elif value.cls is not Tensor or _is_something(tx.gradient_of(value)):
-        unsupported("GB0004", f"copy.deepcopy of {value.describe()}, which has more than memory")
+        unsupported("GB0004", f"copy.deepcopy of {value.describe()}, of a subclass or with .grad")
     else:
         copied = memo.memories.copied(tx, value)
     made = detached_as(tx, [tx.constant_class(value.cls), copied], {})
@@ -204,7 +204,7 @@ def _has_attributes(tx: Translator, value: TensorVariable) -> bool:
 
 
 class _Memories:
-    """The memories that one deepcopy has copied, by what tells them apart."""
+    """The storages that one deepcopy has copied."""
 
     def __init__(self) -> None:
         self._known: dict[Any, tuple[TensorVariable, TensorVariable]] = {}

@@ -1,4 +1,4 @@
-"""Exception groups taken apart, as `except*` does."""
+"""Exception groups split by type, as `except*` does."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def split_group(
 def _derived(
     tx: Translator, group: ExceptionVariable, parts: list[ExceptionVariable]
 ) -> ExceptionVariable | None:
-    """A group of some parts, as `derive()` and then `split()` make it: what that copies, too."""
+    """A group of some parts, as `split()` derives it: cause and context are copied."""
     if not parts:
         return None
     if "__notes__" in group.attributes:

@@ -27,7 +27,7 @@ _LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
 class ExceptionVariable(VariableTracker):
     """An exception instance; `args` is None where only its type is known.
 
-    raised_at: the step of the captured frame from which it went to a handler of that frame.
+    raised_at: the step of the captured frame that raised it, if that frame handles it.
     """
 
     mutable = True
@@ -234,7 +234,7 @@ class CallersExceptionVariable(VariableTracker):
         return False
 
     def python_type(self) -> type:
-        unsupported("GB0004", "sys.exc_info() tells of the callers' exceptions too")
+        unsupported("GB0004", "sys.exc_info() may return an exception that a caller handles")
 
 
 class Raised(Signal):
@@ -267,7 +267,7 @@ def raise_in_frame(
 def item_of(
     tx: Translator, iterator: VariableTracker, function: VariableTracker, args: Args
 ) -> VariableTracker | None:
-    """What a call gives to an iterator; None where it raises StopIteration, which ends that."""
+    """The next item of an iterator that calls `function`; None where that raises StopIteration."""
     try:
         return function.call(tx, args, {})
     except Raised as raised:

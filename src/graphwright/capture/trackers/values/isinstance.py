@@ -106,7 +106,7 @@ def _check_shows_class(tx: Translator, cls: type) -> None:
     """A break if `__class__` of its instances, which `isinstance` asks for too, may be other."""
     shown, read = lookup(cls, "__class__"), lookup(cls, "__getattribute__")
     if shown is not vars(object)["__class__"] or isinstance(read, types.FunctionType):
-        unsupported("GB0010", f"__class__ of a {cls.__name__}, which says itself what it is")
+        unsupported("GB0010", f"__class__ of a {cls.__name__}, which overrides it")
     guard_member(tx, cls, "__class__")
     guard_member(tx, cls, "__getattribute__")
 
@@ -163,7 +163,7 @@ def _asked(other: type) -> list[type]:
 
 
 def _has_own_hook(cls: type) -> bool:
-    """Whether the class has a `__subclasshook__` that is none of Python's library."""
+    """Whether the class has a `__subclasshook__` that is not from the standard library."""
     hook = lookup(cls, "__subclasshook__")
     if not isinstance(hook, classmethod) or not isinstance(hook.__func__, types.FunctionType):
         return False

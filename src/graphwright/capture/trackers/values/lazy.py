@@ -1,4 +1,4 @@
-"""Values that nobody has looked at yet: no guards until somebody does."""
+"""Values that the frame has not used yet: guards are added at the first use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LazyVariable(VariableTracker):
         return self._real
 
     def realized(self) -> VariableTracker | None:
-        """The real tracker if somebody has looked already."""
+        """The real tracker, if the value was used already."""
         return self._real
 
     def python_type(self) -> type:

@@ -197,7 +197,7 @@ class ObjectVariable(VariableTracker):
         self, tx: Translator, name: str, static: types.MemberDescriptorType
     ) -> VariableTracker | None:
         if not issubclass(self.cls, static.__objclass__):
-            unsupported("GB0010", f"slot {name!r} of another class than {self.cls.__name__}")
+            unsupported("GB0010", f"slot {name!r} of a class other than {self.cls.__name__}")
         if self.value is None or self.source is None or tx.side_effects.is_deleted(self, name):
             return None
         try:
@@ -390,7 +390,7 @@ class ObjectVariable(VariableTracker):
         return BoundMethodVariable(tx.output.wrap(static, self._class_source(name)), self)
 
     def call_special(self, tx: Translator, name: str, *args: VariableTracker) -> VariableTracker:
-        """The special method of the class; a break where Python refuses what it gives."""
+        """Call the special method of the class; a break where Python refuses its result."""
         method = self.special(tx, name)
         if method is None:
             unsupported("GB0007", f"TypeError: {self.cls.__name__!r} has no {name}")
@@ -539,7 +539,7 @@ def _check_result(name: str, result: VariableTracker) -> None:
 
 
 def acts_as_property(static: Any, method: str) -> bool:
-    """Whether a class attribute is a property whose class has no such method of its own."""
+    """Whether a class attribute is a property whose class does not override `method`."""
     kind = type(static)
     return issubclass(kind, property) and lookup(kind, method) is vars(property)[method]
 

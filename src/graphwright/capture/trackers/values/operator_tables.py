@@ -1,4 +1,4 @@
-"""Python's operators, as the trackers of numbers and of arrays tell them apart."""
+"""Tables of Python's operators, for the trackers of numbers and of arrays."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from graphwright.capture.trackers.classes.classes import (
 from graphwright.capture.trackers.classes.enums import EnumVariable
 from graphwright.capture.trackers.classes.named_tuples import NamedTupleVariable
 from graphwright.capture.trackers.containers.deques import DequeVariable
-from graphwright.capture.trackers.containers.mappings import DictVariable, DictView, tell_apart
+from graphwright.capture.trackers.containers.mappings import DictVariable, DictView, distinguish
 from graphwright.capture.trackers.containers.sequences import (
     ListVariable,
     SequenceVariable,
@@ -225,7 +225,7 @@ def _same_entries(tx: Translator, left: DictVariable, right: DictVariable) -> bo
     """Whether two dicts are equal, with values compared in Python's order."""
     if len(left.entries) != len(right.entries):
         return False
-    tell_apart(tx, left.entries, right.entries)
+    distinguish(tx, left.entries, right.entries)
     for key, (_, value) in left.entries.items():
         if key not in right.entries or not tx.same_or_equal(value, right.entries[key][1]):
             return False

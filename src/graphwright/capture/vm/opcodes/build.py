@@ -1,4 +1,4 @@
-"""Instructions that build, extend and take apart containers and strings."""
+"""Instructions that build, extend and unpack containers and strings."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.trackers.base import VariableTracker
 from graphwright.capture.trackers.containers.mappings import (
     DictVariable,
+    distinguish,
     hashed,
     hashed_member,
     is_iterable,
     pairs_of_mapping,
-    tell_apart,
 )
 from graphwright.capture.trackers.containers.sequences import (
     ListVariable,
@@ -46,7 +46,7 @@ def build_list(tx: Translator, inst: Instruction) -> None:
 @opcode("BUILD_SET")
 def build_set(tx: Translator, inst: Instruction) -> None:
     members = tuple([hashed_member(tx, item) for item in tx.popn(inst.arg)])
-    tell_apart(tx, members)
+    distinguish(tx, members)
     tx.push(SetVariable(set(members), origin=members))
 
 

@@ -126,7 +126,7 @@ def _cells(tx: Translator, value: VariableTracker) -> list[CellVariable]:
     items = value.unpack(tx)
     cells = [cell for cell in items if isinstance(cell, CellVariable)]
     if len(cells) != len(items):
-        unsupported("GB0008", "a closure of cells that were made before the break")
+        unsupported("GB0008", "a closure over variables from before the break")
     return cells
 
 

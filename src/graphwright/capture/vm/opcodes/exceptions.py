@@ -52,7 +52,7 @@ def _being_handled(tx: Translator) -> ExceptionVariable:
 def reraise(tx: Translator, inst: Instruction) -> None:
     value = tx.pop()
     if not isinstance(value, ExceptionVariable):
-        unsupported("GB0006", "an exception goes on")
+        unsupported("GB0006", "an exception is re-raised")
     raise Raised(value)
 
 
@@ -66,7 +66,8 @@ def push_exc_info(tx: Translator, inst: Instruction) -> None:
 
 @opcode("POP_EXCEPT")
 def pop_except(tx: Translator, inst: Instruction) -> None:
-    """Done with the exception; one that was real when the frame began is real here too."""
+    """End the handling of an exception and restore the one handled before, which may be the
+    exception that the thread handled when the frame began."""
     before = tx.stack.pop()
     if isinstance(before, HandledVariable):
         tx.handled = before.before

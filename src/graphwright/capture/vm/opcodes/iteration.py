@@ -73,7 +73,7 @@ def _send(tx: Translator, inst: Instruction, keep_receiver: bool) -> None:
 
 
 def _result(tx: Translator, ended: VariableTracker) -> VariableTracker:
-    """The value of `yield from` over an iterator that has come to its end."""
+    """The value of `yield from` after its iterator is exhausted."""
     if ended.stopped_with is not None:
         return ended.stopped_with.getattr(tx, "value")
     return ended.result() if isinstance(ended, GeneratorVariable) else tx.constant(None)

@@ -113,7 +113,7 @@ def power_of_two(b: Builder, i: Reg, kind: str) -> Reg:
 
 
 def scaled(b: Builder, x: Reg, n: Reg, i: Reg) -> Reg:
-    """x * 2^n, rounded once, for any result; n and i as `reduce_by_ln2` gives them."""
+    """x * 2^n, rounded once, also where it is subnormal or inf; n, i: from `reduce_by_ln2`."""
     if b.can_scale(x.kind, x.lanes):
         return b.emit("scale", (x, n), x.kind, x.lanes)
     half = i >> 1
@@ -127,7 +127,7 @@ def exp(b: Builder, x: Reg) -> Reg:
 
 
 def whole(b: Builder, x: Reg) -> tuple[Reg, Reg]:
-    """The integer next to a small number, as a float and as an integer."""
+    """The nearest integer to x, small in magnitude, as a float and as an integer."""
     shift = TABLES[x.kind].shift
     shifted = x + shift
     return shifted - shift, shifted.bits() - b.const(shift, x.kind).bits()

@@ -99,7 +99,7 @@ static PyObject *context_of(PyObject *values) {
     return context;
 }
 
-/* NULL without an exception where the long way tells what is wrong. */
+/* NULL without an exception where the long way reports the error. */
 static PyObject *rule_context(const GwNode *node, const GwRecipe *r) {
     PyObject *names = PyObject_GetAttr(node->op, name_names), *context = NULL;
     PyObject *values = PyDict_New(), *needs = PyDict_New();

@@ -16,7 +16,7 @@ static bool is_sequence(PyObject *o) {
     return PyList_CheckExact(o) || PyTuple_CheckExact(o) || Py_TYPE(o) == &GwSize_Type;
 }
 
-/* The shape, as the first of each sequence tells it; false where that is too much. */
+/* The shape by the first item of each sequence; false where that is too much. */
 static bool read_shape(Literal *l, PyObject *data) {
     l->numel = 1;
     for (l->ndim = 0; is_sequence(data); l->ndim++) {

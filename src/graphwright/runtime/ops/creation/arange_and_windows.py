@@ -67,7 +67,7 @@ def _arange_length(start: Any, end: Any, step: Any, dtype: DType) -> Any:
 
 
 def arange_of_floats(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Any:
-    """`arange` as a function of its numbers, for those that vary from call to call."""
+    """`arange` as a function of its numbers, which may be symbolic."""
     first, last = arange_bounds(start, end)
     target = _arange_dtype((first, last, step), dtype)
     if not target.is_floating_point:

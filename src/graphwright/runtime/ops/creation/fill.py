@@ -108,7 +108,7 @@ def _holds(dtype: DType, value: Any) -> bool:
 def check_known_fits(name: str, value: Any, dtype: DType) -> None:
     """As `check_fits`, of what is a number already where shapes are computed.
 
-    A number that varies fits by a guard, if the dtype holds fewer than the numbers that vary.
+    A symbolic number fits by a guard, if it may lie outside of the dtype's range.
     """
     if isinstance(value, (int, float, complex)) or may_exceed(value, dtype):
         check_fits(name, value, dtype)
@@ -130,7 +130,7 @@ def calculated(dtype: DType) -> DType:
 
 
 def may_exceed(value: Any, dtype: DType) -> bool:
-    """Whether it is a number that varies, of which an integer dtype holds but some."""
+    """Whether it is a symbolic number, of which an integer dtype holds but some."""
     return type(value) is SymInt and dtype.itemsize < dtypes.int64.itemsize
 
 

@@ -95,7 +95,7 @@ define(
 )
 
 
-# -- real to the half of the spectrum that tells the rest, and back
+# -- real to the half of the spectrum that determines the rest, and back
 
 
 def _with_size(shape: tuple[Any, ...], dim: int, size: Any) -> tuple[Any, ...]:

@@ -79,7 +79,7 @@ def fresh_copy(input: Any, strides: Ints | None = None, dtype: Any = None) -> Te
 
 
 def apart(given: Any, target: Tensor) -> Any:
-    """An argument as it is before `target` is written: a copy where it is in the same memory."""
+    """An argument as it is before `target` is written: a copy where they share a storage."""
     shared = isinstance(given, Tensor) and given._storage is target._storage
     return fresh_copy(given) if shared else given
 

@@ -1,4 +1,4 @@
-"""Further forms of factorisations: those that tell failures as numbers, and Householder's.
+"""Further forms of factorisations: those that return failures as numbers, and Householder's.
 
 `*_ex` functions give `info`, 0 where a matrix could be factorised, instead of raising.
 """

@@ -353,7 +353,7 @@ define(
 
 
 def _lu(A: Any, pivot: bool, get_infos: bool) -> tuple[Any, ...]:
-    """Also of singular matrices, which `get_infos` tells."""
+    """Also of singular matrices; `get_infos` returns which are."""
     packed, pivots, info = ops.lu_factors(A, pivot)
     if get_infos:
         return packed, pivots, info

@@ -249,7 +249,7 @@ def _rprop(
     return param
 
 
-# The same rules as one pass over memory, by kernels of the core (optim.c tells what their numbers
+# The same rules as one pass over memory, by kernels of the core (optim.c says what their numbers
 # mean); False, with nothing done, where the kernel does not take the tensors.
 
 

@@ -149,7 +149,7 @@ def _pays(query: Any, key: Any, is_causal: bool) -> bool:
     """Whether graphs take the fused kernel, too.
 
     The form in ops is fused with what stands around it, and its backward reads the weights
-    instead of computing them again. But it computes all scores, causal or not, and keeps them.
+    instead of recomputing them. But it computes all scores, causal or not, and keeps them.
     Symbolic sizes are not guarded: either form serves all of them.
     """
     rows, columns, size = (hint_of(n) for n in (query.shape[-2], key.shape[-2], query.shape[-1]))

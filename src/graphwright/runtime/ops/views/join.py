@@ -76,7 +76,7 @@ def _cat_strides(parts: list[Any], shape: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _channels_last(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> bool:
-    """Whether the strides tell that dim 1 is the fastest (PyTorch's suggest_memory_format)."""
+    """Whether by the strides dim 1 is the fastest (PyTorch's suggest_memory_format)."""
     if strides[1] == 0 or strides == contiguous_strides(shape):
         return False
     least: Any = 0

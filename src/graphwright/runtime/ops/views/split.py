@@ -1,4 +1,4 @@
-"""Tensors taken apart: unbind, split, chunk, tensor_split and their relatives.
+"""Tensors split into views: unbind, split, chunk, tensor_split and their relatives.
 
 Outputs of unbind, split and chunk are marked: PyTorch refuses to write to them in place where
 a gradient would be recorded.

@@ -1,5 +1,5 @@
 /* Kernels that are made twice: in vectors of 64 bytes for AVX-512, and of 32 for the rest, since
- * compilers take apart in memory what no register holds. Unlike GW_VECTORISED with multiply-adds,
+ * compilers split in memory what no register holds. Unlike GW_VECTORISED with multiply-adds,
  * which ISO C leaves apart. */
 #ifndef GRAPHWRIGHT_WIDTHS_H
 #define GRAPHWRIGHT_WIDTHS_H

@@ -1,4 +1,4 @@
-/* Numbers and tensors taken apart and put together: frexp, split_with_sizes, tensor_split and its
+/* Kernels that split and combine numbers and tensors: frexp, split_with_sizes, tensor_split and its
  * relatives, complex, polar. */
 #include "layout.h"
 #include "views.h"

@@ -3,7 +3,7 @@
  * what reduce_kernel.h needs and U (unsigned, of the size of T) and BEFORE(a, b) defined;
  * undefines U. */
 
-/* Lane j with what may come before it, and with what tells of NaNs. */
+/* Lane j with what may come before it, and with the NaNs seen so far. */
 #define MEET(j, x, more)                               \
     {                                                  \
         T value = (x), lane = lanes[j];                \

@@ -100,7 +100,7 @@ static void NAME(backward_lines)(void *closure, int64_t begin, int64_t end) {
 
 /* ---- one element of each channel in a sample: channels side by side ---- */
 
-/* Vectors no longer than most machines' registers: longer ones are taken apart in memory. */
+/* Vectors no longer than most machines' registers: compilers split longer ones in memory. */
 enum {
     NAME(TILE) = TILE_BYTES / sizeof(REAL),
     NAME(COLUMNS) = GROUP_BYTES / sizeof(REAL),

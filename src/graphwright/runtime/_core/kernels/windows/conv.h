@@ -117,7 +117,7 @@ enum Error { DONE, NO_MEMORY, TOO_LARGE };
 /* What is computed of a convolution: see convolve in conv.c. */
 enum Part { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, PARTS };
 
-/* Memory of one call; `failed` tells what went wrong. */
+/* Memory of one call; `failed` says what went wrong. */
 typedef struct Block {
     struct Block *next;
 } Block;

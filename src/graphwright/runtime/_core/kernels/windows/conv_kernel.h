@@ -1,5 +1,5 @@
 /* The convolution loops of one element type and vector width. Included with REAL, NAME(x), BYTES (of
- * a vector: no more than registers have, or compilers take it apart in memory), TALLEST (rows of a
+ * a vector: no more than registers have, or compilers split it in memory), TALLEST (rows of a
  * tile that fit into them) and KERNEL (the attribute that selects instructions) defined; heights and
  * widths of tiles are constants once inlined, so that the accumulators stay in registers. */
 

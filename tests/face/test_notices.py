@@ -1,4 +1,4 @@
-"""What the user is told: explain, logs and counters agree; one line per function that broke."""
+"""What the user sees: explain, logs and counters agree; one line per function that broke."""
 
 from __future__ import annotations
 
