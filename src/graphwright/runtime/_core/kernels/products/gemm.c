@@ -1,5 +1,5 @@
 /* Matrix products over the pool: through a BLAS whose calls start no threads, with own kernels
- * for few rows, and for everything where there is no BLAS. */
+ * for few rows, where its vectors are shorter than the processor's, and where there is no BLAS. */
 #define _GNU_SOURCE
 #include "core.h"
 #include "gemm_bfloat16.h"
@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
@@ -90,6 +91,7 @@ typedef void (*Dgemm)(int, int, int, int, int, int, double, const double *, int,
 static Sgemm sgemm;
 static Dgemm dgemm;
 static void *blas_library;
+static bool blas_is_wide;       /* its kernels use vectors of 64 bytes on this machine */
 
 /* The library is opened by the first product that wants it. */
 static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -113,6 +115,17 @@ static void *open_without_threads(const char *path) {
     return library;
 }
 
+static bool has_wide_kernels(void *name_of_core) {
+    static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
+    const char *name = name_of_core == NULL ? "" : ((const char *(*)(void))name_of_core)();
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+        if (strcasecmp(name, wide[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void open_blas(void) {
     sgemm = NULL;
     dgemm = NULL;
@@ -128,6 +141,7 @@ static void open_blas(void) {
         return;
     }
     ((void (*)(int))set_threads)(1);
+    blas_is_wide = has_wide_kernels(dlsym(library, "scipy_openblas_get_corename"));
     sgemm = (Sgemm)s;
     dgemm = (Dgemm)d;
     blas_library = library;
@@ -153,6 +167,27 @@ static bool fits_blas(const Product *p) {
                       && p->ldc >= p->n;
     return rows_apart && use_blas() && p->m <= most && p->n <= most && p->k <= most && p->lda <= most
            && p->ldb <= most && p->ldc <= most;
+}
+
+/* OpenBLAS uses vectors of 32 bytes on processors with AVX-512 that are not Intel's. There own
+ * kernels take half the time, but where few rows pay for packing b: transposed b in float32, or one
+ * that no cache holds; and where a, transposed, is that large in float64. */
+static bool own_is_faster(const Product *p) {
+#ifdef HAS_WIDE
+    enum { LARGE = 1 << 22 };
+    if (blas_is_wide || !gw_has_wide()) {
+        return false;
+    }
+    if (p->dtype == GW_FLOAT64) {
+        return !p->transa || p->m * p->k < 2 * LARGE;
+    }
+    int64_t few = !p->transb ? 0 : p->k / 32 > 24 ? p->k / 32 : 24;
+    few = p->k * p->n > LARGE && few < 32 ? 32 : few;
+    return p->m > few;
+#else
+    GW_UNUSED(p);
+    return false;
+#endif
 }
 
 static void call_blas(const Product *p) {
@@ -193,7 +228,7 @@ static void multiply(const Product *p) {
         kernels->thin_dots((void *)p, 0, p->n);
     } else if (p->m <= THIN_ROWS && !p->transb && p->n > 1) {
         kernels->thin_stream((void *)p, 0, p->n);
-    } else if (fits_blas(p)) {
+    } else if (fits_blas(p) && !own_is_faster(p)) {
         call_blas(p);
     } else {
         kernels->panels((void *)p, 0, p->n);
