@@ -18,6 +18,7 @@ enum {
     MAX_DOT_ROWS = 4,   /* of all vector widths */
     THIN_ROWS = 8,      /* up to here own kernels beat BLAS, which packs b first */
     K_BLOCK = 256,
+    PACKED = 16,        /* rows of a transposed b that are packed at a time */
 };
 
 /* Below this many multiplications a product stays on the calling thread. */
@@ -181,7 +182,7 @@ static bool own_is_faster(const Product *p) {
     if (p->dtype == GW_FLOAT64) {
         return !p->transa || p->m * p->k < 2 * LARGE;
     }
-    int64_t few = !p->transb ? 0 : p->k / 32 > 24 ? p->k / 32 : 24;
+    int64_t few = !p->transb ? 0 : p->k < 2048 ? 24 : 48;
     few = p->k * p->n > LARGE && few < 32 ? 32 : few;
     return p->m > few;
 #else

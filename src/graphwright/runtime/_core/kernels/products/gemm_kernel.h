@@ -201,11 +201,21 @@ static inline __attribute__((always_inline)) void
 NAME(pack)(const Product *p, int64_t j, int64_t cols, int64_t first, int64_t k, REAL *panel) {
     const int width = 2 * NAME(LANES);
     const REAL *b = p->b;
-    for (int64_t q = 0; q < k; q++) {
+    if (!p->transb) {
+        for (int64_t q = 0; q < k; q++) {
+            for (int64_t col = 0; col < width; col++) {
+                panel[q * width + col] = col < cols ? b[(first + q) * p->ldb + j + col] : 0;
+            }
+        }
+        return;
+    }
+    for (int64_t start = 0; start < k; start += PACKED) {     /* a cache line of each column */
+        int64_t end = k - start < PACKED ? k : start + PACKED;
         for (int64_t col = 0; col < width; col++) {
-            int64_t at = p->transb ? (j + col) * p->ldb + first + q
-                                   : (first + q) * p->ldb + j + col;
-            panel[q * width + col] = col < cols ? b[at] : 0;
+            const REAL *column = col < cols ? b + (j + col) * p->ldb + first : NULL;
+            for (int64_t q = start; q < end; q++) {
+                panel[q * width + col] = column == NULL ? 0 : column[q];
+            }
         }
     }
 }
