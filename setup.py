@@ -35,8 +35,7 @@ class BuildObjects(build_ext):
         stale = [source for source, made in objects.items()
                  if self.force or not is_current(made, command)]
         if stale:
-            cores = len(os.sched_getaffinity(0))
-            with ThreadPoolExecutor(cores) as pool:
+            with ThreadPoolExecutor(usable_cores()) as pool:
                 done = pool.map(lambda source: compile_file(command, source, objects[source]), stale)
                 for number, source in enumerate(done, 1):
                     print(f"{ext.name}: compiled {number} of {len(stale)}: {source}", flush=True)
@@ -46,6 +45,12 @@ class BuildObjects(build_ext):
         if stale or not os.path.exists(target) or os.path.getmtime(target) < newest:
             self.compiler.link_shared_object([*objects.values()], target,
                                              libraries=self.get_libraries(ext), target_lang="c")
+
+
+def usable_cores():
+    """How many cores this process may use."""
+    known = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
 
 
 def is_current(made, command):

@@ -189,3 +189,11 @@ def test_versions_compare_by_their_numbers() -> None:
     assert version > "2.9" and version >= (2, 4) and version < "3" and version <= "v2.13"
     assert version != "parrot" and {version: 1}["2.13.0+graphwright"] == 1
     assert version.split(".")[0] == "2" and isinstance(version, str)
+
+
+def test_pytorch_s_other_names_of_modules_mean_modules_that_are_there() -> None:
+    done = run("import graphwright.as_torch; from importlib import import_module as module; "
+               "from graphwright.compat.module_names import ELSEWHERE; "
+               "print([name for name, own in ELSEWHERE.items() "
+               "if module(f'torch.{name}') is not module(f'graphwright.{own}')])")
+    assert done.stdout == "[]\n", done.stderr

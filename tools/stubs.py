@@ -21,6 +21,7 @@ from tests.runtime.layouts import build, numpy_type  # noqa: E402
 from tests.runtime.samples import ALL  # noqa: E402
 
 import graphwright as gw  # noqa: E402
+from graphwright.compat.module_names import ELSEWHERE  # noqa: E402
 from graphwright.runtime.ops import _face  # noqa: E402
 from graphwright.runtime.ops import generate as source  # noqa: E402
 from graphwright.runtime.ops.aliases import ALIASES, Renamed  # noqa: E402
@@ -28,7 +29,7 @@ from graphwright.runtime.ops.families import load_all  # noqa: E402
 from graphwright.runtime.ops.out_forms import OUT_FORMS  # noqa: E402
 from graphwright.runtime.ops.return_types import FIELDS  # noqa: E402
 from graphwright.runtime.ops.schema import REQUIRED, Param  # noqa: E402
-from graphwright.runtime.ops.table import TABLE, Op  # noqa: E402
+from graphwright.runtime.ops.table import Op  # noqa: E402
 
 OPS = ROOT / "src" / "graphwright" / "runtime" / "ops"
 HEADER = '''"""{what} Written by tools/stubs.py; do not edit."""
@@ -145,20 +146,20 @@ def _word(text: str, word: str, other: str) -> str:
 def parameters(op: Op, names: dict[str, str], method: bool) -> str:
     """The declarations of an op's parameters."""
     params = list(op.schema.params)
+    takes_size = params[0].type == "Size*"
     parts, star = [], False
     if method:
         parts.append("self")
         params = params[1:]
     for number, param in enumerate(params):
         name, kind = names.get(param.name, param.name), annotation(param)
-        spread = param.type.endswith(("Size*", "Perm*", "Ints*?"))
-        if param.type.endswith("*") and param.type not in ("Size*", "Perm*"):
-            parts.append(f"*{name}: Any")
+        is_list = param.type in ("Size*", "Perm*", "Ints*?")    # of ints, one by one or as a list
+        if is_list and (takes_size or (method and number == len(params) - 1)):
+            parts.append(f"*{name}: _int | Sequence[_int]")
             star = True
             continue
-        if (spread and (method or op.name in FACTORIES) and number == len(params) - 1) or (
-                spread and op.name in FACTORIES):
-            parts.append(f"*{name}: _int | Sequence[_int]")
+        if param.type.endswith("*") and not is_list:
+            parts.append(f"*{name}: Any")
             star = True
             continue
         if param.kwonly and not star:
@@ -183,9 +184,6 @@ def parameters(op: Op, names: dict[str, str], method: bool) -> str:
     return ", ".join(parts)
 
 
-FACTORIES: frozenset[str] = frozenset()
-
-
 def declared(op: Op, name: str, method: bool) -> str:
     """The stub of one function or method."""
     alias = ALIASES.get(name.removesuffix("_"))
@@ -201,33 +199,30 @@ def declared(op: Op, name: str, method: bool) -> str:
     given = parameters(op, names, method)
     line = f"{indent}def {name}({given}) -> {result_of(op)}: ...\n"
     if len(line) > 100:
-        inner = "".join(f"{indent}    {part},\n" for part in _parts(given))
+        values = source.values_of(given)
+        inner = "".join(f"{indent}    {value.rstrip(',')},\n" for value in values)
         line = f"{indent}def {name}(\n{inner}{indent}) -> {result_of(op)}: ...\n"
     return line
 
 
-def _parts(text: str) -> list[str]:
-    return [part.rstrip(",") for part in source._values_of(text)]
-
-
 def face() -> str:
     """The text of `_face.pyi`."""
-    ops = source._sorted_ops()
+    ops = source.sorted_ops()
     text = HEADER.format(what="The op functions.")
     for op in ops:
         text += declared(op, op.name, method=False)
-    for name, op in source._aliases(ops).items():
+    for name, op in source.aliases_of(ops).items():
         text += declared(op, name, method=False)
     return text
 
 
 def methods() -> str:
     """The text of `_methods.pyi`."""
-    ops = [op for op in source._sorted_ops() if op.method]
+    ops = [op for op in source.sorted_ops() if op.method]
     text = HEADER.format(what="The op methods of Tensor.") + "\nclass TensorMethods(TensorBase):\n"
     for op in ops:
         text += declared(op, op.name, method=True)
-    for name, op in source._aliases(ops).items():
+    for name, op in source.aliases_of(ops).items():
         text += declared(op, name, method=True)
     return text
 
@@ -265,9 +260,10 @@ def root() -> str:
     lines |= {name: _exported("graphwright", name) for name in spaces["_MODULES"]}
     lines |= {name: _exported(f"graphwright.{module}", name)
               for name, module in spaces["_ELSEWHERE"].items() if module != "compat.removed"}
-    for name, module in spaces["_OTHER_NAMES"].items():
+    for name, module in ELSEWHERE.items():
         parent, _, own = module.rpartition(".")
-        lines[name] = _exported(f"graphwright.{parent}".rstrip("."), own, name)
+        if "." not in name:
+            lines[name] = _exported(f"graphwright.{parent}".rstrip("."), own, name)
     lines |= {name: _exported("graphwright.nn.functional", name) for name in spaces["_FUNCTIONAL"]}
     lines |= {name: f"def {name}(input: Tensor, *args: object, **kwargs: object) -> Tensor: ..."
               for name in spaces["_IN_PLACE"].split() if name not in lines}
@@ -289,11 +285,7 @@ def _exported(module: str, name: str, public: str | None = None) -> str:
 
 def main(argv: list[str]) -> int:
     """Write the files, or compare with `--check`; 1 where they are out of date."""
-    global FACTORIES
     load_all()
-    FACTORIES = frozenset(
-        name for name, op in TABLE.items()
-        if op.schema.params and op.schema.params[0].type == "Size*")
     stale = []
     for name, text in (("_face.pyi", face()), ("_methods.pyi", methods()),
                        ("return_types.pyi", tuples()), ("../../__init__.pyi", root())):

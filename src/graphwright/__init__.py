@@ -196,16 +196,6 @@ _MODULES = (
     *("torch_version", "types", "version", "xpu"),
 )
 
-_OTHER_NAMES = {
-    "_custom_ops": "library",
-    "_functorch": "compat.functorch",
-    "_jit_internal": "jit",
-    "_subclasses": "runtime.fake.fake_tensor",
-    "_tensor": "runtime.tensor.tensor",
-    "_tensor_str": "runtime.tensor.printing",
-    "storage": "runtime.tensor.storage",
-}
-
 _FUNCTIONS = (
     *("batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
     *("_sample_dirichlet", "_softmax_backward_data", "_standard_gamma"),
@@ -305,18 +295,23 @@ def __getattr__(name: str) -> _typing.Any:
         face = _import_module("graphwright.runtime.ops._face")
         globals()[name] = getattr(face if hasattr(face, name) else Tensor, name)
         return globals()[name]
-    if name in _OTHER_NAMES:
-        globals()[name] = _import_module(f"graphwright.{_OTHER_NAMES[name]}")
+    if name in ("compile", "explain"):
+        (api,) = _load("graphwright.face.api")
+        globals().update(compile=api.compile, explain=api.explain)
         return globals()[name]
-    if name not in ("compile", "explain"):
+    from graphwright.compat.module_names import ELSEWHERE
+
+    if name not in ELSEWHERE:
         raise _missing("graphwright", name)
-    (api,) = _load("graphwright.face.api")
-    globals().update(compile=api.compile, explain=api.explain)
+    globals()[name] = _import_module(f"graphwright.{ELSEWHERE[name]}")
     return globals()[name]
 
 
 def __dir__() -> list[str]:
-    later = (*_MODULES, *_OTHER_NAMES, *_ELSEWHERE, *_FUNCTIONAL, *_IN_PLACE.split())
+    from graphwright.compat.module_names import ELSEWHERE
+
+    modules = [*_MODULES, *(name for name in ELSEWHERE if "." not in name)]
+    later = (*modules, *_ELSEWHERE, *_FUNCTIONAL, *_IN_PLACE.split())
     front = ("compile", "explain", "load", "load_file", "save", "save_file")
     return sorted({*globals(), *later, *front})
 

@@ -67,7 +67,7 @@ def install(version: str | None = None) -> None:
     graphwright.__name__ = "torch"
     vars(graphwright)["torch"] = graphwright
     graphwright.Size._set_root("torch")
-    if not any(isinstance(entry, Aliases) for entry in sys.meta_path):
+    if not any(isinstance(entry, Aliases) and entry.root == "torch" for entry in sys.meta_path):
         finder = Aliases("torch", watch_below, missing_module, _distributions)
         sys.meta_path.insert(0, finder)
     if _CHILDREN not in sys.path:

@@ -47,7 +47,7 @@ _ABSENT = {
 }
 """Modules of `distributed` whose own modules are names alone, as they are."""
 
-_ELSEWHERE = {
+ELSEWHERE = {
     **{
         f"distributed.{module}.{own}": f"distributed.{module}"
         for module, names in _ABSENT.items()
@@ -58,7 +58,7 @@ _ELSEWHERE = {
     "_jit_internal": "jit",
     **dict.fromkeys(("_subclasses", "_subclasses.fake_tensor"), "runtime.fake.fake_tensor"),
     **dict.fromkeys(
-        ("_C._functorch", "_functorch.vmap", "_functorch"), "runtime.batching.functorch"
+        ("_C._functorch", "_functorch.vmap", "_functorch"), "compat.functorch"
     ),
     "_tensor": "runtime.tensor.tensor",
     "_tensor_str": "runtime.tensor.printing",
@@ -109,7 +109,7 @@ _ELSEWHERE = {
 
 def _real_name(rest: str) -> str:
     """The full name of the module that `rest`, a name below "torch", means."""
-    return f"{_OWN}.{_ELSEWHERE.get(rest, rest)}"
+    return f"{_OWN}.{ELSEWHERE.get(rest, rest)}"
 
 
 class _Loader:

@@ -138,6 +138,8 @@ void ef_fields_free(EfFields *fields);
 int ef_guard_run(const EfGuardProgram *program, PyFunctionObject *function,
                  PyObject *const *slots, EfRegisters *regs);
 void ef_registers_release(EfRegisters *regs);
+/* 1: all hold; 0: one fails; -1 with an exception. Allocates: not for calls that are frequent. */
+int ef_guards_hold(EfGuardProgram *program, PyFunctionObject *function, PyObject *const *slots);
 bool ef_guard_is_dead(const EfGuardProgram *program);
 
 /* ---- entry.c ---- */

@@ -5,8 +5,6 @@
  * thread has leaves the call to Python, which waits where the program says. */
 #include "eval_frame.h"
 
-enum { STACK_REGISTERS = 4096 };
-
 static void release(PyObject *locks, Py_ssize_t n) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -35,37 +33,13 @@ static int take(PyObject *locks) {
     return 1;
 }
 
-static bool holds_in(EfGuardProgram *program, PyFunctionObject *function, PyObject *const *slots,
-                     PyObject **memory) {
-    EfRegisters regs = {memory, memory + program->n_registers, 0};
-    bool holds = ef_guard_run(program, function, slots, &regs) == -1;
-    ef_registers_release(&regs);
-    return holds;
-}
-
-static int guards_hold(EfGuardProgram *program, PyFunctionObject *function,
-                       PyObject *const *slots) {
-    size_t need = (size_t)program->n_registers * 2 + 1;
-    if (need <= STACK_REGISTERS) {
-        PyObject *memory[need];
-        return holds_in(program, function, slots, memory);
-    }
-    PyObject **memory = PyMem_Malloc(need * sizeof *memory);
-    if (memory == NULL) {
-        return PyErr_NoMemory(), -1;
-    }
-    bool holds = holds_in(program, function, slots, memory);
-    PyMem_Free(memory);
-    return holds;
-}
-
 int ef_entry_lock(EfEntry *entry, PyFunctionObject *function, PyObject *const *slots) {
     if (entry->locks == NULL) {
         return 1;
     }
     int status = take(entry->locks);
     if (status > 0) {
-        status = guards_hold(entry->program, function, slots);
+        status = ef_guards_hold(entry->program, function, slots);
         if (status <= 0) {
             ef_entry_unlock(entry);
         }

@@ -263,13 +263,13 @@ def _one_per_line(body: str, indent: str) -> str:
     opening, _, rest = body.partition(", (")
     values = rest.rpartition(")")[0]
     inner = values.rpartition(")")[0]
-    lines = "".join(f"{indent}            {v}\n" for v in _values_of(inner))
+    lines = "".join(f"{indent}            {v}\n" for v in values_of(inner))
     head = f"{indent}    return {opening.partition('(')[0]}(\n"
     name = f"{indent}        {opening.partition('(')[2]},\n"
     return f"{head}{name}{indent}        (\n{lines}{indent}        ),\n{indent}    )"
 
 
-def _values_of(text: str) -> list[str]:
+def values_of(text: str) -> list[str]:
     """Top-level comma-separated values, each with its comma."""
     parts, depth, start = [], 0, 0
     for i, char in enumerate(text):
@@ -355,7 +355,7 @@ def _assigned(values: str, indent: str) -> str:
     """The statement that keeps the bound arguments."""
     line = f"{indent}_bound = ({values})\n"
     if len(line) > 96:
-        inner = "".join(f"{indent}    {value}\n" for value in _values_of(values))
+        inner = "".join(f"{indent}    {value}\n" for value in values_of(values))
         line = f"{indent}_bound = (\n{inner}{indent})\n"
     return line
 
@@ -371,7 +371,7 @@ def _checked(op: Op, values: str, first: str | None = None) -> str:
     plain = _plain_values(op, first)
     refusal = f"        return not_bound(_{op.name}, ({plain}), _error)\n"
     if len(refusal) > 96:
-        inner = "".join(f"                {value}\n" for value in _values_of(plain))
+        inner = "".join(f"                {value}\n" for value in values_of(plain))
         refusal = (
             f"        return not_bound(\n            _{op.name},\n            (\n{inner}"
             "            ),\n            _error,\n        )\n"
@@ -414,7 +414,7 @@ def _method(op: Op, name: str | None = None) -> str:
     return _wrapped(head, parameters, " -> Any:", body, "    ", statement)
 
 
-def _sorted_ops() -> list[Op]:
+def sorted_ops() -> list[Op]:
     return [TABLE[name] for name in sorted(TABLE) if TABLE[name].schema.params]
 
 
@@ -424,7 +424,7 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
     return [(not p.isdigit(), int(p) if p.isdigit() else 0, p) for p in parts]
 
 
-def _aliases(ops: list[Op]) -> dict[str, Op]:
+def aliases_of(ops: list[Op]) -> dict[str, Op]:
     """The aliases of these ops and of their in-place forms, sorted by name."""
     known = {op.name: op for op in ops}
     found = {}
@@ -461,7 +461,7 @@ def _marks(ops: list[Op], functions: str) -> str:
     """Marks the aliases that are functions of their own with their op."""
     own = [
         f'    ("{name}", _{op.name}),\n'
-        for name, op in _aliases(ops).items()
+        for name, op in aliases_of(ops).items()
         if isinstance(ALIASES[name.removesuffix("_")], Renamed)
     ]
     return (
@@ -472,12 +472,12 @@ def _marks(ops: list[Op], functions: str) -> str:
 
 def face_source() -> str:
     """Source of `_face.py`."""
-    ops = _sorted_ops()
+    ops = sorted_ops()
     parts = [HEADER.format(what="The op functions: what `ops` means in rules."), FACE_IMPORTS]
     parts += [f'_{op.name} = _op("{op.name}")\n' for op in ops]
     parts.append(REQUIRE)
     parts.append("\n\n".join(_function(op) for op in ops))
-    aliases = _aliases(ops)
+    aliases = aliases_of(ops)
     parts.append("\n\n")
     parts += [_alias(name, alias, "") for name, alias in aliases.items()]
     public = [op.name for op in ops if "internal" not in op.tags]
@@ -496,13 +496,13 @@ def face_source() -> str:
 
 def methods_source() -> str:
     """Source of `_methods.py`."""
-    ops = [op for op in _sorted_ops() if op.method]
+    ops = [op for op in sorted_ops() if op.method]
     parts = [HEADER.format(what="The op methods of Tensor."), FACE_IMPORTS]
     parts += [f'_{op.name} = _op("{op.name}")\n' for op in ops]
     parts.append("\n\nclass TensorMethods(TensorBase):\n")
     parts.append('    """Mixin of Tensor."""\n\n    __slots__ = ()\n')
     parts.append("".join("\n" + _method(op) for op in ops) + "\n")
-    parts += [_alias(name, alias, "    ") for name, alias in _aliases(ops).items()]
+    parts += [_alias(name, alias, "    ") for name, alias in aliases_of(ops).items()]
     parts.append(
         "\n\nfor _name, _method in list(vars(TensorMethods).items()):\n"
         "    if _name in TABLE:\n"
@@ -514,7 +514,7 @@ def methods_source() -> str:
 
 def families_source() -> str:
     """Source of `_families.py`."""
-    lines = "".join(f'    "{op.name}": "{op.family}",\n' for op in _sorted_ops())
+    lines = "".join(f'    "{op.name}": "{op.family}",\n' for op in sorted_ops())
     what = HEADER.format(what="The module of this folder that defines each op.")
     return f"{what}FAMILY = {{\n{lines}}}\n"
 

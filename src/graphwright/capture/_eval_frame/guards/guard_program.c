@@ -377,15 +377,22 @@ static int same_slots(EfGuardProgram *p, PyObject *const *args, Py_ssize_t nargs
 }
 
 /* Evaluate with registers of its own; the caller frees them through `finish`. */
-static int evaluate(EfGuardProgram *p, PyObject *const *args, EfRegisters *regs, int *failed) {
+static int evaluate(EfGuardProgram *p, PyFunctionObject *function, PyObject *const *slots,
+                    EfRegisters *regs, int *failed) {
     regs->n_made = 0;
     regs->registers = PyMem_Calloc((size_t)p->n_registers * 2 + 2, sizeof(PyObject *));
     if (regs->registers == NULL) {
         return PyErr_NoMemory(), -1;
     }
     regs->made = regs->registers + p->n_registers + 1;
-    *failed = ef_guard_run(p, (PyFunctionObject *)args[0], &PyTuple_GET_ITEM(args[1], 0), regs);
+    *failed = ef_guard_run(p, function, slots, regs);
     return 0;
+}
+
+/* The same of the arguments (function, slots) of a method. */
+static int evaluate_given(EfGuardProgram *p, PyObject *const *args, EfRegisters *regs,
+                          int *failed) {
+    return evaluate(p, (PyFunctionObject *)args[0], &PyTuple_GET_ITEM(args[1], 0), regs, failed);
 }
 
 static void finish(EfRegisters *regs) {
@@ -393,11 +400,21 @@ static void finish(EfRegisters *regs) {
     PyMem_Free(regs->registers);
 }
 
+int ef_guards_hold(EfGuardProgram *p, PyFunctionObject *function, PyObject *const *slots) {
+    EfRegisters regs;
+    int failed;
+    if (evaluate(p, function, slots, &regs, &failed) < 0) {
+        return -1;
+    }
+    finish(&regs);
+    return failed == -1;
+}
+
 static PyObject *program_check(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     EfGuardProgram *p = (EfGuardProgram *)self;
     EfRegisters regs;
     int failed;
-    if (same_slots(p, args, nargs) < 0 || evaluate(p, args, &regs, &failed) < 0) {
+    if (same_slots(p, args, nargs) < 0 || evaluate_given(p, args, &regs, &failed) < 0) {
         return NULL;
     }
     finish(&regs);
@@ -434,7 +451,7 @@ static PyObject *program_failure(PyObject *self, PyObject *const *args, Py_ssize
     }
     EfRegisters regs;
     int failed;
-    if (same_slots(p, args, nargs) < 0 || evaluate(p, args, &regs, &failed) < 0) {
+    if (same_slots(p, args, nargs) < 0 || evaluate_given(p, args, &regs, &failed) < 0) {
         return NULL;
     }
     PyObject *result = NULL;
@@ -456,7 +473,7 @@ static PyObject *program_inputs(PyObject *self, PyObject *const *args, Py_ssize_
     EfGuardProgram *p = (EfGuardProgram *)self;
     EfRegisters regs;
     int failed;
-    if (same_slots(p, args, nargs) < 0 || evaluate(p, args, &regs, &failed) < 0) {
+    if (same_slots(p, args, nargs) < 0 || evaluate_given(p, args, &regs, &failed) < 0) {
         return NULL;
     }
     PyObject *values = failed == -1 ? PyTuple_New(p->n_inputs) : NULL;
