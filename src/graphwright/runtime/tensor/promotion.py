@@ -16,7 +16,6 @@ from graphwright.runtime.tensor.dtypes import dtype as DType
 _INTEGERS = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 _UNSIGNED = (dtypes.uint16, dtypes.uint32, dtypes.uint64)
 _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
-_COMPLEX = (dtypes.complex64, dtypes.complex128)
 
 _SCALAR_CATEGORY = {bool: 0, int: 1, float: 2, complex: 3}
 
