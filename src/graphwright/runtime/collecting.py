@@ -9,6 +9,10 @@ from contextlib import contextmanager
 _MANY = 100_000
 """To look through so many objects takes some tens of milliseconds."""
 
+_OF_CPYTHON = 1_000
+"""CPython 3.12 freezes some hundred objects of its own when it starts. A program freezes all that
+there are, which are several thousands."""
+
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
@@ -30,6 +34,6 @@ def settle(count: int) -> None:
     Freezing and thawing moves them there. Where the program has frozen objects, thawing would
     move those as well: nothing is done.
     """
-    if count > _MANY and not gc.get_freeze_count():
+    if count > _MANY and gc.get_freeze_count() < _OF_CPYTHON:
         gc.freeze()
         gc.unfreeze()
