@@ -28,7 +28,7 @@ test-pythons:  ## on the other supported Pythons: capture, the core, a sample of
 
 lint:
 	$(RUN) -m ruff check src tests benchmarks examples tools
-	$(RUN) tools/face.py --check
+	$(RUN) tools/op_names.py --check
 	$(RUN) tools/stubs.py --check
 	$(RUN) tools/document_ops.py --check
 	$(RUN) tools/document_breaks.py --check
@@ -38,8 +38,8 @@ lint:
 build:
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton --rebuild
 
-face:  ## write the wrappers and type stubs of the op table
-	$(RUN) tools/face.py
+face:  ## list the names of ops, and write the type stubs of the op table
+	$(RUN) tools/op_names.py
 	$(RUN) tools/stubs.py
 
 docs:  ## write docs/ops.md, docs/graph_breaks.md and docs/architecture.md

@@ -23,7 +23,7 @@ from tests.runtime.samples import ALL, Arr, OpSamples, Sample
 
 import graphwright as gw
 from benchmarks import argument_forms, peers, surroundings
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 Call = Callable[[], object]
 MODES = ("plain", "recorded", "with backward")

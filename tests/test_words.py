@@ -18,8 +18,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "graphwright"
-# `tools/face.py` writes these from the op table, whose entries are read here.
-GENERATED = {"_face.py", "_methods.py"}
+# `tools/op_names.py` writes these from the op table, whose entries are read here.
+GENERATED = {"op_names.py"}
 # Stands for code, so that no phrase is found across it.
 CODE = "\0"
 

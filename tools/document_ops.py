@@ -27,7 +27,7 @@ import graphwright as gw  # noqa: E402
 from graphwright.codegen.lowering import graph as _rules_are_loaded  # noqa: E402, F401
 from graphwright.codegen.lowering.rules import RULES  # noqa: E402
 from graphwright.ir.passes.decompose import REWRITES, is_primitive  # noqa: E402
-from graphwright.runtime.ops import _face as ops  # noqa: E402
+from graphwright.runtime.ops import functions as ops  # noqa: E402
 from graphwright.runtime.ops.aliases import ALIASES, Renamed  # noqa: E402
 from graphwright.runtime.ops.out_forms import OUT_FORMS  # noqa: E402
 from graphwright.runtime.ops.table import TABLE, Kind, Op  # noqa: E402

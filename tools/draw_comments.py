@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "graphwright"
-GENERATED = {"_face.py", "_methods.py"}
+GENERATED = {"op_names.py"}
 OWN_LINES = re.compile(r"(?:^[ \t]*#.*\n)+", re.M)
 
 

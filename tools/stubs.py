@@ -11,6 +11,7 @@ import contextlib
 import re
 import sys
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,14 @@ from tests.runtime.samples import ALL  # noqa: E402
 
 import graphwright as gw  # noqa: E402
 from graphwright.compat.module_names import ELSEWHERE  # noqa: E402
-from graphwright.runtime.ops import _face  # noqa: E402
-from graphwright.runtime.ops import generate as source  # noqa: E402
-from graphwright.runtime.ops.aliases import ALIASES, Renamed  # noqa: E402
+from graphwright.runtime.ops import functions  # noqa: E402
+from graphwright.runtime.ops.aliases import names_of_aliases  # noqa: E402
 from graphwright.runtime.ops.families import load_all  # noqa: E402
-from graphwright.runtime.ops.out_forms import OUT_FORMS  # noqa: E402
+from graphwright.runtime.ops.op_names import METHODS, NAMES  # noqa: E402
 from graphwright.runtime.ops.return_types import FIELDS  # noqa: E402
 from graphwright.runtime.ops.schema import REQUIRED, Param  # noqa: E402
-from graphwright.runtime.ops.table import Op  # noqa: E402
+from graphwright.runtime.ops.signatures import SIZES, declared, others  # noqa: E402
+from graphwright.runtime.ops.table import TABLE, Op  # noqa: E402
 
 OPS = ROOT / "src" / "graphwright" / "runtime" / "ops"
 HEADER = '''"""{what} Written by tools/stubs.py; do not edit."""
@@ -54,6 +55,53 @@ from graphwright.runtime.tensor.tensor import Tensor
 _Number = _int | _float | _complex | _bool
 _Dims = _int | Sequence[_int]
 '''
+ANNOTATIONS = {
+    "Tensor": "Tensor",
+    "Tensor?": "Tensor | None",
+    "Tensor[]": "Sequence[Tensor]",
+    "Tensor?[]": "Sequence[Tensor | None]",
+    "Operand": "Tensor | Number",
+    "Operand?": "Tensor | Number | None",
+    "Scalar": "Number",
+    "Scalar?": "Number | None",
+    "Scalar|str": "Number | str",
+    "Scalar|str?": "Number | str | None",
+    "dtype": "DType",
+    "dtype?": "DType | None",
+    "device?": "Device | str | None",
+    "Dim": "int",
+    "Dim?": "int | None",
+    "NewDim": "int",
+    "Dims": "int | Sequence[int] | None",
+    "Dims?": "int | Sequence[int] | None",
+    "DimsExact": "int | Sequence[int] | None",
+    "DimsGiven": "int | Sequence[int]",
+    "LoneDim": "int",
+    "Perm": "Sequence[int]",
+    "Perm*": "Sequence[int]",
+    "Size": "Sequence[int]",
+    "Size*": "Sequence[int]",
+    "Size?": "Sequence[int] | None",
+    "IntPair": "int | Sequence[int]",
+    "IntPair?": "int | Sequence[int] | None",
+    "int": "int",
+    "int?": "int | None",
+    "SymInt": "int",
+    "SymInt?": "int | None",
+    "SymInt|Tensor": "int | Tensor",
+    "Ints": "int | Sequence[int]",
+    "Ints?": "int | Sequence[int] | None",
+    "Ints*?": "int | Sequence[int] | None",
+    "Ints|None": "int | Sequence[int | None]",
+    "Ints|Tensor?": "int | Sequence[int] | Tensor | None",
+    "Ints|str": "int | Sequence[int] | str",
+    "float": "float",
+    "float?": "float | None",
+    "bool": "bool",
+    "str": "str",
+    "str?": "str | None",
+}
+"""Annotations of parameters, by their types in schemas."""
 TYPES = {
     "int": "_int", "float": "_float", "bool": "_bool", "str": "_str", "Number": "_Number",
     "DType": "_DType", "Device": "_Device | _str", "Generator": "_Generator",
@@ -108,7 +156,7 @@ def _called(op: Op) -> list[Any]:
         args, kwargs = build(sample, op.name, leaf)
         with contextlib.suppress(RuntimeError, TypeError, ValueError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            made.append(getattr(_face, op.name)(*args, **kwargs))
+            made.append(getattr(functions, op.name)(*args, **kwargs))
     return made
 
 
@@ -128,8 +176,8 @@ def annotation(param: Param) -> str:
     if param.type.startswith("Dims"):
         known = "_Dims" if param.type in ("DimsGiven",) else "_Dims | None"
     else:
-        known = source.ANNOTATIONS.get(param.type.removesuffix("*"), "Any")
-        known = source.ANNOTATIONS.get(param.type, known)
+        known = ANNOTATIONS.get(param.type.removesuffix("*"), "Any")
+        known = ANNOTATIONS.get(param.type, known)
         if param.name == "generator":
             known = "Generator | None"
         for name, own in TYPES.items():
@@ -143,51 +191,38 @@ def _word(text: str, word: str, other: str) -> str:
     return re.sub(rf"(?<![\w.]){word}\b", other, text)
 
 
-def parameters(op: Op, names: dict[str, str], method: bool) -> str:
-    """The declarations of an op's parameters."""
-    params = list(op.schema.params)
-    takes_size = params[0].type == "Size*"
-    parts, star = [], False
-    if method:
-        parts.append("self")
-        params = params[1:]
-    for number, param in enumerate(params):
-        name, kind = names.get(param.name, param.name), annotation(param)
-        is_list = param.type in ("Size*", "Perm*", "Ints*?")    # of ints, one by one or as a list
-        if is_list and (takes_size or (method and number == len(params) - 1)):
-            parts.append(f"*{name}: _int | Sequence[_int]")
+OTHERS = {
+    "out": "Tensor | Sequence[Tensor] | None", "memory_format": "_MemoryFormat | None",
+    "layout": "_Layout | None", "pin_memory": "_bool", "requires_grad": "_bool",
+}
+"""Annotations of what functions take beside the op's own parameters."""
+
+
+def parameters(op: Op, name: str, method: bool) -> list[str]:
+    """The declarations of the parameters of an op's function or method."""
+    parts, star = ["self"] if method else [], False
+    for one in declared(op, name, method)[int(method):]:
+        if one.collects:
+            several = one.collects == SIZES or one.param.type == "Ints*?"
+            parts.append(f"*{one.name}: {'_int | Sequence[_int]' if several else 'Any'}")
             star = True
             continue
-        if param.type.endswith("*") and not is_list:
-            parts.append(f"*{name}: Any")
-            star = True
-            continue
-        if param.kwonly and not star:
+        if one.kwonly and not star:
             parts.append("*")
             star = True
-        default = param.default
+        default = one.param.default
         shown = "" if default is REQUIRED else f" = {default!r}" if isinstance(
             default, bool | int | float | str | None | tuple) else " = ..."
         if "inf" in shown or "nan" in shown:
             shown = " = ..."
-        parts.append(f"{name}: {kind}{shown}")
-    more = []
-    if not method and op.name in OUT_FORMS:
-        more.append("out: Tensor | Sequence[Tensor] | None = None")
-    if op.name in source.FORMATTED:
-        more.append("memory_format: _MemoryFormat | None = None")
-    if "factory" in op.tags:
-        more += ["layout: _Layout | None = None", "pin_memory: _bool = False",
-                 "requires_grad: _bool = False"]
-    if more:
-        parts += more if star else ["*", *more]
-    return ", ".join(parts)
+        parts.append(f"{one.name}: {annotation(one.param)}{shown}")
+    more = [f"{word}: {OTHERS[word]} = {default!r}"
+            for word, default in others(op, method).items()]
+    return parts + more if star or not more else [*parts, "*", *more]
 
 
-def declared(op: Op, name: str, method: bool) -> str:
+def stub(op: Op, name: str, method: bool) -> str:
     """The stub of one function or method."""
-    alias = ALIASES.get(name.removesuffix("_"))
-    names = alias.parameters if isinstance(alias, Renamed) else {}
     indent = "    " if method else ""
     if op.name in BY_DIM:
         first = "self" if method else "input: Tensor"
@@ -196,35 +231,30 @@ def declared(op: Op, name: str, method: bool) -> str:
                  f"{', '.join(part for part in (first, given, out) if part)}) -> {result}: ...\n"
                  for given, result in BY_DIM[op.name]]
         return "".join(lines)
-    given = parameters(op, names, method)
-    line = f"{indent}def {name}({given}) -> {result_of(op)}: ...\n"
+    given = parameters(op, name, method)
+    line = f"{indent}def {name}({', '.join(given)}) -> {result_of(op)}: ...\n"
     if len(line) > 100:
-        values = source.values_of(given)
-        inner = "".join(f"{indent}    {value.rstrip(',')},\n" for value in values)
+        inner = "".join(f"{indent}    {value},\n" for value in given)
         line = f"{indent}def {name}(\n{inner}{indent}) -> {result_of(op)}: ...\n"
     return line
 
 
+def stubs(names: Collection[str], method: bool) -> str:
+    """The stubs of these ops' functions or methods and of their aliases."""
+    aliases = sorted((name, target) for name, target, _ in names_of_aliases(names))
+    return "".join(stub(TABLE[target], name, method)
+                   for name, target in [*((name, name) for name in sorted(names)), *aliases])
+
+
 def face() -> str:
-    """The text of `_face.pyi`."""
-    ops = source.sorted_ops()
-    text = HEADER.format(what="The op functions.")
-    for op in ops:
-        text += declared(op, op.name, method=False)
-    for name, op in source.aliases_of(ops).items():
-        text += declared(op, name, method=False)
-    return text
+    """The text of `functions.pyi`."""
+    return HEADER.format(what="The op functions.") + stubs(NAMES, method=False)
 
 
 def methods() -> str:
-    """The text of `_methods.pyi`."""
-    ops = [op for op in source.sorted_ops() if op.method]
-    text = HEADER.format(what="The op methods of Tensor.") + "\nclass TensorMethods(TensorBase):\n"
-    for op in ops:
-        text += declared(op, op.name, method=True)
-    for name, op in source.aliases_of(ops).items():
-        text += declared(op, name, method=True)
-    return text
+    """The text of `methods.pyi`."""
+    head = HEADER.format(what="The op methods of Tensor.")
+    return f"{head}\nclass TensorMethods(TensorBase):\n{stubs(METHODS.split(), method=True)}"
 
 
 def tuples() -> str:
@@ -250,7 +280,7 @@ def root() -> str:
                 name = alias.asname or alias.name
                 if alias.name == "*":
                     lines |= {name: _exported(str(statement.module), name)
-                              for name in _face.__all__}
+                              for name in functions.__all__}
                 elif not name.startswith("_") or name.startswith("__"):
                     lines[name] = _exported(str(statement.module), alias.name, name)
         elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Attribute):
@@ -287,7 +317,7 @@ def main(argv: list[str]) -> int:
     """Write the files, or compare with `--check`; 1 where they are out of date."""
     load_all()
     stale = []
-    for name, text in (("_face.pyi", face()), ("_methods.pyi", methods()),
+    for name, text in (("functions.pyi", face()), ("methods.pyi", methods()),
                        ("return_types.pyi", tuples()), ("../../__init__.pyi", root())):
         path = OPS / name
         if not path.exists() or path.read_text() != text:

@@ -68,7 +68,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.errors import OutOfMemoryError
 from graphwright.runtime.naming import NAMING as _NAMING
 from graphwright.runtime.naming import missing as _missing
-from graphwright.runtime.ops._face import *
+from graphwright.runtime.ops.functions import *
 from graphwright.runtime.tensor.device import device
 from graphwright.runtime.tensor.dtype_names import (
     cdouble,
@@ -247,7 +247,7 @@ _ELSEWHERE = {
     "cond": "_higher_order_ops.cond_and_while",
     "while_loop": "_higher_order_ops.cond_and_while",
     "SymInt": "runtime.symbolic.symint",
-    "_scaled_mm": "runtime.ops._face",
+    "_scaled_mm": "runtime.ops.functions",
     **dict.fromkeys(_STORAGES, "runtime.tensor.storage"),
     **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "compat.removed"),
     "lobpcg": "_lowrank",
@@ -292,7 +292,7 @@ def __getattr__(name: str) -> _typing.Any:
         globals()[name] = getattr(nn.functional, name)
         return globals()[name]
     if name in _IN_PLACE.split():
-        face = _import_module("graphwright.runtime.ops._face")
+        face = _import_module("graphwright.runtime.ops.functions")
         globals()[name] = getattr(face if hasattr(face, name) else Tensor, name)
         return globals()[name]
     if name in ("compile", "explain"):

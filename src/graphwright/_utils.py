@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from graphwright.compat.absent_devices import refusal
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.device import device
 from graphwright.runtime.tensor.dtypes import dtype as DType
 from graphwright.runtime.tensor.tensor import Tensor

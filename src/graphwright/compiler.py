@@ -22,7 +22,6 @@ from graphwright.face.native_backends import BACKENDS
 from graphwright.face.notices import forget as forget_notices
 from graphwright.face.notices import set_notices
 from graphwright.face.stage_dumps import STAGES, stages_of
-from graphwright.utils import CAPTURE
 
 __all__ = [
     "RecompileError", "allow_in_graph", "assume_constant_result", "compile",
@@ -34,12 +33,6 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _run_eagerly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    with set_stance("force_eager"):
-        return _eval_frame.run_unhooked(function, *args, **kwargs)
-
-
-CAPTURE.run_outside, CAPTURE.run_eagerly = _eval_frame.run_unhooked, _run_eagerly
 is_dynamo_compiling = is_compiling
 
 

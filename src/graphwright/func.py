@@ -13,7 +13,7 @@ from graphwright.nn.utils.stateless import functional_call
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.batching.vmap import stack_module_state, vmap
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.forward_mode import pushing
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.runtime.trees import leaves_of, of_kind, rebuilt, tensors_of

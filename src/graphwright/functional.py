@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphwright._lowrank import pca_lowrank, svd_lowrank
-from graphwright.runtime.ops._face import (
+from graphwright.runtime.ops.functions import (
     cdist,
     chain_matmul,
     einsum,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.runtime.errors import require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.finfo import iinfo
 from graphwright.runtime.tensor.tensor import Tensor

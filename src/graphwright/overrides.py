@@ -66,7 +66,10 @@ def is_tensor_like(value: Any) -> bool:
 
 
 def _members(space: Any) -> list[Callable[..., Any]]:
-    kinds = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
+    kinds = (
+        types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
+        _core.OpFunction,
+    )  # fmt: skip
     names = [name for name in dir(space) if not name.startswith("_")]
     return [member for name in names if isinstance(member := getattr(space, name), kinds)]
 

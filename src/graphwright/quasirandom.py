@@ -11,7 +11,7 @@ from importlib import import_module
 
 import numpy as np
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.from_data import from_numpy
 from graphwright.runtime.tensor.generator import Generator

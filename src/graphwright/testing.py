@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype as DType
 from graphwright.runtime.tensor.finfo import finfo

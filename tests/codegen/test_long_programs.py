@@ -10,7 +10,7 @@ import pytest
 import graphwright as gw
 from graphwright.codegen.emit import walker
 from graphwright.codegen.emit.native import c_text, llvm_text
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 from .lowered import check, program_of, tensor
 

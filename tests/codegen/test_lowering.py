@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 
 from .lowered import check, tensor

@@ -9,7 +9,7 @@ import numpy as np
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.memory_plan import Space, lifetimes
 from graphwright.codegen.program import NativeProgram, step_buffers
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.symbolic.expr import as_int
 
 from .lowered import check, program_of, tensor

@@ -17,7 +17,7 @@ from graphwright.codegen.loops import Const, For, LoopKind, Store, Value
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import host
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 
 from .lowered import program_of, tensor

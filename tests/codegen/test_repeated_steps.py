@@ -11,7 +11,7 @@ import graphwright as gw
 from graphwright.codegen.cache_key import canonical
 from graphwright.codegen.emit.native import c_text, llvm_text
 from graphwright.codegen.program import NativeProgram
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 from .lowered import check, program_of, tensor
 

@@ -15,7 +15,7 @@ from graphwright.codegen.lowering.graph import lower_graph as to_loops
 from graphwright.ir.pipeline import lower_graph
 from graphwright.ir.trace import trace
 from graphwright.runtime.fake.fake_tensor import fake_like
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 from .lowered import check, program_of, tensor, text
 

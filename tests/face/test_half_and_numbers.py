@@ -15,7 +15,7 @@ import graphwright.nn.functional as F
 from graphwright.ir.passes.decompose import is_primitive
 from graphwright.ir.trace import trace
 from graphwright.runtime.fake.fake_tensor import make_fake
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.native import c_kernels
 from graphwright.runtime.ops.table import op
 

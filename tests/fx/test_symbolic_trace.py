@@ -16,7 +16,7 @@ import pytest
 
 import graphwright as gw
 from graphwright import fx
-from graphwright.runtime.ops._face import softmax
+from graphwright.runtime.ops.functions import softmax
 
 F, gelu = gw.nn.functional, gw.nn.functional.gelu
 

@@ -16,7 +16,7 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.ir.trace import trace
 from graphwright.runtime import _core
 from graphwright.runtime.fake.fake_tensor import fake_like
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.tensor.dtypes import from_numpy_dtype

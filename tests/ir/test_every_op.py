@@ -10,7 +10,7 @@ import pytest
 import graphwright as gw
 from graphwright.ir.lowered_graph import CannotLower
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import TABLE, Kind
 
 from ..runtime.layouts import build, lay_out, numpy_type

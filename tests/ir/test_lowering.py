@@ -14,7 +14,7 @@ from graphwright.ir.lowered_graph import CannotLower
 from graphwright.ir.pipeline import PASSES, lower_graph
 from graphwright.runtime import _core
 from graphwright.runtime.fake.fake_tensor import fake_like
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 from .lowering import Compiled, captured, check, copies, tensor
 

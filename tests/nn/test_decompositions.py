@@ -9,7 +9,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import TABLE
 
 from ..runtime.layouts import LAYOUTS, as_float64, build, lay_out, numpy_type, tensors_in

@@ -11,7 +11,7 @@ import graphwright as gw
 from graphwright.autograd import gradcheck, gradgradcheck
 from graphwright.nn.layers import rnn_steps
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.sequences.recurrent_cells import GATES
 
 MODES = list(GATES)

@@ -19,7 +19,7 @@ import numpy as np
 
 import graphwright as gw
 from graphwright.face.native_backends import CompilerError
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import TABLE
 
 from .layouts import build, numpy_type

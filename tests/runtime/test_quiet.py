@@ -11,7 +11,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.errstate import quietly
 
 from .layouts import build, numpy_type

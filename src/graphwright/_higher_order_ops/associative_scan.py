@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime.batching.vmap import vmap
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 

@@ -10,7 +10,7 @@ from graphwright.amp.state import UNCACHED, keep_cast, kept_cast, lower_dtype
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch_as_given
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import dtypes
 

@@ -13,7 +13,7 @@ from typing import Any
 from graphwright.amp.autocast import is_autocast_available
 from graphwright.autograd.grad_mode import no_grad
 from graphwright.optim.optimizer import Optimizer
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.tensor import Tensor

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from graphwright.autograd.grad_mode import enable_grad, is_grad_enabled
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.engine import grad
 from graphwright.runtime.tape.forward_mode import pushing
 from graphwright.runtime.tensor.tensor import Tensor

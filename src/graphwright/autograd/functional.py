@@ -12,7 +12,7 @@ from typing import Any
 
 from graphwright.autograd.grad_mode import enable_grad
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.engine import grad
 
 Tensors = tuple[Any, ...]

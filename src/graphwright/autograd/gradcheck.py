@@ -11,7 +11,7 @@ import numpy as np
 from graphwright.autograd.functional import jvp
 from graphwright.autograd.grad_mode import enable_grad, no_grad
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.engine import grad
 
 Array = np.ndarray[Any, Any]

@@ -8,7 +8,7 @@ from typing import Any
 from graphwright.nn import functional as F
 from graphwright.nn.layers.rnn_steps import layers, step
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 # -- one step of a recurrent layer

@@ -11,7 +11,7 @@ from typing import Any
 
 from graphwright import cpu, cuda
 from graphwright.nn import functional as F
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.tensor import Tensor
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import dispatch
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import op
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype as DType

@@ -8,7 +8,7 @@ from graphwright.autograd.grad_mode import no_grad
 from graphwright.distributions import constraints
 from graphwright.distributions.discrete import Categorical
 from graphwright.distributions.distribution import Distribution, Shape, parameters
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

@@ -16,7 +16,7 @@ from graphwright.distributions.distribution import (
     uniform_open,
 )
 from graphwright.distributions.exp_family import ExponentialFamily
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.tensor import Tensor
 

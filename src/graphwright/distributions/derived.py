@@ -31,7 +31,7 @@ from graphwright.distributions.transforms import (
     ExpTransform,
     PowerTransform,
 )
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.tensor import Tensor
 

@@ -20,7 +20,7 @@ from graphwright.distributions.distribution import (
 from graphwright.distributions.exp_family import ExponentialFamily
 from graphwright.distributions.gamma import gamma_variates
 from graphwright.nn import functional as F
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.multi_tensor import broadcast_shapes
 from graphwright.runtime.tensor.size import Size

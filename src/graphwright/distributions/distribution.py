@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from graphwright.autograd.grad_mode import enable_grad, no_grad
 from graphwright.distributions.constraints import Constraint, is_dependent
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.dtypes import get_default_dtype
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.multi_tensor import broadcast_tensors

@@ -14,7 +14,7 @@ from graphwright.distributions.distribution import (
     parameters,
 )
 from graphwright.distributions.exp_family import ExponentialFamily
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.tensor import Tensor
 

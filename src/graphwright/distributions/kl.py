@@ -21,7 +21,7 @@ from graphwright.distributions.multivariate import MultivariateNormal, half_log_
 from graphwright.distributions.transformed import Independent, TransformedDistribution
 from graphwright.distributions.unit import ContinuousBernoulli
 from graphwright.nn import functional as F
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 Rule = Callable[[Any, Any], Tensor]

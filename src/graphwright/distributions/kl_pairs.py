@@ -15,7 +15,7 @@ from graphwright.distributions import discrete as d
 from graphwright.distributions import gamma as g
 from graphwright.distributions.kl import kl_divergence, register_kl
 from graphwright.distributions.unit import ContinuousBernoulli
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 __all__ = ["kl_divergence", "register_kl"]

@@ -8,7 +8,7 @@ from typing import Any
 from graphwright.distributions import constraints
 from graphwright.distributions.distribution import Centred, Shape, lazy, normal_like, parameters
 from graphwright.distributions.multivariate import half_log_det
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.multi_tensor import broadcast_shapes
 from graphwright.runtime.tensor.tensor import Tensor
 

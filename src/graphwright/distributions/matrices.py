@@ -17,7 +17,7 @@ from graphwright.distributions.distribution import (
 from graphwright.distributions.exp_family import ExponentialFamily
 from graphwright.distributions.gamma import Beta, Chi2
 from graphwright.distributions.multivariate import OfOneMatrix, half_log_det, one_matrix
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.multi_tensor import broadcast_shapes
 from graphwright.runtime.tensor.tensor import Tensor

@@ -15,7 +15,7 @@ from graphwright.distributions.distribution import (
     normal_like,
     parameters,
 )
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.multi_tensor import broadcast_shapes
 from graphwright.runtime.tensor.tensor import Tensor
 

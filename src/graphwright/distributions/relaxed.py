@@ -14,7 +14,7 @@ from graphwright.distributions.distribution import Shape, broadcast_all, clamped
 from graphwright.distributions.transformed import TransformedDistribution
 from graphwright.distributions.transforms import ExpTransform, SigmoidTransform
 from graphwright.nn import functional as F
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

@@ -14,7 +14,7 @@ from graphwright.distributions.distribution import (
     parameters,
     uniform_open,
 )
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.distributions import constraints
 from graphwright.distributions.distribution import lazy, sum_rightmost
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

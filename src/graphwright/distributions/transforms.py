@@ -23,7 +23,7 @@ from graphwright.distributions.transforms_of_parts import (
 )
 from graphwright.distributions.triangles import CorrCholeskyTransform
 from graphwright.nn import functional as F
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.multi_tensor import broadcast_shapes
 from graphwright.runtime.tensor.size import Size

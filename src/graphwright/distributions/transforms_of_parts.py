@@ -8,7 +8,7 @@ from typing import Any
 from graphwright.distributions import constraints
 from graphwright.distributions.distribution import Distribution, sum_rightmost
 from graphwright.distributions.transform import Transform
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from graphwright.distributions import constraints
 from graphwright.distributions.transform import Transform, check_dims
 from graphwright.nn import functional as F
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.size import Size
 from graphwright.runtime.tensor.tensor import Tensor
 

@@ -13,7 +13,7 @@ from graphwright.distributions.exp_family import ExponentialFamily
 from graphwright.distributions.transformed import TransformedDistribution
 from graphwright.distributions.transforms import StickBreakingTransform
 from graphwright.nn import functional as F
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

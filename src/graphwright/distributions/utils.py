@@ -13,7 +13,7 @@ from graphwright.distributions.distribution import sum_rightmost as _sum_rightmo
 from graphwright.distributions.distribution import to_logits as probs_to_logits
 from graphwright.distributions.distribution import to_probs as logits_to_probs
 from graphwright.distributions.triangles import tril_matrix_to_vec, vec_to_tril_matrix
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 __all__ = [

@@ -10,16 +10,18 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
-from graphwright.capture._eval_frame import CompiledFunction
+from graphwright.capture._eval_frame import CompiledFunction, run_unhooked
 from graphwright.capture.frame.code_owner import is_library
 from graphwright.capture.frame.frontend import Frontend
 from graphwright.capture.frame.python_support import hook_problem
 from graphwright.capture.frame.record import CaptureRecord
+from graphwright.capture.frame.stance import set_stance
 from graphwright.capture.guards.text import class_module
 from graphwright.face import logs, native_backends, notices
 from graphwright.face.explain import Explanation
 from graphwright.ir.graph.module import GraphModule
 from graphwright.nn import Module
+from graphwright.utils import CAPTURE
 
 F = TypeVar("F", bound=Callable[..., Any])
 BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
@@ -28,6 +30,14 @@ OPTIONS = {"recompile_limit": 8, "strict": False}
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 ALIASES = {"inductor": "auto", "aot_eager": "eager"}
 """PyTorch's names of backends, by what they are here."""
+
+
+def _run_eagerly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    with set_stance("force_eager"):
+        return run_unhooked(function, *args, **kwargs)
+
+
+CAPTURE.run_outside, CAPTURE.run_eagerly = run_unhooked, _run_eagerly
 
 
 class Compilation:

@@ -13,7 +13,7 @@ from graphwright.ir.joint.absent_gradients import given_op_by_op
 from graphwright.ir.lowered_graph import Lowered
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import without_autocast
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.engine import endings
 from graphwright.runtime.tape.node import Leading, leading_to
 from graphwright.runtime.tape.saved import FREED, SavedValues, alias_of, packing

@@ -29,8 +29,8 @@ __all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "is_fx_
 
 F = TypeVar("F", bound=Callable[..., Any] | str)
 
-_module_call = twin(Module.__call__)  # type: ignore[arg-type]
-_module_getattr = twin(Module.__getattr__)  # type: ignore[arg-type]
+_module_call = twin(Module.__call__)
+_module_getattr = twin(Module.__getattr__)
 _wrapped: dict[tuple[int, str], dict[str, Any]] = {}
 _proxyable: set[type] = set()
 _depth = 0

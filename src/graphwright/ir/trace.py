@@ -23,7 +23,7 @@ from graphwright.runtime.dispatch import AUTOCAST, TRACE
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_kernel, fake_like, make_fake
 from graphwright.runtime.op_errors import is_refusal
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.symbolic.expr import Sym

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from graphwright.runtime.naming import NAMING
-from graphwright.runtime.ops import _face
+from graphwright.runtime.ops import functions
 from graphwright.runtime.ops.out_forms import OUT_FORMS
 from graphwright.runtime.ops.schema import Param
 from graphwright.runtime.ops.table import Op
@@ -112,7 +112,7 @@ def aten_op(name: str) -> AtenOp | None:
         beside = import_module("graphwright.compat.foreach").FUNCTIONS.get(name)
     if beside is not None:
         return AtenOp(name, beside, None)
-    function = vars(_face).get(name)
+    function = vars(functions).get(name)
     entry = getattr(function, "__gw_op__", None)
     if function is None or entry is None:
         return None

@@ -16,7 +16,7 @@ from typing import Any
 from graphwright.multiprocessing import sharing
 from graphwright.multiprocessing.sharing import share
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.dtypes import dtype as DType
 from graphwright.runtime.tensor.storage import TypedStorage, UntypedStorage
 from graphwright.runtime.tensor.tensor import Tensor, as_it_was

@@ -151,7 +151,7 @@ from graphwright.nn.functions.windows import (
     pixel_unshuffle,
     unfold,
 )
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 cosine_similarity = ops.cosine_similarity

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.autograd.grad_mode import enable_grad
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.engine import grad
 from graphwright.runtime.tensor.tensor import Tensor
 

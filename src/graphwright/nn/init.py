@@ -10,7 +10,7 @@ from typing import Any
 
 from graphwright.autograd.grad_mode import no_grad
 from graphwright.runtime.errors import require_kind, require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.generator import Generator
 from graphwright.runtime.tensor.tensor import Tensor

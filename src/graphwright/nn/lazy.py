@@ -26,8 +26,8 @@ from graphwright.nn.layers.linear import Linear
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops._methods import TensorMethods
+from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.ops.methods import TensorMethods
 from graphwright.runtime.tensor.operators import Operators
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.runtime.torch_function import disabled_torch_function_impl

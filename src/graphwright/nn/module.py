@@ -14,7 +14,7 @@ from graphwright.nn.hooks import ModuleHooks, every_module, registered
 from graphwright.nn.parameter import Buffer, Parameter
 from graphwright.nn.state import ModuleState
 from graphwright.nn.traversal import ModuleTraversal
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.dtypes import bfloat16, dtype, float16, float32, float64
 from graphwright.runtime.tensor.tensor import Tensor

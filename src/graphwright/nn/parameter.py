@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.naming import missing
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.runtime.torch_function import disabled_torch_function_impl, has_say
 

@@ -15,7 +15,7 @@ from graphwright.optim.optimizer import (
     require_rate,
     step_as_ops,
 )
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

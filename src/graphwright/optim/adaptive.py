@@ -19,7 +19,7 @@ from graphwright.optim.optimizer import (
     require_betas,
     require_rate,
 )
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 
 def _require(lr: Any, eps: float, weight_decay: float, betas: Any = (0.0, 0.0)) -> None:

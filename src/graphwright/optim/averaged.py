@@ -18,7 +18,7 @@ from graphwright.optim.optimizer import (
     require,
     require_rate,
 )
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 
 class ASGD(Optimizer):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from graphwright.optim.optimizer import Group, Optimizer, number
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.tensor import Tensor

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphwright.autograd.grad_mode import enable_grad, no_grad
 from graphwright.optim.optimizer import Optimizer, number, require_rate
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.optim.sgd_adam import real_pairs
 
 Objective = Callable[[float], tuple[float, Any, float]]

@@ -14,7 +14,7 @@ from graphwright.optim.optimizer import (
     require_rate,
     step_as_ops,
 )
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 
 class SGD(Optimizer):

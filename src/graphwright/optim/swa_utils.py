@@ -11,7 +11,7 @@ from graphwright.autograd.grad_mode import no_grad
 from graphwright.nn.module import Module
 from graphwright.optim.lr_scheduler.base import LRScheduler, per_group
 from graphwright.optim.optimizer import Optimizer
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 

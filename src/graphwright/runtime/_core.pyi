@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any, SupportsIndex, TypeVar, final, overload
+from typing import Any, Self, SupportsIndex, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -466,6 +466,29 @@ class OpBase:
     run: Callable[..., Any]
     is_inplace: bool
 
+class OpFunction:
+    door: Callable[..., Any] | None
+    def __new__(cls, op: OpBase, name: str, qualname: str, module: str) -> Self: ...
+    @property
+    def __gw_op__(self) -> OpBase: ...
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def __qualname__(self) -> str: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+class OpMethod(OpFunction): ...
+
+def set_binding_hooks(
+    describe: Callable[[OpFunction], tuple[Any, ...]],
+    not_bound: Callable[..., Any],
+    with_out: Callable[..., Any],
+    older: Callable[..., Any],
+    check_placement: Callable[..., None],
+    in_format: Callable[..., Any],
+    document: Callable[[OpFunction], str],
+    signature: Callable[[OpFunction], Any],
+) -> None: ...
 def dispatch(op: OpBase, args: tuple[Any, ...], /) -> Any: ...
 def compute_out(
     op: OpBase, args: tuple[Any, ...], out: TensorBase | tuple[Any, ...], /

@@ -25,7 +25,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import HOOKS, dispatch
-from graphwright.runtime.ops import _face
+from graphwright.runtime.ops import functions
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Op
 
@@ -149,9 +149,9 @@ def name_of(func: Any) -> str:
 @functools.lru_cache(maxsize=4096)
 def _public(op: Op) -> Callable[..., Any]:
     """The function, or the method where there is no such function, that users know `op` by."""
-    if op.is_inplace or not hasattr(_face, op.name):
-        return getattr(PLAIN[0], op.name, None) or getattr(_face, op.name)
-    function: Callable[..., Any] = getattr(_face, op.name)
+    if op.is_inplace or not hasattr(functions, op.name):
+        return getattr(PLAIN[0], op.name, None) or getattr(functions, op.name)
+    function: Callable[..., Any] = getattr(functions, op.name)
     return function
 
 

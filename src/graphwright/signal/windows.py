@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.memory_format import strided
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import TABLE
 
 from ...runtime.layouts import build, lay_out, numpy_type

@@ -21,7 +21,7 @@ import graphwright as gw
 from graphwright.capture import _eval_frame
 from graphwright.capture.frame.frontend import Frontend
 from graphwright.runtime.locks import Lock
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 from ..mutations.matrix import facts, tensor
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from graphwright import autograd
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 
 from .matrix import Case, Cases, Step, tensor

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from graphwright import nn
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 from .matrix import Case, Cases, Step, tensor
 

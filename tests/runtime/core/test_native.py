@@ -9,7 +9,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import op
 
 from ..layouts import LAYOUTS, build, lay_out, tensors_in

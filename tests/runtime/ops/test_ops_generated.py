@@ -15,7 +15,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.runtime.fake import fake_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import TABLE, Kind, NotDifferentiable
 
 from ..layouts import LAYOUTS, as_float64, build, lay_out, numpy_type, tensors_in
@@ -330,9 +330,3 @@ NN = (
 
 def _defined_in_nn(name: str) -> bool:
     return TABLE[name].family.startswith(NN)
-
-
-def test_faces_are_up_to_date() -> None:
-    from graphwright.runtime.ops import generate
-
-    assert generate.main(["--check"]) == 0

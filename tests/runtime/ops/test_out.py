@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.aliases import ALIASES, Renamed
 from graphwright.runtime.ops.table import TABLE
 

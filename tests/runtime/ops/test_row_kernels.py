@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 F = gw.nn.functional
 

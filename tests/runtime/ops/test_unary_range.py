@@ -15,7 +15,7 @@ import pytest
 import scipy.special as special
 
 import graphwright as gw
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 from ...codegen.test_math import float32_samples, float64_samples, largest_error
 

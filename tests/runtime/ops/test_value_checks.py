@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 F = gw.nn.functional
 GOOD = gw.tensor([0.2, 0.9, 0.5])

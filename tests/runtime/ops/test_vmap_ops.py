@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import TABLE
 
 from ..layouts import as_float64, build, numpy_type, tensors_in

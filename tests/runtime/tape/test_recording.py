@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.native.composite_gradients import NAMES, SHORTCUTS
 from graphwright.runtime.tape.anomaly import STATE
 

@@ -130,7 +130,7 @@ def test_an_import_that_fails_defines_no_op(
     )
     package = sys.modules["graphwright.runtime.ops"]
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
-    monkeypatch.setitem(families.FAMILY, "half_an_op", "half_a_family")
+    monkeypatch.setitem(families.NAMES, "half_an_op", "half_a_family")
     fails = [True]
     monkeypatch.setattr("builtins.fails", fails, raising=False)
     entry = families.Op("half_an_op")

@@ -53,6 +53,7 @@ _PLAIN: tuple[Iterable[Any], ...] = (
 )  # fmt: skip
 _SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, collections.deque)
 _STAY = (type, enum.Enum, _core.TensorBase)
+_FUNCTIONS = (types.FunctionType, _core.OpFunction)
 """Whose weakrefs do not count: members stay with their class, and guards refer to them."""
 _MOST = 64
 _HEAP_TYPE = 1 << 9
@@ -168,7 +169,7 @@ def _value_ends(value: object, left: list[int]) -> bool:
     """Whether a value, or what it holds, ends visibly; `left` counts those still looked at."""
     left[0] -= 1
     kind = type(value)
-    if left[0] < 0 or issubclass(kind, (*_STAY, types.FunctionType, types.ModuleType)):
+    if left[0] < 0 or issubclass(kind, (*_STAY, *_FUNCTIONS, types.ModuleType)):
         return False
     if issubclass(kind, BaseException) and _kept(value, "__traceback__") is not None:
         return True

@@ -52,7 +52,7 @@ def allow_in_graph(function: F) -> F:
 def is_operation(value: Any) -> bool:
     """Whether a call of `value` becomes one node of the graph."""
     kind = type(value)
-    if issubclass(kind, Op | AtenOp) or id(value) in _marked:
+    if issubclass(kind, Op | AtenOp | _core.OpFunction) or id(value) in _marked:
         return True
     if kind is CustomOp:
         return bool(value.in_graphs)

@@ -58,7 +58,7 @@ from graphwright.capture.trackers.values.operators import (
     operate,
 )
 from graphwright.capture.vm.polyfills import CompareKey
-from graphwright.runtime.ops import _face
+from graphwright.runtime.ops import functions
 from graphwright.runtime.symbolic.symint import SymInt
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ class Values:
         entry = getattr(getattr(cls, name, None), "__gw_op__", None)
         if entry is None:
             return None
-        return run_parts(self, getattr(_face, entry.name), args, kwargs)  # type: ignore[arg-type]
+        return run_parts(self, getattr(functions, entry.name), args, kwargs)  # type: ignore[arg-type]
 
     # the tape
 

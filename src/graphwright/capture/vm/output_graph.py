@@ -589,5 +589,5 @@ _UNAFFECTED = (
 )  # fmt: skip
 _NEEDS_WRAPPING = (
     types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, range, enum.Enum,
-    numpy.generic,
+    numpy.generic, _core.OpFunction,
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphwright.distributed import collectives
 from graphwright.distributed.group import ProcessGroup, ReduceOp, is_member
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

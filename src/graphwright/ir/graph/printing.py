@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.ir.graph.node import DICTS, LISTS, Node
 from graphwright.nn.module import Module
+from graphwright.runtime._core import OpFunction
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.record import Record, field
@@ -281,7 +282,7 @@ class _Printer:
 
     def object(self, value: Any) -> str:
         """A name for any other object: a dtype's own, a callable's path, or a fresh one."""
-        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
+        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, OpFunction, type)):
             return self.callee(value)
         if isinstance(value, Device):
             self.names["device"] = Device

@@ -29,7 +29,7 @@ from graphwright.ir.graph.interpreter import Interpreter
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.joint.joint import trace_joint
 from graphwright.ir.trace import fresh_fake, trace
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

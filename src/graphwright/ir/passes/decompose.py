@@ -25,7 +25,7 @@ from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.fake.fake_tensor import fake_kernel
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.arange_and_windows import arange_bounds
 from graphwright.runtime.ops.strides import view_strides
 from graphwright.runtime.ops.table import TABLE, Op

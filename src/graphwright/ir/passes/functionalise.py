@@ -64,7 +64,7 @@ from graphwright.ir.views.inverse import REPEATING, new_value, put_back, view_ag
 from graphwright.ir.views.regions import Region, whole
 from graphwright.runtime import _core
 from graphwright.runtime.fake.fake_tensor import FakeTensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import may_overlap
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.record import Record, field

@@ -34,7 +34,7 @@ from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.trace import Rewrite, Tracer, by_memory, trace
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_kernel
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import TABLE, Kind, Op
 from graphwright.runtime.tape.partial import gradients_until
 from graphwright.runtime.tensor.dtypes import bool as bool_

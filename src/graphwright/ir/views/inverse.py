@@ -9,7 +9,7 @@ from graphwright.ir.lowered_graph import CannotLower, ViewStep
 from graphwright.ir.views.regions import RENAMING, RESHAPES, Step, is_full, kept_steps, whole
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op, not_differentiable
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.promotion import can_cast

@@ -12,7 +12,7 @@ from graphwright.nn import init
 from graphwright.nn.layers.linear import NonDynamicallyQuantizableLinear
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

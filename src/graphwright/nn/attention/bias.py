@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import IntEnum, auto
 from typing import Any
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.subclasses import as_class
 from graphwright.runtime.tensor.tensor import Tensor

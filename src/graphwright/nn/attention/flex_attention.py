@@ -21,7 +21,7 @@ from graphwright.nn.attention.block_mask import (
     positions,
     sliced_mask,
 )
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 conv1d = ops.conv1d
 conv2d = ops.conv2d

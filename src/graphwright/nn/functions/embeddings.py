@@ -6,7 +6,7 @@ import warnings
 
 from graphwright.autograd.grad_mode import no_grad
 from graphwright.runtime.errors import describe, require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.int_arguments import as_index
 from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.tensor.dtypes import int64

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.nn.functions.losses import cross_entropy
 from graphwright.runtime.errors import require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

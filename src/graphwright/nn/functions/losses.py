@@ -11,7 +11,7 @@ from typing import Any
 
 from graphwright.nn.functions.reduction import paired, reduction_of
 from graphwright.runtime.errors import describe, require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.int_arguments import as_ints
 from graphwright.runtime.ops.table import refuse_gradients
 from graphwright.runtime.tensor import dtypes

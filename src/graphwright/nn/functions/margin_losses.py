@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from graphwright.nn.functions.reduction import reduction_of
 from graphwright.runtime.errors import require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

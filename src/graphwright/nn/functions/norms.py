@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.int_arguments import as_ints
 from graphwright.runtime.ops.norms.layer_norm import check_normalized_shape
 from graphwright.runtime.tensor.dtypes import complex64

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime.errors import require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.windows.unfold import spread_over
 from graphwright.runtime.tensor.tensor import Tensor
 

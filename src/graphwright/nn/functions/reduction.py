@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from graphwright.runtime.errors import require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 
 def reduction_of(

@@ -9,7 +9,7 @@ from graphwright.nn import functional as F
 from graphwright.nn.containers import ModuleList, Sequential
 from graphwright.nn.layers.linear import Linear
 from graphwright.nn.module import Module
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.nn import functional as F
 from graphwright.nn.layers.norm import _Affine
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.dtypes import int64
 from graphwright.runtime.tensor.tensor import Tensor
 

@@ -10,7 +10,7 @@ from graphwright.nn import functional as F
 from graphwright.nn import init
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 Sizes = int | tuple[int, ...]
@@ -169,7 +169,7 @@ class Conv1d(_Conv):
     """1-D cross-correlation: [N, C_in, L] -> [N, C_out, L_out]; see `Conv2d`."""
 
     _ndim = 1
-    _function = staticmethod(F.conv1d)
+    _function: Any = F.conv1d
 
 
 class Conv2d(_Conv):
@@ -182,14 +182,14 @@ class Conv2d(_Conv):
     """
 
     _ndim = 2
-    _function = staticmethod(F.conv2d)
+    _function: Any = F.conv2d
 
 
 class Conv3d(_Conv):
     """3-D cross-correlation: [N, C_in, D, H, W] -> [N, C_out, ...]; see `Conv2d`."""
 
     _ndim = 3
-    _function = staticmethod(F.conv3d)
+    _function: Any = F.conv3d
 
 
 class _ConvTranspose(_ConvNd):
@@ -258,7 +258,7 @@ class ConvTranspose1d(_ConvTranspose):
     """The transpose of `Conv1d`: [N, C_in, L] -> [N, C_out, L_out]; see `ConvTranspose2d`."""
 
     _ndim = 1
-    _function = staticmethod(F.conv_transpose1d)
+    _function: Any = F.conv_transpose1d
 
 
 class ConvTranspose2d(_ConvTranspose):
@@ -270,11 +270,11 @@ class ConvTranspose2d(_ConvTranspose):
     """
 
     _ndim = 2
-    _function = staticmethod(F.conv_transpose2d)
+    _function: Any = F.conv_transpose2d
 
 
 class ConvTranspose3d(_ConvTranspose):
     """The transpose of `Conv3d`; see `ConvTranspose2d`."""
 
     _ndim = 3
-    _function = staticmethod(F.conv_transpose3d)
+    _function: Any = F.conv_transpose3d

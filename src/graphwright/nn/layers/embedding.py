@@ -11,7 +11,7 @@ from graphwright.nn.functions.embeddings import padding_row
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
 from graphwright.runtime.errors import describe, require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

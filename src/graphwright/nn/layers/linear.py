@@ -9,7 +9,7 @@ from graphwright.nn import functional as F
 from graphwright.nn import init
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from graphwright.nn import functional as F
 from graphwright.nn.layers import rnn_steps
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 

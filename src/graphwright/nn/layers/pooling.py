@@ -187,13 +187,13 @@ class AvgPool2d(_AvgPool):
     `divisor_override` replaces the number of places that sums are divided by.
     """
 
-    _function = staticmethod(F.avg_pool2d)
+    _function: Any = F.avg_pool2d
 
 
 class AvgPool3d(_AvgPool):
     """The mean of each window of [N, C, D, H, W]; see `AvgPool2d`."""
 
-    _function = staticmethod(F.avg_pool3d)
+    _function: Any = F.avg_pool3d
 
 
 class _LPPool(Module):
@@ -264,19 +264,19 @@ class _AdaptiveAvgPool(_AdaptivePool):
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """Means over `output_size` cells, whatever the input's length."""
 
-    _function = staticmethod(F.adaptive_avg_pool1d)
+    _function: Any = F.adaptive_avg_pool1d
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """Means over a grid of `output_size` cells, whatever the input's height and width."""
 
-    _function = staticmethod(F.adaptive_avg_pool2d)
+    _function: Any = F.adaptive_avg_pool2d
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """Means over a grid of `output_size` cells, whatever the input's sizes."""
 
-    _function = staticmethod(F.adaptive_avg_pool3d)
+    _function: Any = F.adaptive_avg_pool3d
 
 
 class _AdaptiveMaxPool(_AdaptivePool):

@@ -17,7 +17,7 @@ from graphwright.nn.layers import rnn_steps
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
 from graphwright.nn.utils.rnn import PackedSequence
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.sequences.recurrent_cells import GATES
 from graphwright.runtime.tensor.tensor import Tensor
 

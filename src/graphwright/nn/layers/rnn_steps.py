@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.nn import functional as F
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.sequences.recurrent_cells import CELLS
 from graphwright.runtime.tensor.dtypes import float32, float64
 from graphwright.runtime.tensor.tensor import Tensor

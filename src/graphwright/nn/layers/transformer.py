@@ -16,7 +16,7 @@ from graphwright.nn.layers.dropout import Dropout
 from graphwright.nn.layers.linear import Linear
 from graphwright.nn.layers.norm import LayerNorm
 from graphwright.nn.module import Module
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 Activation = str | Callable[[Tensor], Tensor]

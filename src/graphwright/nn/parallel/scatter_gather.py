@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphwright.compat.absent_devices import refusal
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.device import device
 from graphwright.runtime.tensor.tensor import Tensor
 

@@ -12,7 +12,7 @@ from typing import Any
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
 from graphwright.runtime.errors import require_kind, require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 Pair = tuple[Parameter, Parameter]

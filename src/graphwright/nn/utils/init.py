@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.nn.module import Module
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 
 def skip_init(module_cls: Callable[..., Module], *args: Any, **kwargs: Any) -> Module:

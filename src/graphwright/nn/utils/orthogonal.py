@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphwright.nn.module import Module
 from graphwright.nn.utils.parametrize import register_parametrization
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.tensor import Tensor
 

@@ -10,7 +10,7 @@ from graphwright.nn.layers.conv import ConvTranspose1d, ConvTranspose2d, ConvTra
 from graphwright.nn.module import Module
 from graphwright.nn.utils.orthogonal import orthogonal
 from graphwright.nn.utils.parametrize import register_parametrization
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 __all__ = ["norm_except_dim", "orthogonal", "spectral_norm", "weight_norm"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from graphwright.nn.module import Module
 from graphwright.runtime.errors import require_kind, require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 Amount = int | float

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from graphwright.runtime.errors import describe, require_kind, require_tensor, tensors_of
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.from_data import tensor as make_tensor
 from graphwright.runtime.tensor.tensor import Tensor

@@ -16,7 +16,7 @@ from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
 from graphwright.nn.utils.parametrizations import norm_except_dim
 from graphwright.runtime.errors import require_kind
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 T = TypeVar("T", bound=Module)

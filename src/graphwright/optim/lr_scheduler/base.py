@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from graphwright.optim.optimizer import Group, Optimizer
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

@@ -1,7 +1,7 @@
 /* The module: types, functions, and the capsule for graphwright's other extensions. */
 #define GW_IMPORT_ARRAY
 #include "core.h"
-#include "arguments.h"
+#include "binding.h"
 #include "contract.h"
 #include "tensor_flags.h"
 #include "generator.h"
@@ -61,6 +61,7 @@ static int add_contents(PyObject *module) {
     PyMethodDef *const tables[] = {
         gw_dtype_methods, gw_float8_methods, gw_dlpack_methods, gw_factory_methods,
         gw_alias_methods, gw_allocator_methods, gw_modes_methods, gw_casting_methods, gw_dispatch_methods,
+        gw_op_function_methods,
         gw_record_methods, gw_philox_methods, gw_pool_methods, gw_gemm_methods, gw_conv_methods,
         gw_pooling_methods, gw_resample_methods, gw_object_methods,
         gw_contraction_methods, gw_copy_methods, gw_pick_methods, gw_subscript_methods,
@@ -84,6 +85,7 @@ static int add_contents(PyObject *module) {
     }
     PyTypeObject *const types[] = {&GwStorage_Type, &GwSize_Type, &GwTensor_Type, gw_code_type,
                                    &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type,
+                                   &GwOpFunction_Type, &GwOpMethod_Type,
                                    &GwReduction_Type, &GwNative_Type, &GwNode_Type, &GwQuiet_Type,
                                    &GwGenerator_Type, &GwSharedMemory_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {

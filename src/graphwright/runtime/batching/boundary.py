@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.batching import levels
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 if TYPE_CHECKING:

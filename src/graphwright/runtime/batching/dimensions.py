@@ -7,7 +7,7 @@ from typing import Any
 from graphwright.runtime.batching.levels import Level
 from graphwright.runtime.batching.rules import rule
 from graphwright.runtime.dispatch import dispatch
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op
 
 

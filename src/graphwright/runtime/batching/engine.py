@@ -20,7 +20,7 @@ from graphwright.runtime.batching.rules import load, rule_of
 from graphwright.runtime.batching.tensor import BatchedTensor, wrap, wrap_view
 from graphwright.runtime.dispatch import BATCHED, GRAD, HOOKS, dispatch
 from graphwright.runtime.op_errors import complete
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.tape.function import MAPPING
 

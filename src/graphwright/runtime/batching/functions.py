@@ -13,7 +13,7 @@ from graphwright.runtime._core import TensorBase
 from graphwright.runtime.batching.levels import Level, below, enter, innermost, leave
 from graphwright.runtime.batching.tensor import BatchedTensor, whole, wrap
 from graphwright.runtime.op_errors import complete
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.function import Function, FunctionContext, pull_back
 from graphwright.runtime.tape.saved import SavedTensor
 

@@ -11,7 +11,7 @@ from graphwright.runtime.batching.rules import rule
 from graphwright.runtime.batching.tensor import BatchedTensor, whole, wrap
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.op_errors import complete
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.indexing.advanced_indexing import is_mask
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Op

@@ -9,7 +9,7 @@ from graphwright.runtime.batching.rules import rule
 from graphwright.runtime.batching.tensor import BatchedTensor, whole
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.op_errors import complete
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.promotion import result_dtype

@@ -8,7 +8,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.batching.levels import Level
 from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_view
 from graphwright.runtime.op_errors import complete
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 
 

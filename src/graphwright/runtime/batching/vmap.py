@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any
 
 from graphwright.runtime.batching import boundary
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.runtime.trees import leaves_of, rebuilt, with_leaves
 

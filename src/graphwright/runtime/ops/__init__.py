@@ -1,1 +1,1 @@
-"""The op table: entries, rules and eager kernels; `families` fills it, `_face` is its face."""
+"""The op table: entries, rules, eager kernels, functions and methods; `families` fills it."""

@@ -7,7 +7,7 @@ names too, or takes numbers by position elsewhere. Where the op has an in-place 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from graphwright.runtime.record import Record
 
@@ -55,3 +55,14 @@ ALIASES: dict[str, str | Renamed] = {
     "unsafe_chunk": "chunk",
     "unsafe_split_with_sizes": "split_with_sizes",
 }
+
+
+def names_of_aliases(known: Collection[str]) -> Iterator[tuple[str, str, bool]]:
+    """The aliases of these ops and of their in-place forms; of each, its op, and whether it has
+    names of parameters of its own."""
+    for name, alias in ALIASES.items():
+        renamed = isinstance(alias, Renamed)
+        target = alias.target if isinstance(alias, Renamed) else alias
+        for suffix in ("", "_"):
+            if target + suffix in known and name + suffix not in known:
+                yield name + suffix, target + suffix, renamed

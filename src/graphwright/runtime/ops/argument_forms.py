@@ -1,36 +1,14 @@
-"""Bringing arguments of ops to their one form; called by the generated wrappers."""
+"""Bringing arguments of ops to their one form; called where binding.c meets no plain ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from operator import index
-from typing import Any, NoReturn
+from typing import Any
 
 from graphwright.runtime.ops.int_arguments import as_int, as_ints
 from graphwright.runtime.tensor.size import Size
-
-NORMALISERS = {
-    "Tensor[]": 'as_tensors({0}, "{op}")',
-    "Operands*": "one_by_one(equation, {0})",
-    "Tensor?[]": 'as_tensors({0}, "{op}")',
-    "Dim": "wrap_dim({0}, {ndim})",
-    "Dim?": "wrap_dim_optional({0}, {ndim})",
-    "NewDim": "wrap_dim({0}, {ndim} + 1)",
-    "Dims": "wrap_dims({0}, {ndim})",
-    "Dims?": "wrap_dims_optional({0}, {ndim})",
-    "DimsGiven": "wrap_dims_given({0}, {ndim})",
-    "LoneDim": "wrap_lone_dim({0}, {ndim})",
-    "DimsExact": "wrap_dims_exact({0}, {ndim})",
-    "Perm": "wrap_permutation({0}, {ndim})",
-    "Perm*": "wrap_permutation({0}, {ndim})",
-    "Size": "as_size({0})",
-    "Size*": "as_size({0})",
-    "Size?": "as_size_optional({0})",
-    "IntPair": "as_pair({0})",
-    "IntPair?": "as_pair_optional({0})",
-}
-"""The calls that bring arguments to that form, by the parameter's type."""
 
 _ALL = tuple(tuple(range(n)) for n in range(33))
 
@@ -191,74 +169,15 @@ def varargs(sizes: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:
     return sizes
 
 
-def first_ndim(tensors: Any) -> int:
-    """The number of dimensions of the first of several tensors.
-
-    Raises RuntimeError where there is none.
-    """
-    if not tensors:
-        raise RuntimeError("expected a non-empty list of Tensors")
-    ndim: int = tensors[0].ndim
-    return ndim
-
-
-def as_tensors(tensors: Any, name: str) -> tuple[Any, ...]:
+def as_tensors(tensors: Any) -> tuple[Any, ...]:
     """A sequence of tensors as a tuple. Raises TypeError for anything else."""
     if tensors.__class__ is tuple:
         return tensors
     if isinstance(tensors, list | tuple):
         return tuple(tensors)
     raise TypeError(
-        f"{name}(): argument must be a tuple or list of Tensors, not {type(tensors).__name__}"
+        f"an argument must be a tuple or list of Tensors, not {type(tensors).__name__}"
     )
-
-
-def one_by_one(equation: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What stands behind an equation: given one by one, or in one list. Behind a tensor, which
-    begins the format of sublists, it is left as it is."""
-    if len(operands) == 1 and isinstance(equation, str):
-        only = operands[0]
-        if isinstance(only, list | tuple):
-            return tuple(only)
-    return operands
-
-
-def by_word(
-    op: str, word: str, value: Any, default: Any, words: Mapping[str, Any], following: Any
-) -> Any:
-    """The value of a parameter whose name is a word of Python, out of the `words` given by name.
-
-    `following`: the parameter behind it, `...` where that is not given but has to be.
-    Raises TypeError then, where it is given by position too, and for other names.
-    """
-    unknown = [name for name in words if name != word]
-    if unknown:
-        raise TypeError(f"{op}() got an unexpected keyword argument '{unknown[0]}'")
-    if value is not default:
-        raise TypeError(f"{op}() got multiple values for argument '{word}'")
-    if following is ...:
-        raise TypeError(f"{op}() missing the argument that goes with '{word}'")
-    return words[word]
-
-
-def same_as(op: str, name: str, value: Any, default: Any, second: str, given: Any) -> Any:
-    """The value of a parameter given by its second name.
-
-    Raises TypeError where it is given by both.
-    """
-    if value is not default:
-        raise TypeError(f"{op}() got values for both '{name}' and '{second}'")
-    return given
-
-
-def refuse_none(op: str, name: str) -> NoReturn:
-    """Raise TypeError for a parameter that may be left out, but not be None."""
-    raise TypeError(f"{op}(): argument '{name}' must be given a value, not None, or left out")
-
-
-def refuse_surplus(op: str) -> NoReturn:
-    """Raise TypeError for one argument by position more than there are parameters."""
-    raise TypeError(f"{op}() takes fewer positional arguments than were given")
 
 
 def given_dim(op: str, dim: Any) -> int:
@@ -266,11 +185,21 @@ def given_dim(op: str, dim: Any) -> int:
     return index(as_int(f"{op}(): argument 'dim'", dim))
 
 
-def spread(op: str, given: tuple[Any, ...], named: Any, default: Any) -> Any:
-    """The value of a parameter whose ints may be given one by one, by position or by its name.
-
-    Raises TypeError where it is given by both.
-    """
-    if named is not default:
-        raise TypeError(f"{op}() got {named!r} by name, and {given} by position")
-    return given[0] if len(given) == 1 else given
+NORMALISERS: dict[str, tuple[Callable[..., Any], int | None]] = {
+    **dict.fromkeys(("Tensor[]", "Tensor?[]"), (as_tensors, None)),
+    "Dim": (wrap_dim, 0),
+    "Dim?": (wrap_dim_optional, 0),
+    "NewDim": (wrap_dim, 1),
+    "Dims": (wrap_dims, 0),
+    "Dims?": (wrap_dims_optional, 0),
+    "DimsGiven": (wrap_dims_given, 0),
+    "LoneDim": (wrap_lone_dim, 0),
+    "DimsExact": (wrap_dims_exact, 0),
+    **dict.fromkeys(("Perm", "Perm*"), (wrap_permutation, 0)),
+    **dict.fromkeys(("Size", "Size*"), (as_size, None)),
+    "Size?": (as_size_optional, None),
+    "IntPair": (as_pair, None),
+    "IntPair?": (as_pair_optional, None),
+}
+"""What brings arguments to that form, by the parameter's type: f(value), or f(value, ndim) with so
+many more dims than the tensor has. Plain arguments are converted in C, to the same."""

@@ -7,7 +7,7 @@ from typing import Any
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import BATCHED, FAKE, MODES, OTHER_DEVICE
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.kernels import HALVES, Array, converted
 from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.tensor_spec import TensorSpec

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime.dispatch import dispatch
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.kernels import rounded_number
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.tensor import dtypes

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.kernels import as_contiguous, converted, rounded_into
 from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import define

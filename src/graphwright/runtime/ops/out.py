@@ -241,7 +241,7 @@ def write_out(op: Op, args: tuple[Any, ...], result: Any, out: Any) -> None:
                 f"{list(result.shape)}. This behavior is deprecated; to reuse a tensor t as the "
                 "output, resize it to zero elements before with t.resize_(0).",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         out.resize_(result.shape)
     _check_memory(op, args, out)

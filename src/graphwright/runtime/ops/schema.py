@@ -26,6 +26,7 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any
 
 from graphwright.runtime.ops.int_arguments import CONVERSIONS
@@ -143,7 +144,8 @@ def _default(text: str) -> Any:
     """The literal meant; the usual ones without starting Python's parser."""
     if text in _USUAL_DEFAULTS:
         return _USUAL_DEFAULTS[text]
-    return ast.literal_eval(text)
+    value = ast.literal_eval(text)
+    return sys.intern(value) if isinstance(value, str) else value
 
 
 def parse(text: str) -> Schema:

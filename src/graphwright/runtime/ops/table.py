@@ -1,7 +1,7 @@
 """The op table: one entry per op, data only. Every interpretation reads the same entry.
 
-`define(schema, kind, ...)` fills an entry. Rules are written over the late-bound namespace
-`ops` (the generated module `_face`), so that op families never import one another.
+`define(schema, kind, ...)` fills an entry. Rules are written over the namespace `ops` (the module
+`functions`), so that op families never import one another.
 
 An entry that nobody has used is a name: the family that defines it is imported, and its kernel
 attached, when one of its fields is first read (`Op.__getattr__`). A family's entries are filled
@@ -78,7 +78,7 @@ def refuse_gradients(name: str, **constants: Any) -> None:
 
 
 class Op(OpBase):
-    """One op. `call` is its generated wrapper, `run` what computes it on real CPU tensors.
+    """One op. `call` is its function, `run` what computes it on real CPU tensors.
 
     meta(*args) gives TensorSpec(s), or a ViewSpec for views. vjp(ctx, *grads) gives one
     gradient per tensor parameter in schema order. decompose(*args) is written with `ops`.
@@ -148,11 +148,13 @@ class Op(OpBase):
 
     def undefined(self, *args: Any) -> Any:
         """The kernel of an entry that has none."""
-        raise NotImplementedError(f"op '{self.name}' is not defined; regenerate the op face")
+        raise NotImplementedError(f"op '{self.name}' is not defined")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.call is None:
-            raise NotImplementedError(f"op '{self.name}' has no wrapper; regenerate the op face")
+            raise NotImplementedError(
+                f"op '{self.name}' is not listed in op_names.py: run tools/op_names.py"
+            )
         return self.call(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -251,6 +253,11 @@ def publish(module: ModuleType) -> None:
             elif TABLE[name].family != family:
                 _refuse_second(TABLE[name], family)
         vars(module).pop(_PENDING, None)
+
+
+def defines_ops(module: ModuleType) -> bool:
+    """Whether a module that has been imported defines ops, which may not be published yet."""
+    return _PENDING in vars(module)
 
 
 def unlisted(

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from graphwright.runtime.errors import require_kind
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 

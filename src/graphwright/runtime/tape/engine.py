@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import is_dense
 from graphwright.runtime.tape import anomaly
 from graphwright.runtime.tape.node import HOOKED, AccumulateGrad, Node, gradient_edge

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.function import PUSHING, FunctionNode
 from graphwright.runtime.tape.node import Node, gradient_edge
 

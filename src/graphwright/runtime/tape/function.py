@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import MAPPED
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.node import Edge, Node, gradient_edge
 from graphwright.runtime.tape.saved import FREED, SavedTensor, alias_of
 

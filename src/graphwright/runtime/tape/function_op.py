@@ -17,7 +17,7 @@ from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.fake.fake_tensor import WithoutData, make_fake
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op, unlisted
 from graphwright.runtime.ops.tensor_spec import TensorSpec
 from graphwright.runtime.record import Record

@@ -7,7 +7,7 @@ from typing import Any
 from weakref import ref
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.engine import RETAINING, backward
 from graphwright.runtime.tape.node import HOOKED, RemovableHandle, gradient_edge
 from graphwright.runtime.tensor.tensor import BACKWARD

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op, op
 from graphwright.runtime.tape.node import Edge, Node, OpNode, gradient_edge, make_node
 from graphwright.runtime.tape.saved import SavedTensor, metadata

@@ -9,7 +9,7 @@ from weakref import WeakSet, ref
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.native.composite_gradients import NAMES
 from graphwright.runtime.ops.pointwise.complex_gradients import HOLOMORPHIC
 from graphwright.runtime.ops.strides import same_shape

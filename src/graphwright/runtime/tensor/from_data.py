@@ -9,7 +9,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import dtype_of
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import absence
 from graphwright.runtime.tensor.device import device as Device

@@ -12,7 +12,7 @@ from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import OVERRIDE
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.array_casts import cast_array

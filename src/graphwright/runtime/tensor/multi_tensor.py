@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import broadcast_shapes as _broadcast
 from graphwright.runtime.ops.strides import product
 from graphwright.runtime.symbolic.symint import SymInt

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import PYTHON_TYPES
 from graphwright.runtime.errors import DataDependent, describe, require_kind, require_tensor
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import as_size, varargs
 from graphwright.runtime.ops.int_arguments import as_ints
 from graphwright.runtime.ops.strides import contiguous_strides

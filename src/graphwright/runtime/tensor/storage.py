@@ -15,7 +15,7 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.naming import NAMING, missing
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.dtypes import dtype as DType

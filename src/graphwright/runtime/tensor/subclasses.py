@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.torch_function import (
     MODES,
     decide,

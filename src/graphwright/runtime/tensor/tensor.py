@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops._methods import TensorMethods
+from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.ops.methods import TensorMethods
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.apply_map import Elementwise
 from graphwright.runtime.tensor.device import device as Device

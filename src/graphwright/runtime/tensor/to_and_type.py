@@ -9,7 +9,7 @@ from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import PYTHON_TYPES
 from graphwright.runtime.errors import describe, require_kind, require_tensor
 from graphwright.runtime.naming import NAMING
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import absence
 from graphwright.runtime.tensor.device import device as Device

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent, describe
-from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops._methods import TensorMethods
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import varargs
+from graphwright.runtime.ops.methods import TensorMethods
 from graphwright.runtime.ops.table import op
 from graphwright.runtime.tensor.dtypes import dtype as DType
 

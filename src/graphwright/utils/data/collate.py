@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.from_data import as_tensor, tensor
 from graphwright.runtime.tensor.tensor import Tensor

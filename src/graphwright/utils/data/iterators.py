@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.utils.data.fetching import Fetcher
 
 if TYPE_CHECKING:

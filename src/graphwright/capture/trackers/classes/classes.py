@@ -56,6 +56,7 @@ from graphwright.capture.trackers.values.objects import ObjectVariable, bind_cla
 from graphwright.capture.vm.allowed import may_inline
 from graphwright.compat.typed_constructors import default_tensor
 from graphwright.library import AtenOp, CustomOp
+from graphwright.runtime._core import OpFunction
 from graphwright.runtime.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class ClassVariable(VariableTracker):
     def _unbound(
         self, tx: Translator, static: Any, source: Source, name: str
     ) -> VariableTracker:
-        if isinstance(static, types.FunctionType):
+        if isinstance(static, _FUNCTIONS):
             return tx.output.wrap(static, source)
         if isinstance(static, (staticmethod, classmethod)):
             return bind_class_attribute(tx, static, source, self, name)
@@ -536,6 +537,7 @@ class BuiltinVariable(VariableTracker):
         cg.builder.load_const(self.value)
 
 
+_FUNCTIONS = (types.FunctionType, OpFunction)
 _OF_FUNCTIONS = frozenset(
     ["__name__", "__qualname__", "__doc__", "__module__", "__annotations__", "__dict__"]
 )
@@ -561,12 +563,12 @@ class OperationVariable(VariableTracker):
         return self.value
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if name in _OF_FUNCTIONS and isinstance(self.value, types.FunctionType):
+        if name in _OF_FUNCTIONS and isinstance(self.value, _FUNCTIONS):
             return tx.output.wrap(getattr(self.value, name), AttrSource(self.source, name))
         if name == "default" and isinstance(self.value, CustomOp):
             return self
         if isinstance(self.value, AtenOp) and isinstance(
-            found := getattr(self.value, name, None), types.FunctionType
+            found := getattr(self.value, name, None), _FUNCTIONS
         ):
             return tx.output.wrap(found, ConstSource(found))
         return super().getattr(tx, name)

@@ -11,6 +11,7 @@ from graphwright.capture import _eval_frame
 from graphwright.capture.guards.source import KeySource, Source
 from graphwright.capture.trackers.base import VariableTracker
 from graphwright.capture.trackers.classes.dataclass_keys import is_known_record, wrap_record_key
+from graphwright.runtime._core import OpFunction
 from graphwright.runtime.tensor.dtypes import AbsentDtype
 from graphwright.runtime.tensor.dtypes import dtype as DType
 from graphwright.runtime.tensor.size import Size
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from graphwright.capture.vm.output_graph import OutputGraph
 
 _MOST_OBJECTS = 256
-_FIXED = (type, types.FunctionType, DType, AbsentDtype, enum.Enum)
+_FIXED = (type, types.FunctionType, OpFunction, DType, AbsentDtype, enum.Enum)
 _FIXED_HASHES = tuple([kind.__hash__ for kind in (object, type, int, str, enum.Enum)])
 
 

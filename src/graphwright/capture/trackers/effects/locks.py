@@ -18,6 +18,7 @@ from graphwright.capture.guards.text import is_of_package
 from graphwright.capture.trackers.base import VariableTracker
 from graphwright.capture.trackers.values.objects import ObjectVariable
 from graphwright.ir.graph.node import Node
+from graphwright.runtime._core import OpFunction
 
 if TYPE_CHECKING:
     from graphwright.capture.vm.output_graph import OutputGraph
@@ -77,4 +78,4 @@ def _is_plain(node: Node) -> bool:
     target: Any = node.target
     if type(target) is types.FunctionType:
         return is_of_package(target.__module__)
-    return type(target) is types.BuiltinFunctionType
+    return type(target) in (types.BuiltinFunctionType, OpFunction)

@@ -37,7 +37,6 @@ from graphwright.capture.trackers.values.exceptions import Raised
 from graphwright.runtime import _core
 from graphwright.runtime.fake.fake_tensor import make_fake
 from graphwright.runtime.op_errors import is_refusal
-from graphwright.runtime.ops import argument_forms
 from graphwright.runtime.ops.argument_forms import NORMALISERS
 from graphwright.runtime.ops.creation.arange_and_windows import arange_of_floats
 from graphwright.runtime.ops.int_arguments import CONVERSIONS
@@ -166,6 +165,8 @@ def _by_position(
 ) -> Iterable[Any]:
     """Arguments and defaults of these parameters; TypeError where others are given."""
     signature = inspect.signature(function)
+    if any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values()):
+        raise TypeError("a parameter that takes several arguments")
     given = signature.bind(*args, **kwargs).arguments
     if given.keys() - set(names):
         raise TypeError("a parameter that the operation itself does not have")
@@ -207,11 +208,10 @@ def _normalised(tx: Translator, entry: Op, given: Args) -> Args:
 
 
 def _in_one_form(tx: Translator, kind: str, value: VariableTracker, ndim: int) -> VariableTracker:
-    name, _, rest = NORMALISERS.get(kind, "").partition("(")
-    if not name or kind in TENSOR_LIST_TYPES:
+    if kind not in NORMALISERS or kind in TENSOR_LIST_TYPES:
         return value
-    function = getattr(argument_forms, name)
-    behind = [ndim + rest.count("+ 1")] if "{ndim}" in rest else []
+    function, more = NORMALISERS[kind]
+    behind = [] if more is None else [ndim + more]
     value = value.realize()
     if type(value) is not ConstantVariable:
         return _inlined(tx, function, [value, *map(tx.constant, behind)], {})

@@ -24,7 +24,7 @@ from graphwright.capture.trackers.numbers.symbolic_floats import FloatVariable
 from graphwright.capture.trackers.tensors.tensor import TensorVariable
 from graphwright.capture.trackers.tensors.tensor_item import ItemRead, NumberRead
 from graphwright.capture.trackers.values.constant import ConstantVariable
-from graphwright.runtime.ops._face import empty, empty_like, ones_like, pow_number, pow_number_
+from graphwright.runtime.ops.functions import empty, empty_like, ones_like, pow_number, pow_number_
 from graphwright.runtime.ops.kernels import HALVES
 from graphwright.runtime.ops.table import TABLE, Kind, Op
 from graphwright.runtime.tensor import dtypes

@@ -37,7 +37,7 @@ from graphwright.capture.trackers.values.constant import ConstantVariable
 from graphwright.nn.parameter import Buffer, Parameter
 from graphwright.runtime import _core
 from graphwright.runtime.fake.fake_tensor import FakeTensor
-from graphwright.runtime.ops._face import empty_like
+from graphwright.runtime.ops.functions import empty_like
 from graphwright.runtime.ops.strides import is_dense
 from graphwright.runtime.tape import engine
 from graphwright.runtime.tensor.tensor import Tensor

@@ -21,8 +21,8 @@ from graphwright.capture.trackers.tensors.tensor import TensorVariable
 from graphwright.capture.trackers.tensors.tensor_item import may_be_read
 from graphwright.capture.trackers.values.constant import ConstantVariable, fold
 from graphwright.runtime.batching import boundary
-from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import dtype_rules
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tape.forward_mode import pushing
 from graphwright.runtime.tensor import (
     dtypes,

@@ -24,7 +24,7 @@ from graphwright.capture.trackers.tensors.tensor import TensorVariable
 from graphwright.capture.trackers.values.constant import ConstantVariable
 from graphwright.capture.trackers.values.operator_tables import ON_NUMBERS, PLAIN
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 
 if TYPE_CHECKING:

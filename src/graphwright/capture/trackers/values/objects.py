@@ -44,6 +44,7 @@ from graphwright.capture.trackers.values.namespaces import (
     namespace_of,
 )
 from graphwright.capture.vm.polyfills import CompareKey, native_key
+from graphwright.runtime._core import OpFunction, OpMethod
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -551,7 +552,9 @@ def is_slot(static: Any) -> bool:
     return "__slots__" in namespace_of(static.__objclass__)
 
 
-_FUNCTIONS = (types.FunctionType, _eval_frame.CompiledFunction, functools._lru_cache_wrapper)
+_FUNCTIONS = (
+    types.FunctionType, _eval_frame.CompiledFunction, functools._lru_cache_wrapper, OpMethod,
+)  # fmt: skip
 """What becomes a bound method when it is read through an instance."""
 
 
@@ -569,6 +572,8 @@ def bind_class_attribute(
         return ExceptionMethod(owner, name)
     if isinstance(static, _FUNCTIONS):
         return BoundMethodVariable(tx.output.wrap(static, source), owner)
+    if type(static) is OpFunction:
+        return tx.output.wrap(static, source)
     if isinstance(static, staticmethod):
         return tx.output.wrap(static.__func__, AttrSource(source, "__func__"))
     if isinstance(static, classmethod):

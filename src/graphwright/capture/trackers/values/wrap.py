@@ -511,7 +511,9 @@ _BY_TYPE: dict[type, Rule] = {
     range: _range,
     OVER_RANGE: _range_iterator,
     **dict.fromkeys(KINDS, _iterator),
-    types.FunctionType: wrap_python_function,
+    **dict.fromkeys(
+        (types.FunctionType, _core.OpFunction, _core.OpMethod), wrap_python_function
+    ),
     types.BuiltinFunctionType: wrap_builtin,
     types.ClassMethodDescriptorType: wrap_builtin,
     types.UnionType: _identified_constant,

@@ -1,21 +1,31 @@
 /* dispatch: the one door of all ops. What needs nothing but the kernel is called from here; the
  * rest of the order (autocast, autograd, trace, fake kernels) is in runtime/dispatch.py. */
-#include "arguments.h"
-#include "autograd_record.h"
+#include "binding.h"
 #include "write_checks.h"
 
 static PyObject *modes_hook;    /* (op, args, flags): where flags are not 0 */
 static PyObject *override_hook; /* (op, args): where the class of an argument decides; or NULL */
 static PyObject *failed_hook;   /* (op, args, error): gives a result after all, or raises */
 
-static PyObject *failed(PyObject *op, PyObject *args) {
+PyObject *gw_tuple(PyObject *const *items, Py_ssize_t n) {
+    PyObject *made = PyTuple_New(n);
+    for (Py_ssize_t i = 0; made != NULL && i < n; i++) {
+        PyTuple_SET_ITEM(made, i, Py_NewRef(items[i]));
+    }
+    return made;
+}
+
+static PyObject *failed(PyObject *op, PyObject *const *items, Py_ssize_t count, PyObject *args) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
     if (traceback != NULL) {
         PyException_SetTraceback(value, traceback);
     }
-    PyObject *out = PyObject_CallFunctionObjArgs(failed_hook, op, args, value, NULL);
+    PyObject *tuple = args != NULL ? Py_NewRef(args) : gw_tuple(items, count);
+    PyObject *out = tuple == NULL ? NULL
+                    : PyObject_CallFunctionObjArgs(failed_hook, op, tuple, value, NULL);
+    Py_XDECREF(tuple);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
@@ -170,16 +180,22 @@ static int flags_of(PyObject *op, PyObject *const *items, Py_ssize_t n) {
     return (flags & ~asked) | (foreign ? GW_FLAG_FOREIGN : 0);
 }
 
-static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
-    GW_UNUSED(self);
-    if (nargs != 2 || !PyObject_TypeCheck(given[0], &GwOpBase_Type)
-        || !PyTuple_CheckExact(given[1])) {
-        PyErr_SetString(PyExc_TypeError, "dispatch(op, args) takes an op and a tuple");
-        return NULL;
+/* All but the plain call of the kernel. */
+static PyObject *run_ordered(PyObject *op, PyObject *run, PyObject *args, int flags) {
+    GwOpBase *base = (GwOpBase *)op;
+    if (flags & GW_FLAG_OVERRIDE && override_hook != NULL) {
+        return PyObject_CallFunctionObjArgs(override_hook, op, args, NULL);
     }
-    PyObject *op = given[0], *args = given[1];
-    PyObject *const *items = PySequence_Fast_ITEMS(args);
-    Py_ssize_t count = PyTuple_GET_SIZE(args);
+    if (flags == GW_FLAG_GRAD && !base->inplace && gw_can_record(op, &base->recipe)) {
+        return record(op, run, args);
+    }
+    if (flags == GW_FLAG_GRAD && base->recipe.by_parts) {
+        return run_parts(op, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args));
+    }
+    return run_modes(op, args, flags);
+}
+
+PyObject *gw_dispatch(PyObject *op, PyObject *const *items, Py_ssize_t count, PyObject *args) {
     GwOpBase *base = (GwOpBase *)op;
     if (base->run == NULL && !complete(op)) {
         return NULL;
@@ -192,21 +208,29 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     } else if (gw_partly_shared(items, count)) {
         flags |= GW_FLAG_OVERLAP;
     }
-    if (flags & GW_FLAG_OVERRIDE && override_hook != NULL) {
-        return PyObject_CallFunctionObjArgs(override_hook, op, args, NULL);
-    }
     PyObject *out, *run = Py_NewRef(base->run);   /* another thread may set it meanwhile */
+    bool overridden = flags & GW_FLAG_OVERRIDE && override_hook != NULL;
     if (flags == 0) {
         out = PyObject_Vectorcall(run, items, (size_t)count, NULL);
-    } else if (flags == GW_FLAG_GRAD && !base->inplace && gw_can_record(op, &base->recipe)) {
-        out = record(op, run, args);
-    } else if (flags == GW_FLAG_GRAD && base->recipe.by_parts) {
-        out = run_parts(op, items, count);
     } else {
-        out = run_modes(op, args, flags);
+        PyObject *tuple = args != NULL ? Py_NewRef(args) : gw_tuple(items, count);
+        out = tuple == NULL ? NULL : run_ordered(op, run, tuple, flags);
+        Py_XDECREF(tuple);
     }
     Py_DECREF(run);
-    return out != NULL || !PyErr_ExceptionMatches(PyExc_Exception) ? out : failed(op, args);
+    bool refused = out == NULL && !overridden && PyErr_ExceptionMatches(PyExc_Exception);
+    return refused ? failed(op, items, count, args) : out;
+}
+
+static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    if (nargs != 2 || !PyObject_TypeCheck(given[0], &GwOpBase_Type)
+        || !PyTuple_CheckExact(given[1])) {
+        PyErr_SetString(PyExc_TypeError, "dispatch(op, args) takes an op and a tuple");
+        return NULL;
+    }
+    return gw_dispatch(given[0], PySequence_Fast_ITEMS(given[1]), PyTuple_GET_SIZE(given[1]),
+                       given[1]);
 }
 
 /* ---- out= ---- */
@@ -314,7 +338,7 @@ static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t 
         Py_RETURN_NONE;
     }
     if (result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
-        result = failed(op, args);
+        result = failed(op, items, count, args);
     }
     if (result != NULL && several) {
         return moved_into_all(result, out);

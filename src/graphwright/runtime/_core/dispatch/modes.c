@@ -1,5 +1,5 @@
 /* The thread-local state that dispatch depends on. */
-#include "arguments.h"
+#include "binding.h"
 #include "float8.h"
 #include "generator.h"
 #include "layout.h"
@@ -120,10 +120,12 @@ static PyObject *set_modes(PyObject *self, PyObject *arg) {
     return PyLong_FromUnsignedLong(old);
 }
 
+PyObject *gw_place(void) { return default_device != NULL ? default_device : Py_None; }
+
 static PyObject *place(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     GW_UNUSED(args);
-    return Py_NewRef(default_device != NULL ? default_device : Py_None);
+    return Py_NewRef(gw_place());
 }
 
 static PyObject *set_place(PyObject *self, PyObject *device) {

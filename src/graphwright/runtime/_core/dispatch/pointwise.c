@@ -445,12 +445,17 @@ static GwTensor *compute_into(Pointwise *p, PyObject *const *args, GwTensor *giv
     return (GwTensor *)Py_NewRef(out);
 }
 
+static bool is_same(PyObject *a, PyObject *b) {
+    return a == b || (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b)
+                      && PyUnicode_Compare(a, b) == 0);
+}
+
 /* Whether the arguments after the operands are what they have to be. */
 static bool is_plain(const Pointwise *p, PyObject *const *args, Py_ssize_t nargs) {
     Py_ssize_t rest = PyTuple_GET_SIZE(p->rest);
     bool plain = nargs == p->operands + rest;
     for (Py_ssize_t i = 0; plain && i < rest; i++) {
-        plain = args[p->operands + i] == PyTuple_GET_ITEM(p->rest, i);
+        plain = is_same(args[p->operands + i], PyTuple_GET_ITEM(p->rest, i));
     }
     return plain;
 }

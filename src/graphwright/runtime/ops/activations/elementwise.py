@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import calculated, check_held
 from graphwright.runtime.ops.nn_support import cast, require_floating, widened
 from graphwright.runtime.ops.strides import pointwise_strides

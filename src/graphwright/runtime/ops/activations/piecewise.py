@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.activations.elementwise import (
     activation,
     floating_like,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.activations.elementwise import activation, inplace, like
 from graphwright.runtime.ops.nn_support import require_floating
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_size, contiguous_spec, require_cpu
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -154,7 +154,7 @@ def _range(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Any:
         "range is deprecated, as in PyTorch, because its end belongs to it, unlike that of "
         "Python's range; use arange",
         UserWarning,
-        stacklevel=3,
+        stacklevel=2,
     )
     if step == 0:
         raise RuntimeError("range: step must be nonzero")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_held
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.symbolic.symint import SymInt

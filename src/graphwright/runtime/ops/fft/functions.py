@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.creation.fill import require_cpu
 from graphwright.runtime.ops.kernels import HALVES

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.dtype_rules import real_dtype
 from graphwright.runtime.ops.kernels import allocate, wrap
 from graphwright.runtime.ops.strides import nesting, strides_in_order

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent, describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.indexing.gather_layouts import (
     ADD,
     INDEX_TYPES,

@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_held
 from graphwright.runtime.ops.indexing.gather_layouts import (
     ADD,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.indexing.gather_layouts import check_same_dtype, fresh_copy
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
 from graphwright.runtime.ops.table import Kind, define

@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.creation.fill import check_fits, may_exceed
 from graphwright.runtime.ops.indexing.gather_layouts import READ, along, check_index, layout, pick

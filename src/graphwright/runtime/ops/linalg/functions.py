@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact

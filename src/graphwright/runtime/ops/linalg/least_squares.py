@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, real_dtype
 from graphwright.runtime.ops.linalg.solvers import adjoint, check_matrix

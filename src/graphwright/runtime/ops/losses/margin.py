@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_held
 from graphwright.runtime.ops.dtype_rules import is_inexact, require_dtype
 from graphwright.runtime.ops.nn_support import (

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.native.composite_gradients_products import PRODUCTS
 from graphwright.runtime.ops.native.composite_gradients_rows import ROWS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.native.recompute_gradient import differentiated
 from graphwright.runtime.ops.table import op
 from graphwright.runtime.tensor.tensor import Tensor

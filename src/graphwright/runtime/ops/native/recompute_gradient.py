@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.kernels import as_contiguous, wrap
 from graphwright.runtime.ops.nn_support import (
     Array,

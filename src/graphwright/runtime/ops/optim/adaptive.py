@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.nn_support import internal
 from graphwright.runtime.ops.optim.sgd_adam import as_is, real_pairs
 from graphwright.runtime.ops.table import Kind

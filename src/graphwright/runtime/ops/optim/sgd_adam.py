@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.nn_support import internal
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor.dtypes import float64

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import CPU, check_held
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.errstate import quietly
 from graphwright.runtime.ops.kernels import allocate, array_of
 from graphwright.runtime.ops.pointwise.arithmetic import (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_held
 from graphwright.runtime.ops.kernels import (
     allocate,

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import allocate, copy_into, elementwise
 from graphwright.runtime.ops.pointwise.arithmetic import pointwise_spec

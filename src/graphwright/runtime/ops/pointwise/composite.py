@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_fits
 from graphwright.runtime.ops.kernels import allocate, copy_into
 from graphwright.runtime.ops.pointwise.arithmetic import pointwise_spec, rounded_dtype

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import compute_type, elementwise
 from graphwright.runtime.ops.nn_support import cast

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.kernels import elementwise
 from graphwright.runtime.ops.pointwise.arithmetic import (
     define_binary,

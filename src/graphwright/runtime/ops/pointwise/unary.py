@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.activations.elementwise import wide
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import elementwise, power_of_ten, unary_kernel

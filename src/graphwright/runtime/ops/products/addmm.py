@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import calculated, check_held
 from graphwright.runtime.ops.dtype_rules import is_inexact
 from graphwright.runtime.ops.products.vectors import outer_product, require_ndim

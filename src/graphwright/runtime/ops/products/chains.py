@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.products.vectors import require_one_dtype, require_tensors
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import dtypes

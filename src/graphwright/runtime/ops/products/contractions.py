@@ -8,7 +8,7 @@ import numpy as np
 
 from graphwright.runtime import _core, blas
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.kernels import HALVES, as_contiguous, rounded_into, wrap
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides, product
 from graphwright.runtime.ops.table import Kind, define

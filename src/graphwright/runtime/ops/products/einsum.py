@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import GRAD
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.products.einsum_order import contraction_path, kept_after
 from graphwright.runtime.ops.products.vectors import require_tensors
 from graphwright.runtime.ops.strides import contiguous_strides, product

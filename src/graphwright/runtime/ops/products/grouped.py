@@ -22,7 +22,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import HALVES, Array, rounded_into
 from graphwright.runtime.ops.table import TABLE, Kind, define

@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwright.runtime.dispatch import dispatch_as_given
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Kind, define, op
 from graphwright.runtime.tensor import dtypes
 

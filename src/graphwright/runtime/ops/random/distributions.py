@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import require_cpu
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into

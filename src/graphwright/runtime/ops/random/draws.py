@@ -14,7 +14,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_size, contiguous_spec, require_cpu
 from graphwright.runtime.ops.int_arguments import as_index, as_ints
 from graphwright.runtime.ops.kernels import HALVES, wrap

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.kernels import HALVES
 from graphwright.runtime.ops.random.draws import bounds, drawn, whole_bounds
 from graphwright.runtime.ops.table import Kind, define

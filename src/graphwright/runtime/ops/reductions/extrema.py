@@ -9,7 +9,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import dispatch
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.dtype_rules import require_ordered, wide_array

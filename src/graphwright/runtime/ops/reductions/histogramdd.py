@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.table import Kind, define, no_derivative

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.errors import DataDependent, describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.creation.fill import check_held, check_size
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact, wide_array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.ops.value_checks import checked, inside

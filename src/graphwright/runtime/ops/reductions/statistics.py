@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import wrap_dims
 from graphwright.runtime.ops.dtype_rules import has_values, is_inexact
 from graphwright.runtime.ops.int_arguments import as_int

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.errors import DataDependent, describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.dtype_rules import require_ordered, wide_array
 from graphwright.runtime.ops.kernels import allocate, wrap
 from graphwright.runtime.ops.strides import strides_in_order

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, blas
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.nn_support import Array, compute, finish, internal, output, spec
 from graphwright.runtime.ops.sequences.recurrent_cells import CELLS
 from graphwright.runtime.ops.table import Kind

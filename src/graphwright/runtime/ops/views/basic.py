@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent, describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.strides import infer_size, may_overlap, view_strides
 from graphwright.runtime.ops.table import Kind, Op, define, not_differentiable

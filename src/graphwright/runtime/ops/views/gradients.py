@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.kernels import copy_into
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.ops.views.basic import slice_bound, wrapped_index

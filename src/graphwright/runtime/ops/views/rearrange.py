@@ -8,7 +8,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent, describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.creation.fill import check_size
 from graphwright.runtime.ops.kernels import allocate

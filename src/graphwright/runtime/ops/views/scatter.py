@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.indexing.gather_layouts import fresh_copy
 from graphwright.runtime.ops.kernels import copy_into
 from graphwright.runtime.ops.strides import preserved_strides

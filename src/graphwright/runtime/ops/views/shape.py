@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import wrap_dim
 from graphwright.runtime.ops.strides import contiguous_strides, infer_size, product, view_strides
 from graphwright.runtime.ops.table import Kind, define

@@ -11,7 +11,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor.dtypes import uint8
 from graphwright.runtime.tensor.tensor import Tensor

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphwright.runtime import _core, blas
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.nn_support import (
     Array,
     finish,

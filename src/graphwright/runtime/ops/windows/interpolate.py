@@ -14,7 +14,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_size, contiguous_spec
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.nn_support import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.nn_support import (
     Array,
     cast,

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import dtypes

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.int_arguments import as_int, as_ints
 from graphwright.runtime.ops.nn_support import (

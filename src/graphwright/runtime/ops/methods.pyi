@@ -269,8 +269,7 @@ class TensorMethods(TensorBase):
     def dot(self, tensor: Tensor) -> Tensor: ...
     def dsplit(
         self,
-        indices_or_sections: _int | Sequence[_int] | None = None,
-        *,
+        *indices_or_sections: _int | Sequence[_int],
         sections: _int | Sequence[_int] | None = None,
         indices: _int | Sequence[_int] | None = None,
     ) -> tuple[Tensor, ...]: ...
@@ -339,8 +338,7 @@ class TensorMethods(TensorBase):
     ) -> return_types.histogram: ...
     def hsplit(
         self,
-        indices_or_sections: _int | Sequence[_int] | None = None,
-        *,
+        *indices_or_sections: _int | Sequence[_int],
         sections: _int | Sequence[_int] | None = None,
         indices: _int | Sequence[_int] | None = None,
     ) -> tuple[Tensor, ...]: ...
@@ -651,7 +649,7 @@ class TensorMethods(TensorBase):
     def repeat(self, *repeats: _int | Sequence[_int]) -> Tensor: ...
     def repeat_interleave(
         self,
-        repeats: Any = None,
+        repeats: Any,
         dim: _int | None = None,
         *,
         output_size: _int | None = None,
@@ -858,8 +856,7 @@ class TensorMethods(TensorBase):
     def view_as(self, other: Tensor) -> Tensor: ...
     def vsplit(
         self,
-        indices_or_sections: _int | Sequence[_int] | None = None,
-        *,
+        *indices_or_sections: _int | Sequence[_int],
         sections: _int | Sequence[_int] | None = None,
         indices: _int | Sequence[_int] | None = None,
     ) -> tuple[Tensor, ...]: ...
