@@ -16,7 +16,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-Werror=implicit-function-declaration",
-         "-fvisibility=hidden", "-fno-math-errno"]
+         "-fvisibility=hidden", "-fno-math-errno",
+         "-falign-functions=64"]    # calls of 200 ns differ by a tenth with where functions lie
 if os.environ.get("GRAPHWRIGHT_WERROR") == "1":
     FLAGS += ["-Werror", "-Wno-error=maybe-uninitialized"]
 HEADERS = sorted({os.path.dirname(path) for path in glob("src/graphwright/**/*.h", recursive=True)})

@@ -65,8 +65,10 @@ RESIZING = frozenset(
 TYPED = frozenset({"cumprod", "cumsum", "prod", "sum"})
 
 
-def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
+def with_out(op: Op, args: tuple[Any, ...], out: Any, result: Any = None) -> Any:
     """Run `op` on its bound arguments, write its result into `out` and return `out`.
+
+    `result`: what the op has given already.
 
     `out` has another shape: it is resized, mostly with a UserWarning unless it was empty. Its
     dtype may be another one of a category at least as high. It may be one of the arguments.
@@ -80,8 +82,7 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
         raise TypeError(f"{op.name}() missing required argument 'dim', beside 'out'")
     single = isinstance(out, _core.TensorBase)
     outs = (out,) if single else out
-    result = None
-    if single or out.__class__ is tuple:
+    if result is None and (single or out.__class__ is tuple):
         first = outs[0] if outs and isinstance(outs[0], _core.TensorBase) else None
         result = _core.compute_out(op, _typed_by_out(op, args, first), out)
         if result is out or (isinstance(result, tuple) and result[:1] and result[0] is first):
@@ -201,6 +202,11 @@ def _place_of_dtype(op: Op) -> tuple[int, bool, bool]:
     makes = "factory" in op.tags or op.kind in (Kind.CREATION, Kind.RANDOM) or op.name in TYPED
     index = op.names.index("dtype") if "dtype" in op.names else -1
     return index, makes, op.kind is Kind.REDUCTION and op.name != "mean"
+
+
+def is_plain(op: Op) -> bool:
+    """Whether the arguments of an op stay the same beside `out`."""
+    return _place_of_dtype(op)[0] < 0 and op.name not in ALONG
 
 
 def _typed_by_out(op: Op, args: tuple[Any, ...], out: Any) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from graphwright.runtime.ops.deprecated_overloads import (
     number_behind,
     number_first,
 )
-from graphwright.runtime.ops.out import with_out
+from graphwright.runtime.ops.out import is_plain, with_out
 from graphwright.runtime.ops.out_forms import OUT_FORMS
 from graphwright.runtime.ops.schema import REQUIRED, Param
 from graphwright.runtime.ops.table import Op, op
@@ -161,7 +161,7 @@ def describe(function: OpFunction) -> tuple[Any, ...]:
         tuple([_described(entry, one) for one in params]),
         len(plain), plain[-1].collects if plain else 0, slot, is_list,
         names.index("device") if makes else -1,
-        "out" in more, "memory_format" in more, "requires_grad" in more, entry.name in NUMBERS,
+        "out" in more, is_plain(entry), "memory_format" in more, "requires_grad" in more, entry.name in NUMBERS,
     )  # fmt: skip
 
 

@@ -51,12 +51,13 @@ static bool read_parameter(PyObject *described, GwParameter *p) {
 
 bool gw_read_binding(PyObject *described, GwBinding *b) {
     PyObject *parameters;
-    int positional, collect, dims_of, dims_of_list, device, out, format, placement, older;
+    int positional, collect, dims_of, dims_of_list, device, out, plain_out, format, placement;
+    int older;
     memset(b, 0, sizeof *b);
     if (!PyTuple_Check(described)
-        || !PyArg_ParseTuple(described, "O!iiipipppp:binding", &PyTuple_Type, &parameters,
+        || !PyArg_ParseTuple(described, "O!iiipippppp:binding", &PyTuple_Type, &parameters,
                              &positional, &collect, &dims_of, &dims_of_list, &device, &out,
-                             &format, &placement, &older)) {
+                             &plain_out, &format, &placement, &older)) {
         return false;
     }
     Py_ssize_t n = PyTuple_GET_SIZE(parameters);
@@ -86,6 +87,7 @@ bool gw_read_binding(PyObject *described, GwBinding *b) {
     b->dims_of_list = dims_of_list;
     b->device = (int8_t)device;
     b->takes_out = out;
+    b->plain_out = plain_out;
     b->takes_format = format;
     b->takes_placement = placement;
     b->takes_older = older;

@@ -39,6 +39,7 @@ typedef struct {
     int8_t dims_of;         /* the tensor, or list of them, whose dims are meant; -1: none */
     bool dims_of_list;
     int8_t device;          /* the parameter that has this thread's place as its default; -1: none */
+    bool plain_out;         /* no argument depends on `out` */
     bool takes_out, takes_format, takes_placement, takes_older;
     int converted_count;
     int8_t converted[GW_BOUND_PARAMS];      /* the parameters that have a form */
@@ -76,6 +77,9 @@ PyObject *gw_tuple(PyObject *const *items, Py_ssize_t n);
 
 /* dispatch.c: runs the op; `args` are the same arguments as a tuple, or NULL. */
 PyObject *gw_dispatch(PyObject *op, PyObject *const *items, Py_ssize_t count, PyObject *args);
+
+/* The same written into `out`, a tensor or an exact tuple of them: see `compute_out`. */
+PyObject *gw_compute_out(PyObject *op, PyObject *const *items, Py_ssize_t count, PyObject *out);
 
 /* modes.c: borrowed. */
 PyObject *gw_place(void);

@@ -310,16 +310,7 @@ static PyObject *run_into(PyObject *run, PyObject *const *items, Py_ssize_t coun
     return result;
 }
 
-static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
-    GW_UNUSED(self);
-    if (nargs != 3 || !PyObject_TypeCheck(given[0], &GwOpBase_Type)
-        || !PyTuple_CheckExact(given[1])) {
-        PyErr_SetString(PyExc_TypeError, "compute_out(op, args, out) takes an op and a tuple");
-        return NULL;
-    }
-    PyObject *op = given[0], *args = given[1], *out = given[2];
-    PyObject *const *items = PySequence_Fast_ITEMS(args);
-    Py_ssize_t count = PyTuple_GET_SIZE(args);
+PyObject *gw_compute_out(PyObject *op, PyObject *const *items, Py_ssize_t count, PyObject *out) {
     if (((GwOpBase *)op)->run == NULL && !complete(op)) {
         return NULL;
     }
@@ -338,7 +329,7 @@ static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t 
         Py_RETURN_NONE;
     }
     if (result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
-        result = failed(op, items, count, args);
+        result = failed(op, items, count, NULL);
     }
     if (result != NULL && several) {
         return moved_into_all(result, out);
@@ -348,6 +339,17 @@ static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t 
         Py_SETREF(result, Py_NewRef(out));
     }
     return result;
+}
+
+static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    if (nargs != 3 || !PyObject_TypeCheck(given[0], &GwOpBase_Type)
+        || !PyTuple_CheckExact(given[1])) {
+        PyErr_SetString(PyExc_TypeError, "compute_out(op, args, out) takes an op and a tuple");
+        return NULL;
+    }
+    return gw_compute_out(given[0], PySequence_Fast_ITEMS(given[1]), PyTuple_GET_SIZE(given[1]),
+                          given[2]);
 }
 
 static PyObject *set_dispatch_hooks(PyObject *self, PyObject *args) {

@@ -122,15 +122,36 @@ static PyObject *finished(OpFunction *f, PyObject *result, const GwBound *bound)
     return result;
 }
 
+/* Whether `out` is what the op gave, and holds it. */
+static bool is_written(PyObject *result, PyObject *out) {
+    return result == out
+           || (PyTuple_Check(result) && PyTuple_CheckExact(out) && PyTuple_GET_SIZE(result) > 0
+               && PyTuple_GET_SIZE(out) > 0
+               && PyTuple_GET_ITEM(result, 0) == PyTuple_GET_ITEM(out, 0));
+}
+
+static PyObject *run_with_out(OpFunction *f, GwBound *bound) {
+    const GwBinding *b = &f->binding;
+    PyObject *out = bound->out, *result = NULL;
+    if (b->plain_out && (gw_is_tensor(out) || PyTuple_CheckExact(out))) {
+        result = gw_compute_out(f->op, bound->value, b->count, out);
+        if (result == NULL || is_written(result, out)) {
+            return result;
+        }
+    }
+    PyObject *args = gw_tuple(bound->value, b->count);
+    if (args != NULL) {
+        Py_XSETREF(result, PyObject_CallFunctionObjArgs(hooks.with_out, f->op, args, out, result,
+                                                        NULL));
+        Py_DECREF(args);
+    }
+    return result;
+}
+
 static PyObject *run(OpFunction *f, GwBound *bound) {
     const GwBinding *b = &f->binding;
     if (bound->out != NULL && bound->out != Py_None) {
-        PyObject *args = gw_tuple(bound->value, b->count);
-        PyObject *result = args == NULL ? NULL
-                           : PyObject_CallFunctionObjArgs(hooks.with_out, f->op, args, bound->out,
-                                                          NULL);
-        Py_XDECREF(args);
-        return result;
+        return run_with_out(f, bound);
     }
     PyObject *result = gw_dispatch(f->op, bound->value, b->count, NULL);
     return bound->format == NULL && bound->requires_grad == NULL ? result
@@ -361,7 +382,7 @@ PyMethodDef gw_op_function_methods[] = {
     {"set_binding_hooks", (PyCFunction)(void (*)(void))set_binding_hooks,
      METH_VARARGS | METH_KEYWORDS,
      "set_binding_hooks(...): describe(function) says what the parameters are; not_bound(op, args, "
-     "error), with_out(op, args, out), older(function, args, out), check_placement(name, layout, "
+     "error), with_out(op, args, out[, result]), older(function, args, out), check_placement(name, layout, "
      "pin_memory) and in_format(name, tensor, format) do what is rarely needed; "
      "document(function) and signature(function) give its docstring and its signature."},
     {NULL, NULL, 0, NULL},
