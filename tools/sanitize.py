@@ -2,8 +2,9 @@
 
     .venv/bin/python tools/sanitize.py
 
-Builds both extensions with the sanitizers into a temporary copy of the sources, and runs
-tests/runtime/core and the hook's and guards' tests of tests/capture on it. Needs gcc on Linux.
+Builds both extensions with the sanitizers into a temporary copy of the sources, and runs on it
+tests/runtime/core, the tests of op functions, and those of the hook and of guards. Needs gcc on
+Linux.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 FLAGS = ["-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-omit-frame-pointer",
          "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 EXTENSIONS = {"runtime": "_core", "capture": "_eval_frame"}
-TESTS = ["tests/runtime/core", "tests/capture/frame/test_dispatcher.py",
-         "tests/capture/guards/test_guards.py", "tests/capture/guards/test_guard_sources.py",
+TESTS = ["tests/runtime/core", "tests/runtime/ops/test_op_functions.py",
+         "tests/runtime/ops/test_function_names.py", "tests/runtime/ops/test_out.py",
+         "tests/capture/frame/test_dispatcher.py", "tests/capture/guards/test_guards.py",
+         "tests/capture/guards/test_guard_sources.py",
          "tests/capture/guards/test_guard_tree.py"]
 
 
