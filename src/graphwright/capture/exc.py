@@ -6,15 +6,16 @@ that escapes is a bug of the compiler and surfaces as `InternalCaptureError`.
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from graphwright.capture.breaks import BREAKS, BreakKind
 from graphwright.capture.frame.record import Location
 from graphwright.capture.guards.text import class_module
 from graphwright.capture.trackers.values.namespaces import flags_of
+from graphwright.runtime.record import Record
 
 if TYPE_CHECKING:
-    from graphwright.capture.frame.expected_breaks import Waypoint
     from graphwright.capture.guards.source import Source
 
 
@@ -47,6 +48,27 @@ class Signal(Exception):
         for error in behind:
             if issubclass(type(error), Signal):
                 error.drop_frames()
+
+
+class Waypoint(Record):
+    """An inlined function on the way to a break.
+
+    step, offset: the instruction that led there, as the how manieth of the call. first: the id of
+    the object of a Python class that is the first argument, if it is one. idle: how many
+    instructions the call took, if it met no tensor.
+    """
+
+    code: types.CodeType
+    step: int
+    offset: int
+    first: int | None
+    idle: int | None
+
+    def is_call_of(self, code: types.CodeType, slots: tuple[Any, ...]) -> bool:
+        """Whether a captured call is the one that was inlined."""
+        if code is not self.code or self.first is None:
+            return code is self.code
+        return id(slots[0]) == self.first
 
 
 class Unsupported(Signal):

@@ -9,44 +9,13 @@ function that holds it, however many functions lie between.
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from graphwright.capture.exc import RestartTranslation, Unsupported
-from graphwright.runtime.record import Record
-
-if TYPE_CHECKING:
-    from graphwright.capture.vm.translator import Translator
+from graphwright.capture.exc import RestartTranslation, Unsupported, Waypoint
 
 _OF_CALLER = frozenset(["GB0011"])
 """Breaks that a function has for where it is called from."""
 _TOO_LONG = "GB0018"
-
-
-class Waypoint(Record):
-    """An inlined function on the way to a break.
-
-    step, offset: the instruction that led there, as the how manieth of the call. first: the id of
-    the object of a Python class that is the first argument, if it is one. idle: how many
-    instructions the call took, if it met no tensor.
-    """
-
-    code: types.CodeType
-    step: int
-    offset: int
-    first: int | None
-    idle: int | None
-
-    @classmethod
-    def of(cls, frame: Translator, first: int | None) -> Waypoint:
-        """Where a frame is."""
-        return cls(frame.code, frame.steps, frame.current.offset, first,
-                   frame.output.budget.idle_since(frame.began))
-
-    def is_call_of(self, code: types.CodeType, slots: tuple[Any, ...]) -> bool:
-        """Whether a captured call is the one that was inlined."""
-        if code is not self.code or self.first is None:
-            return code is self.code
-        return id(slots[0]) == self.first
 
 
 class ExpectedBreaks:

@@ -60,7 +60,8 @@ from graphwright.capture.trackers.tensors.checkpointing import check_reread
 from graphwright.capture.trackers.values.namespaces import instance_dict
 from graphwright.capture.trackers.values.wrap import wrap_value
 from graphwright.capture.vm.allowed import is_disabled, may_capture
-from graphwright.capture.vm.bytecode import Instruction
+from graphwright.capture.vm.bytecode import PYTHON, Instruction
+from graphwright.capture.vm.opcodes import handlers_for
 from graphwright.capture.vm.output_graph import OutputGraph
 from graphwright.capture.vm.translator import RootTranslator
 from graphwright.nn.module import Module
@@ -327,7 +328,8 @@ class Frontend:
         output.guards.class_version(ClassSource.of(Tensor), Tensor)
         tx: RootTranslator | None = None
         try:
-            tx = RootTranslator(output, code, dict(zip(names, slots, strict=True)), restart)
+            given = dict(zip(names, slots, strict=True))
+            tx = RootTranslator(output, code, given, restart, handlers_for(PYTHON))
             inst = tx.run_to_break()
             if output.side_effects.locks and (inst is not None or not may_be_held(output)):
                 raise Reconsidered(LOCKS)

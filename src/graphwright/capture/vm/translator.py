@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphwright.capture.effects.finalizers import check_let_go, known
@@ -20,10 +21,10 @@ from graphwright.capture.exc import (
     Signal,
     SkipFrame,
     Unsupported,
+    Waypoint,
     unsupported,
 )
 from graphwright.capture.frame.code_owner import is_library, users_call
-from graphwright.capture.frame.expected_breaks import Waypoint
 from graphwright.capture.frame.record import Location
 from graphwright.capture.guards.source import CellSource, LocalSource, Source
 from graphwright.capture.trackers.base import NULL, VariableTracker
@@ -44,10 +45,10 @@ from graphwright.capture.trackers.values.exceptions import (
 from graphwright.capture.vm.allowed import is_disabled, may_inline
 from graphwright.capture.vm.bytecode import PYTHON, Instruction, decode, handler_of
 from graphwright.capture.vm.object_protocols import Values
-from graphwright.capture.vm.opcodes import handlers_for
 from graphwright.capture.vm.output_graph import OutputGraph
 
-_HANDLERS = handlers_for(PYTHON)
+Handler = Callable[["Translator", Instruction], None]
+"""Runs an instruction: changes the stack and locals, or `ip` to jump."""
 _DEEPEST = 60
 _NOT_A_FUNCTION = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
@@ -72,8 +73,10 @@ class Translator(Values):
         code: types.CodeType,
         locals_: dict[str, VariableTracker],
         parent: Translator | None,
+        handlers: Mapping[str, Handler],
     ) -> None:
         self.output = output
+        self.handlers = handlers
         self.code = code
         self.instructions = decode(code)
         self.locals = locals_
@@ -99,7 +102,7 @@ class Translator(Values):
     def step(self) -> None:
         """Run one instruction."""
         inst = self.instructions[self.ip]
-        handler = _HANDLERS.get(inst.opname)
+        handler = self.handlers.get(inst.opname)
         self.ip += 1
         self.output.budget.count()
         try:
@@ -141,7 +144,7 @@ class Translator(Values):
     def let_go(self, inst: Instruction) -> None:
         """Run an instruction that releases a value whose finalizer may run at any time."""
         self.lets_go = True
-        _HANDLERS[inst.opname](self, inst)
+        self.handlers[inst.opname](self, inst)
         self.lets_go = False
 
     def run(self) -> VariableTracker:
@@ -322,7 +325,7 @@ class InlineTranslator(Translator):
     def __init__(
         self, parent: Translator, function: FunctionVariable, locals_: dict[str, VariableTracker]
     ) -> None:
-        super().__init__(parent.output, function.code, locals_, parent)
+        super().__init__(parent.output, function.code, locals_, parent, parent.handlers)
         self.function = function
 
     def run(self) -> VariableTracker:
@@ -332,7 +335,9 @@ class InlineTranslator(Translator):
                 self.step()
                 self.steps += 1
         except Unsupported as reason:
-            reason.way.append(Waypoint.of(self, first))
+            idle = self.output.budget.idle_since(self.began)
+            reason.way.append(
+                Waypoint(self.code, self.steps, self.current.offset, first, idle))
             raise
         return self.returned
 
@@ -372,11 +377,12 @@ class RootTranslator(Translator):
         code: types.CodeType,
         slots: dict[str, Any],
         stop: RestartTranslation | None,
+        handlers: Mapping[str, Handler],
     ) -> None:
         lazy: dict[str, VariableTracker] = {
             name: output.wrap_lazily(value, LocalSource(name)) for name, value in slots.items()
         }
-        super().__init__(output, code, lazy, None)
+        super().__init__(output, code, lazy, None, handlers)
         self.lets_go = False
         self.given = frozenset(id(value) for value in slots.values() if value is not None)
         self.stop = stop

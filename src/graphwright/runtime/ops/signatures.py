@@ -161,7 +161,8 @@ def describe(function: OpFunction) -> tuple[Any, ...]:
         tuple([_described(entry, one) for one in params]),
         len(plain), plain[-1].collects if plain else 0, slot, is_list,
         names.index("device") if makes else -1,
-        "out" in more, is_plain(entry), "memory_format" in more, "requires_grad" in more, entry.name in NUMBERS,
+        "out" in more, is_plain(entry), "memory_format" in more, "requires_grad" in more,
+        entry.name in NUMBERS,
     )  # fmt: skip
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from graphwright.capture.vm.bytecode import Instruction
-    from graphwright.capture.vm.translator import Translator
+from graphwright.capture.vm.translator import Handler
 
-Handler = Callable[["Translator", "Instruction"], None]
 Version = tuple[int, int]
 
 PY311, PY312, PY313 = (3, 11), (3, 12), (3, 13)
