@@ -59,7 +59,7 @@ def in_two_places(dtype: dtypes.dtype) -> tuple[NativeProgram, list[np.ndarray],
 def built(what: NativeProgram, target: str) -> LoadedProgram:
     """Compiled without the cache, whose keys do not know where operations are outlined."""
     payload = native._build(what, target, host(), canonical(what))
-    code = native._load_library(payload) if target == "c" else _core.load_object(payload)
+    code = native.Library(payload) if target == "c" else _core.load_object(payload)
     return LoadedProgram(code.address("run"), code.address("shapes"), code, {})
 
 

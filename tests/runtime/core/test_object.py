@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from graphwright.codegen.emit.native import Library
+from graphwright.codegen.target import CompilerMissing
 from graphwright.runtime import _core
 
 pytestmark = pytest.mark.skipif(
@@ -76,12 +78,13 @@ def test_no_page_is_writable_and_executable(compile_object: Compile) -> None:
 def test_shared_libraries_have_the_same_face(compile_object: Compile, tmp_path: Path) -> None:
     (tmp_path / "a.o").write_bytes(compile_object(SOURCE))
     subprocess.run(["cc", "-shared", "a.o", "-o", "liba.so"], cwd=tmp_path, check=True)
-    code = _core.load_library(str(tmp_path / "liba.so"))
+    code = Library((tmp_path / "liba.so").read_bytes())
     assert function(code, "through", ctypes.c_int, ctypes.c_int)(4) == 12
+    assert code.address("through") == code.address("through")
     with pytest.raises(KeyError, match="no symbol"):
         code.address("nothing")
-    with pytest.raises(OSError, match="cannot load native code"):
-        _core.load_library(str(tmp_path / "missing.so"))
+    with pytest.raises(CompilerMissing, match="cannot load native code"):
+        Library(b"no library")
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def compile_program(
     if payload is None:
         payload = _build(program, target, machine, form)
         cache.put(key, payload)
-    code = _load_library(payload) if target == "c" else _core.load_object(payload)
+    code = Library(payload) if target == "c" else _core.load_object(payload)
     text = c_text if target == "c" else llvm_text
     sources = Sources({
         target: partial(text, program, machine), "asm": partial(asm_text, program, machine),
@@ -112,13 +112,32 @@ def _build(program: NativeProgram, target: str, machine: Machine, form: Canonica
     return object_code(llvm_text(program, machine, form), machine)
 
 
-def _load_library(payload: bytes) -> _core.CodeObject:
-    """Open a shared library from memory: the loader needs a name only while it opens it."""
-    with compilers_folder() as folder:
-        path = os.path.join(folder, hashlib.sha256(payload).hexdigest() + ".so")
-        with open(path, "wb") as file:
-            file.write(payload)
-        return _core.load_library(path)
+class Library:
+    """A shared library, opened through cffi; closed with the last reference."""
+
+    def __init__(self, payload: bytes) -> None:
+        """Open it from memory: the loader needs a name only while it opens it."""
+        from cffi import FFI
+
+        self._ffi = FFI()
+        with compilers_folder() as folder:
+            path = os.path.join(folder, hashlib.sha256(payload).hexdigest() + ".so")
+            with open(path, "wb") as file:
+                file.write(payload)
+            try:
+                self._library = self._ffi.dlopen(path, self._ffi.RTLD_NOW | self._ffi.RTLD_LOCAL)
+            except OSError as error:
+                reason = str(error).partition(".  Additionally")[0]
+                raise OSError(f"cannot load native code: {reason}") from None
+
+    def address(self, symbol: str) -> int:
+        """Where a function lies, valid while this lives. Raises KeyError where there is none."""
+        self._ffi.cdef(f"void {symbol}(void);", override=True)
+        try:
+            function = self._ffi.addressof(self._library, symbol)
+        except AttributeError:
+            raise KeyError(f"no symbol '{symbol}' in the native code") from None
+        return int(self._ffi.cast("uintptr_t", function))
 
 
 # -- the cache's key ------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-/* Native code from bytes: a loader for relocatable x86-64 ELF objects, and dlopen with the same
- * face. Objects come from our own emitters or from the cache; every field is checked, so that a
- * damaged file is an error and not a crash. */
+/* Native code from bytes: a loader for relocatable x86-64 ELF objects. Objects come from our own
+ * emitters or from the cache; every field is checked, so that a damaged file is an error and not a
+ * crash. */
 #define _GNU_SOURCE
 #include "core.h"
 
@@ -13,7 +13,6 @@ typedef struct {
     PyObject_HEAD
     char *memory;       /* an object's pages, or NULL */
     size_t size;
-    void *library;      /* dlopen's handle, or NULL */
     PyObject *symbols;  /* dict: name -> address, of an object */
 } CodeObject;
 
@@ -24,7 +23,6 @@ static CodeObject *code_object(void) {
     if (code != NULL) {
         code->memory = NULL;
         code->size = 0;
-        code->library = NULL;
         code->symbols = NULL;
     }
     return code;
@@ -35,26 +33,13 @@ static void code_dealloc(PyObject *self) {
     if (code->memory != NULL) {
         munmap(code->memory, code->size);
     }
-    if (code->library != NULL) {
-        dlclose(code->library);
-    }
     Py_XDECREF(code->symbols);
     PyObject_Free(self);
 }
 
 static PyObject *code_address(PyObject *self, PyObject *name) {
     CodeObject *code = (CodeObject *)self;
-    const char *text = PyUnicode_AsUTF8(name);
-    if (text == NULL) {
-        return NULL;
-    }
-    PyObject *address = NULL;
-    if (code->library != NULL) {
-        void *found = dlsym(code->library, text);
-        address = found != NULL ? PyLong_FromVoidPtr(found) : NULL;
-    } else {
-        address = Py_XNewRef(PyDict_GetItemWithError(code->symbols, name));
-    }
+    PyObject *address = Py_XNewRef(PyDict_GetItemWithError(code->symbols, name));
     if (address == NULL && !PyErr_Occurred()) {
         PyErr_Format(PyExc_KeyError, "no symbol %R in the native code", name);
     }
@@ -77,26 +62,6 @@ static PyTypeObject CodeObject_Type = {
 };
 
 PyTypeObject *const gw_code_type = &CodeObject_Type;
-
-static PyObject *load_library(PyObject *self, PyObject *arg) {
-    GW_UNUSED(self);
-    PyObject *path;
-    if (!PyUnicode_FSConverter(arg, &path)) {
-        return NULL;
-    }
-    void *library = dlopen(PyBytes_AS_STRING(path), RTLD_NOW | RTLD_LOCAL);
-    Py_DECREF(path);
-    if (library == NULL) {
-        return PyErr_Format(PyExc_OSError, "cannot load native code: %s", dlerror());
-    }
-    CodeObject *code = code_object();
-    if (code == NULL) {
-        dlclose(library);
-        return NULL;
-    }
-    code->library = library;
-    return (PyObject *)code;
-}
 
 #if defined(__linux__) && defined(__x86_64__)
 #include <elf.h>
@@ -474,7 +439,7 @@ static PyObject *load_object(PyObject *self, PyObject *arg) {
     GW_UNUSED(self);
     GW_UNUSED(arg);
     PyErr_SetString(PyExc_NotImplementedError,
-                    "object code is loaded on Linux x86-64 only; use load_library");
+                    "object code is loaded on Linux x86-64 only");
     return NULL;
 }
 #endif
@@ -483,6 +448,5 @@ PyMethodDef gw_object_methods[] = {
     {"load_object", load_object, METH_O,
      "load_object(elf): code from the bytes of a relocatable x86-64 ELF file that refers to "
      "nothing outside; ValueError if it cannot be loaded."},
-    {"load_library", load_library, METH_O, "load_library(path): a shared library by dlopen."},
     {NULL, NULL, 0, NULL},
 };
