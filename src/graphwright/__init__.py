@@ -189,9 +189,9 @@ newaxis = None
 # Modules that are imported when they are first asked for.
 _MODULES = (
     *("_C", "__config__", "_dynamo", "_higher_order_ops", "_inductor", "_utils", "accelerator"),
-    *("ao", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft"),
-    *("func", "functional", "futures", "fx", "hub", "jit", "library", "masked", "mps", "mtia"),
-    *("multiprocessing", "onnx", "overrides", "profiler", "quasirandom", "return_types"),
+    *("ao", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export"),
+    *("fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked", "mps"),
+    *("mtia", "multiprocessing", "onnx", "overrides", "profiler", "quasirandom", "return_types"),
     *("serialization", "signal", "testing"),
     *("torch_version", "types", "version", "xpu"),
 )

@@ -16,6 +16,7 @@ from graphwright import cpu as cpu
 from graphwright import cuda as cuda
 from graphwright import distributed as distributed
 from graphwright import distributions as distributions
+from graphwright import export as export
 from graphwright import fft as fft
 from graphwright import func as func
 from graphwright import functional as functional

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from graphwright.capture.guards.text import function_module
+from graphwright.ir.graph.printing import BoundOp
 from graphwright.library import AtenOp, CustomOp
 from graphwright.runtime import _core
 from graphwright.runtime.ops.table import Op
@@ -52,7 +53,7 @@ def allow_in_graph(function: F) -> F:
 def is_operation(value: Any) -> bool:
     """Whether a call of `value` becomes one node of the graph."""
     kind = type(value)
-    if issubclass(kind, Op | AtenOp | _core.OpFunction) or id(value) in _marked:
+    if issubclass(kind, Op | AtenOp | BoundOp | _core.OpFunction) or id(value) in _marked:
         return True
     if kind is CustomOp:
         return bool(value.in_graphs)
@@ -94,7 +95,8 @@ _INLINED_OF_PACKAGE = (
     "backends.py", "capture/vm/polyfills.py", "compat/compiler_marks.py", "compat/foreach.py",
     "compat/recurrent_signatures.py", "compat/switches.py", "compat/torch_signatures.py",
     "compat/typed_constructors.py", "cuda/",
-    "distributed/", "distributions/", "func.py", "ir/graph/module.py", "ir/graph/signature.py",
+    "distributed/", "distributions/", "export/exported_program.py", "func.py",
+    "ir/graph/module.py", "ir/graph/signature.py",
     "jit/marks.py", "masked.py", "mps.py", "nn/", "onnx.py", "optim/", "profiler.py",
     "runtime/batching/vmap.py", "runtime/errors.py", "runtime/ops/",
     "runtime/symbolic/functions.py", "runtime/tape/", "runtime/tensor/finfo.py",

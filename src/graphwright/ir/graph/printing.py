@@ -8,7 +8,6 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphwright.ir.graph.node import DICTS, LISTS, Node
@@ -42,15 +41,21 @@ class BoundOps:
     """
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = partial(_run_bound, TABLE[name])
+        function = BoundOp(TABLE[name])
         setattr(self, name, function)
         return function
 
 
-def _run_bound(op: Op, *args: Any, **named: Any) -> Any:
-    """Run `op`; arguments that are left out have the schema's defaults."""
-    rest = op.schema.params[len(args):]
-    return dispatch(op, (*args, *[named.get(param.name, param.default) for param in rest]))
+class BoundOp:
+    """Runs an op on bound arguments; those that are left out have the schema's defaults."""
+
+    def __init__(self, op: Op) -> None:
+        self.__gw_op__, self.__name__ = op, op.name
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        rest = self.__gw_op__.schema.params[len(args):]
+        bound = (*args, *[named.get(param.name, param.default) for param in rest])
+        return dispatch(self.__gw_op__, bound)
 
 
 _OPS = BoundOps()

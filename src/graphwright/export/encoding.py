@@ -1,0 +1,439 @@
+"""A recorded graph as JSON, and back. docs/export.md describes the schema.
+
+Reading makes nothing but ops of the op table, plain values and tensors: no name in a file is ever
+imported or called.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from graphwright.export.errors import ExportError, InvalidProgram
+from graphwright.export.graph_signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+from graphwright.export.ranges import RangeConstraints, ValueRanges
+from graphwright.export.recording import Recording
+from graphwright.ir.graph.graph import Graph
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.node import Node
+from graphwright.runtime.fake.fake_tensor import make_fake
+from graphwright.runtime.ops.families import load_all
+from graphwright.runtime.ops.table import TABLE, Op
+from graphwright.runtime.symbolic import expr as symbolic
+from graphwright.runtime.symbolic.expr import Expr, Int, Sym
+from graphwright.runtime.symbolic.relation import Relation
+from graphwright.runtime.symbolic.shape_env import ShapeEnv
+from graphwright.runtime.symbolic.symint import SymInt, sym_int
+from graphwright.runtime.tensor import dtypes, memory_format
+from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.tensor import Tensor
+from graphwright.utils._pytree import TreeSpec
+from graphwright.version import __version__
+
+FORMAT, FORMAT_VERSION = "graphwright.export", 1
+MOST_NODES, DEEPEST = 1_000_000, 64
+_CONTAINERS = {"tuple": tuple, "list": list, "dict": dict, "ordered_dict": OrderedDict}
+_COMBINED = {"+": (symbolic.Add, symbolic.add), "*": (symbolic.Mul, symbolic.mul),
+             "//": (symbolic.FloorDiv, symbolic.floordiv), "%": (symbolic.Mod, symbolic.mod),
+             "min": (symbolic.Min, symbolic.minimum), "max": (symbolic.Max, symbolic.maximum)}
+_SYMBOL = re.compile(r"s[0-9]{1,9}")
+_RELATIONS = ("==", "!=", "<", "<=", ">", ">=")
+_FORMATS = {one.name: one for one in vars(memory_format).values()
+            if isinstance(one, memory_format.memory_format)}
+
+
+# -- writing
+
+
+def encoded(recording: Recording) -> str:
+    """The program as JSON. Raises ExportError for what a file cannot hold."""
+    graph, signature = recording.module.graph, recording.signature
+    values = {node.name: node.meta["val"] for node in graph.placeholders}
+    written = {
+        "format": FORMAT, "format_version": FORMAT_VERSION, "graphwright": __version__,
+        "symbols": {name: [one.lower, one.upper]
+                    for name, one in recording.constraints.ranges.items()},
+        "hints": _hints(recording.module),
+        "relations": [[one.op, _expression(one.lhs), _expression(one.rhs)]
+                      for one in recording.constraints.relations],
+        "inputs": [_input(one, values) for one in signature.input_specs],
+        "nodes": [_node(node) for node in graph.nodes if node.op not in ("placeholder", "output")],
+        "outputs": [_value(part) for part in graph.output_node().args[0]],
+        "mutated": list(signature.mutated),
+        "arguments": _structure(recording.in_spec), "results": _structure(recording.out_spec),
+        "rng_ops": recording.module.meta.get("rng_ops", 0),
+    }
+    return json.dumps(written, allow_nan=False, separators=(",", ":"))
+
+
+def _hints(module: GraphModule) -> dict[str, int]:
+    env = module.meta.get("shape_env")
+    return dict(env.values) if env is not None else {}
+
+
+def _input(one: InputSpec, values: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(one.arg, ConstantArgument):
+        return {"kind": "constant", "name": one.arg.name, "value": _value(one.arg.value)}
+    fake = values[one.arg.name]
+    found = {"kind": one.kind.value, "name": one.arg.name, "dtype": fake.dtype.name,
+             "shape": [_size(size) for size in fake.shape],
+             "stride": [_size(stride) for stride in fake.stride()]}
+    if one.target is not None:
+        found |= {"target": one.target, "persistent": one.persistent is not False}
+    return found
+
+
+def _node(node: Node) -> dict[str, Any]:
+    if node.target is operator.getitem:
+        found: dict[str, Any] = {"name": node.name, "op": "getitem"}
+    elif isinstance(node.target, Op) and TABLE.get(node.target.name) is node.target:
+        found = {"name": node.name, "op": node.target.name}
+    else:
+        name = getattr(node.target, "name", getattr(node.target, "__name__", node.target))
+        raise ExportError(f"a file cannot hold '{name}', which is no op of graphwright's table")
+    found["args"] = [_value(arg) for arg in node.args]
+    if node.meta.get("no_grad"):
+        found["no_grad"] = True
+    if "stack" in node.meta and node.meta["stack"] is not None:
+        file, line, text = node.meta["stack"]
+        found["line"] = [re.split(r"[\\/]", file)[-1], line, text]
+    return found
+
+
+def _value(value: Any) -> Any:
+    """A constant or a node; tagged where JSON has no such value."""
+    if value is None or type(value) in (bool, str):
+        return value
+    if type(value) is int and abs(value) < 1 << 63:
+        return value
+    if type(value) is float:
+        return value if value - value == 0 else {"float": repr(value)}
+    if type(value) is complex:
+        return {"complex": [_value(value.real), _value(value.imag)]}
+    if isinstance(value, Node):
+        return {"node": value.name}
+    if isinstance(value, SymInt):
+        return {"int": _expression(value.expr)}
+    if isinstance(value, dtypes.dtype):
+        return {"dtype": value.name}
+    if isinstance(value, Device):
+        return {"device": str(value)}
+    if isinstance(value, memory_format.memory_format):
+        return {"memory_format": value.name}
+    if isinstance(value, tuple | list):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [_value(part) for part in value]}
+    if isinstance(value, slice):
+        return {"slice": [_value(part) for part in (value.start, value.stop, value.step)]}
+    if value is ...:
+        return {"ellipsis": True}
+    raise ExportError(f"a file cannot hold a {type(value).__name__} as a constant: {value!r:.80}")
+
+
+def _size(size: Any) -> Any:
+    return _expression(size.expr) if isinstance(size, SymInt) else int(size)
+
+
+def _expression(one: Expr) -> Any:
+    if isinstance(one, Int):
+        return one.value
+    if isinstance(one, Sym):
+        return one.name
+    for sign, (kind, _) in _COMBINED.items():
+        if isinstance(one, kind):
+            return [sign, *map(_expression, _operands(one))]
+    raise ExportError(f"a file cannot hold the size {one}")
+
+
+def _operands(one: Any) -> Any:
+    for name in ("terms", "factors", "args"):
+        if hasattr(one, name):
+            return getattr(one, name)
+    return one.a, one.b
+
+
+def _structure(spec: TreeSpec) -> Any:
+    if spec.is_leaf():
+        return None
+    for name, kind in _CONTAINERS.items():
+        if spec.type is kind:
+            found: dict[str, Any] = {name: [_structure(child) for child in spec.children_specs]}
+            if kind in (dict, OrderedDict):
+                found["keys"] = [_key(key) for key in spec.context or ()]
+            return found
+    raise ExportError(f"a file cannot hold a {spec.type.__name__} among arguments or results: use "
+                      "tuples, lists and dicts")
+
+
+def _key(key: Any) -> Any:
+    if type(key) in (str, int):
+        return key
+    raise ExportError(f"a file cannot hold {key!r} as a key of a dict: use strings and ints")
+
+
+# -- reading
+
+
+class _Reader:
+    """Makes a graph of what a file says; each part is checked before it is used."""
+
+    def __init__(self, written: Any) -> None:
+        self.written = _map(written, "the program")
+        self.nodes: dict[str, Node] = {}
+        self.env = ShapeEnv()
+        self.depth = 0
+
+    def field(self, name: str, kind: type) -> Any:
+        value = self.written.get(name)
+        if type(value) is not kind:
+            raise InvalidProgram(f"the program has no {kind.__name__} '{name}'")
+        return value
+
+    def recording(self, state: dict[str, Tensor]) -> Recording:
+        load_all()
+        constraints = self._constraints()
+        module = GraphModule({}, Graph())
+        specs = [self._input(module.graph, _map(one, "an input"), state)
+                 for one in self.field("inputs", list)]
+        nodes = self.field("nodes", list)
+        if len(nodes) > MOST_NODES:
+            raise InvalidProgram(f"the program has {len(nodes)} nodes, more than {MOST_NODES}")
+        for one in nodes:
+            self._add(module.graph, _map(one, "a node"))
+        results = [self.value(one) for one in self.field("outputs", list)]
+        module.graph.output(tuple(results))
+        arguments = self.structure(self.written.get("arguments"))
+        if arguments.is_leaf() or arguments.type is not tuple or arguments.num_children != 2:
+            raise InvalidProgram("the arguments are not a tuple and a dict")
+        outcome = self.structure(self.written.get("results"))
+        outputs = [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(one.name) if isinstance(
+            one, Node) else ConstantArgument("", one)) for one in results]
+        users = [one for one in specs if one.kind is InputKind.USER_INPUT]
+        if arguments.num_leaves != len(users) or outcome.num_leaves != len(outputs):
+            raise InvalidProgram("the structure of arguments or results has another number of "
+                                 "leaves than the graph")
+        mutated = tuple(self.field("mutated", list))
+        if not {*mutated} <= {one.arg.name for one in specs}:
+            raise InvalidProgram("the program says that it writes to what is no input")
+        module.meta["rng_ops"] = _count(self.written.get("rng_ops"))
+        from graphwright.ir.trace import bind_symbols
+
+        bind_symbols(module)
+        return Recording(module, ExportGraphSignature(specs, outputs, mutated), arguments, outcome,
+                         state, constraints)
+
+    def _constraints(self) -> RangeConstraints:
+        hints = self.field("hints", dict)
+        ranges: dict[str, ValueRanges] = {}
+        for name, hint in hints.items():
+            if not _SYMBOL.fullmatch(name) or type(hint) is not int or not 0 <= hint < 1 << 62:
+                raise InvalidProgram(f"{name!r:.40} is no size symbol with a value")
+            self.env.symbols[name] = Sym(name, 2)
+            self.env.values[name] = hint
+        for name, bounds in self.field("symbols", dict).items():
+            if name not in self.env.symbols or type(bounds) is not list or len(bounds) != 2:
+                raise InvalidProgram(f"{name!r:.40} has no range")
+            upper = None if bounds[1] is None else _count(bounds[1])
+            ranges[name] = ValueRanges(_count(bounds[0]), upper)
+        relations = []
+        for one in self.field("relations", list):
+            if type(one) is not list or len(one) != 3 or one[0] not in _RELATIONS:
+                raise InvalidProgram("a relation between sizes is malformed")
+            relations.append(Relation(one[0], self.expression(one[1]), self.expression(one[2])))
+        return RangeConstraints(ranges, tuple(relations))
+
+    def _input(self, graph: Graph, one: dict[str, Any], state: dict[str, Tensor]) -> InputSpec:
+        name, kind = one.get("name"), one.get("kind")
+        if kind == "constant":
+            if type(name) is not str:
+                raise InvalidProgram("an input has no name")
+            return InputSpec(InputKind.USER_INPUT, ConstantArgument(name, self.value(
+                one.get("value"))), None)
+        if kind not in [known.value for known in InputKind]:
+            raise InvalidProgram(f"{kind!r:.40} is no kind of input")
+        node = graph.placeholder(self._new_name(name))
+        dtype = _dtype(one.get("dtype"))
+        shape, stride = self._sizes(one.get("shape")), self._sizes(one.get("stride"))
+        if len(shape) != len(stride) or len(shape) > 32:
+            raise InvalidProgram(f"the input {name!r:.40} has sizes and strides of two lengths")
+        target = one.get("target")
+        tensor = state.get(target) if target is not None else None
+        needs = InputKind(kind) is not InputKind.USER_INPUT
+        if needs != (tensor is not None):
+            raise InvalidProgram(f"the input {name!r:.40} has no tensor named {target!r:.60}")
+        if tensor is not None and (tuple(tensor.shape) != shape or tensor.dtype is not dtype):
+            raise InvalidProgram(f"the tensor {target!r:.60} does not fit its input")
+        node.meta["val"] = make_fake(shape, stride, dtype, Device("cpu"),
+                                     tensor is not None and tensor.requires_grad)
+        self.nodes[node.name] = node
+        persistent = bool(one.get("persistent")) if InputKind(kind) is InputKind.BUFFER else None
+        return InputSpec(InputKind(kind), TensorArgument(node.name), target, persistent)
+
+    def _new_name(self, name: Any) -> str:
+        if type(name) is not str or not name.isidentifier() or name in self.nodes:
+            raise InvalidProgram(f"{name!r:.60} is no new name for a node")
+        return name
+
+    def _sizes(self, sizes: Any) -> tuple[Any, ...]:
+        if type(sizes) is not list:
+            raise InvalidProgram("sizes are no list")
+        return tuple([self._size(size) for size in sizes])
+
+    def _size(self, size: Any) -> Any:
+        if type(size) is int:
+            return _count(size)
+        return sym_int(self.expression(size), self.env)
+
+    def _add(self, graph: Graph, one: dict[str, Any]) -> None:
+        name, given = self._new_name(one.get("name")), one.get("args")
+        if type(given) is not list:
+            raise InvalidProgram(f"the node {name} has no list of arguments")
+        args = tuple([self.value(arg) for arg in given])
+        op = one.get("op")
+        if op == "getitem":
+            if len(args) != 2 or not isinstance(args[0], Node) or type(args[1]) is not int:
+                raise InvalidProgram(f"the node {name} does not pick one of several results")
+            target: Any = operator.getitem
+        else:
+            entry = TABLE.get(op) if type(op) is str else None
+            if entry is None or not entry.schema.params:
+                raise InvalidProgram(f"the node {name} is of an op {op!r:.60}, which this version "
+                                     "of graphwright lacks")
+            if len(args) != len(entry.schema.params):
+                raise InvalidProgram(f"the node {name} has {len(args)} arguments for the "
+                                     f"{len(entry.schema.params)} parameters of {op}")
+            target = entry
+        node = graph.call_function(target, args)
+        node.name = name
+        self.nodes[name] = node
+        if one.get("no_grad") is True:
+            node.meta["no_grad"] = True
+        line = one.get("line")
+        if line is not None:
+            if type(line) is not list or [type(part) for part in line] != [str, int, str]:
+                raise InvalidProgram(f"the node {name} has a malformed line")
+            node.meta["stack"] = tuple(line)
+
+    def value(self, written: Any) -> Any:
+        """A constant, or a node that stands before."""
+        if written is None or type(written) in (bool, int, float, str):
+            return written
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise InvalidProgram(f"values are nested deeper than {DEEPEST}")
+        try:
+            return self._tagged(_map(written, "a value"))
+        finally:
+            self.depth -= 1
+
+    def _tagged(self, written: dict[str, Any]) -> Any:
+        if len(written) != 1:
+            raise InvalidProgram("a value has several tags")
+        (tag, content), = written.items()
+        if tag == "node":
+            if type(content) is not str or content not in self.nodes:
+                raise InvalidProgram(f"{content!r:.60} is no node before the one that uses it")
+            return self.nodes[content]
+        if tag == "int":
+            return sym_int(self.expression(content), self.env)
+        if tag == "dtype":
+            return _dtype(content)
+        if tag == "device" and content == "cpu":
+            return Device("cpu")
+        if tag == "memory_format" and content in _FORMATS:
+            return _FORMATS[content]
+        if tag == "float" and content in ("inf", "-inf", "nan"):
+            return float(content)
+        if tag == "ellipsis" and content is True:
+            return ...
+        if tag in ("tuple", "list", "slice", "complex") and type(content) is list:
+            parts = [self.value(part) for part in content]
+            if tag == "slice" and len(parts) == 3:
+                return slice(*parts)
+            if tag == "complex" and [type(part) for part in parts] == [float, float]:
+                return complex(*parts)
+            if tag in ("tuple", "list"):
+                return tuple(parts) if tag == "tuple" else parts
+        raise InvalidProgram(f"{tag!r:.40} is no value that a program can have")
+
+    def expression(self, written: Any, depth: int = 0) -> Expr:
+        """An expression over the sizes' symbols."""
+        if type(written) is int and abs(written) < 1 << 62:
+            return Int(written)
+        if type(written) is str and written in self.env.symbols:
+            return self.env.symbols[written]
+        known = type(written) is list and written and type(written[0]) is str and (
+            written[0] in _COMBINED)
+        if not known or depth > DEEPEST or len(written) < 3:
+            raise InvalidProgram("a size is malformed")
+        parts = [self.expression(part, depth + 1) for part in written[1:]]
+        make: Any = _COMBINED[written[0]][1]
+        found: Expr = parts[0]
+        for part in parts[1:]:
+            if written[0] in ("//", "%") and part is Int(0):
+                raise InvalidProgram("a size is divided by zero")
+            found = make(found, part)
+        return found
+
+    def structure(self, written: Any, depth: int = 0) -> TreeSpec:
+        """How arguments or results are nested."""
+        if written is None:
+            return TreeSpec(None)
+        fields = _map(written, "a structure")
+        kind = next((name for name in _CONTAINERS if name in fields), None)
+        if kind is None or depth > DEEPEST or type(fields[kind]) is not list:
+            raise InvalidProgram("the structure of arguments or results is malformed")
+        children = [self.structure(child, depth + 1) for child in fields[kind]]
+        keys = fields.get("keys")
+        named = kind in ("dict", "ordered_dict")
+        if named and (type(keys) is not list or len(keys) != len(children)
+                      or any(type(key) not in (str, int) for key in keys)):
+            raise InvalidProgram("a dict among arguments or results has no keys")
+        return TreeSpec(_CONTAINERS[kind], keys if named else None, children)
+
+
+def decoded(text: str, state: dict[str, Tensor]) -> Recording:
+    """The program that `encoded` wrote, on these tensors. Raises InvalidProgram."""
+    try:
+        written = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidProgram(f"the program is not JSON ({error})") from None
+    reader = _Reader(written)
+    if reader.written.get("format") != FORMAT:
+        raise InvalidProgram("the file is no exported program of graphwright")
+    version = reader.written.get("format_version")
+    if type(version) is not int or version > FORMAT_VERSION:
+        raise InvalidProgram(f"the program is of the format's version {version!r:.20}, and this "
+                             f"graphwright reads up to {FORMAT_VERSION}: use a newer one")
+    return reader.recording(state)
+
+
+def _map(written: Any, what: str) -> dict[str, Any]:
+    if type(written) is not dict:
+        raise InvalidProgram(f"{what} is malformed")
+    return written
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 1 << 62:
+        raise InvalidProgram(f"{value!r:.40} is no size")
+    return value
+
+
+def _dtype(name: Any) -> dtypes.dtype:
+    found = getattr(dtypes, name, None) if type(name) is str else None
+    if not isinstance(found, dtypes.dtype):
+        raise InvalidProgram(f"{name!r:.40} is no dtype")
+    return found
