@@ -314,30 +314,37 @@ def _equate(env: ShapeEnv, size: SymInt, other: str, hint: int, said: str) -> No
 
 
 def _lift(module: GraphModule, state: State) -> dict[Node, Known]:
-    """The state among the graph's constants as inputs before the user's."""
+    """The state among the graph's constants as inputs before the user's.
+
+    A module's parameters and buffers are inputs whether the graph reads them or not.
+    """
     graph = module.graph
-    used = {node: module.attr(str(node.target)) for node in graph.nodes if node.op == "get_attr"}
-    order = {id(one.tensor): place for place, one in enumerate(state.known.values())}
-    found: list[tuple[int, Node, Known]] = []
-    for number, (node, tensor) in enumerate(used.items()):
+    used: dict[int, tuple[Known, Node | None]] = {}
+    if "" in state.modules:
+        used = {id(one.tensor): (one, None) for one in state.known.values()}
+    for number, node in enumerate([n for n in graph.nodes if n.op == "get_attr"]):
+        tensor = module.attr(str(node.target))
         known = state.known.get(id(tensor)) or Known(
             tensor, f"constant_{number}", InputKind.CONSTANT_TENSOR)
-        found.append((order.get(id(tensor), len(order) + number), node, known))
-    found.sort(key=lambda item: (list(InputKind).index(item[2].kind), item[0]))
+        used[id(tensor)] = (known, node)
+    order = {key: place for place, key in enumerate(state.known)}
+    found = sorted(used.items(), key=lambda item: (
+        list(InputKind).index(item[1][0].kind), order.get(item[0], len(order))))
     placed: dict[Node, Known] = {}
     first = next(iter(graph.nodes))
-    for _, node, known in found:
+    for _, (known, constant) in found:
         with graph.inserting_before(first):
-            mark = known.kind.value[0]
-            input_node = graph.placeholder(f"{mark}_{_identifier(known.name)}")
-        input_node.meta.update(node.meta)
-        node.replace_all_uses_with(input_node)
-        graph.erase_node(node)
-        placed[input_node] = known
-    for name in [name for name in module._buffers if name.startswith("constant")]:
-        del module._buffers[name]
-    for name in [name for name in module._parameters if name.startswith("constant")]:
-        del module._parameters[name]
+            made = graph.placeholder(f"{known.kind.value[0]}_{_identifier(known.name)}")
+        if constant is None:
+            made.meta["val"] = fake_like(known.tensor)
+        else:
+            made.meta.update(constant.meta)
+            constant.replace_all_uses_with(made)
+            graph.erase_node(constant)
+        placed[made] = known
+    for held in (module._buffers, module._parameters):
+        for name in [name for name in held if name.startswith("constant")]:
+            del held[name]
     module.meta["symbols"] = {symbol: (place + len(placed), dim)
                               for symbol, (place, dim) in module.meta["symbols"].items()}
     return placed
