@@ -80,7 +80,7 @@ class _Env(ShapeEnv):
         for fact in self.guards:
             if fact not in before:
                 place = users_call()
-                self.lines[fact] = "" if place is None else str(place)
+                self.lines[fact] = "" if place is None else str(place).rstrip(": ")
         return truth
 
 
