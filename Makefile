@@ -4,7 +4,7 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python
 
 .PHONY: demo examples minilm test test-pythons lint build bench fuzz cpython exhaustive ecosystem
-.PHONY: ecosystem-sample libraries face docs sanitize wheel clean
+.PHONY: ecosystem-sample libraries face docs docs-site docs-links pages sanitize wheel clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
@@ -19,7 +19,7 @@ minilm:  ## a real sentence encoder; fetches its published weights (83 MB) once
 	$(RUN) examples/minilm.py
 
 test:  ## create the environment, build, lint, type-check, run all tests
-	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton,docs
 	$(MAKE) lint
 	$(RUN) tools/run_tests.py $(VENV)
 
@@ -33,6 +33,7 @@ lint:
 	$(RUN) tools/document_ops.py --check
 	$(RUN) tools/document_breaks.py --check
 	$(RUN) tools/document_architecture.py --check
+	$(RUN) tools/draw_picture.py --check
 	$(RUN) -m mypy
 
 build:
@@ -42,12 +43,24 @@ face:  ## list the names of ops, and write the type stubs of the op table
 	$(RUN) tools/op_names.py
 	$(RUN) tools/stubs.py
 
-docs:  ## write docs/ops.md, docs/graph_breaks.md and docs/architecture.md
+docs: pages docs-site  ## write the generated pages and pictures of docs/, then build the site
+
+pages:
 	$(RUN) tools/document_ops.py
 	$(RUN) tools/document_breaks.py
 	$(RUN) tools/document_architecture.py
+	$(RUN) tools/draw_picture.py
+	$(RUN) -m benchmarks --render
 
-bench:  ## measure the targets; write the tables of README.md and docs/benchmarks.md
+docs-site:  ## the documentation as a site with search, in out/docs
+	$(PYTHON) tools/environment.py $(VENV) --extras docs
+	$(RUN) tools/build_site.py
+
+docs-links:  ## whether the external links of the site answer
+	$(PYTHON) tools/environment.py $(VENV) --extras docs
+	$(RUN) tools/build_site.py --links
+
+bench:  ## measure the targets; write benchmarks/results, README.md and docs/benchmarks.md
 	$(PYTHON) tools/environment.py $(VENV) --extras bench,examples
 	$(RUN) -m benchmarks --update-docs
 

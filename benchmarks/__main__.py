@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from benchmarks import (
@@ -20,6 +21,7 @@ from benchmarks import (
     untouched,
     writes,
 )
+from benchmarks.measured import ROOT, Measured, conditions
 from benchmarks.result import Result, Wrong
 
 GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
@@ -27,7 +29,6 @@ GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager
           "compile_time": compile_time, "untouched": untouched, "writes": writes}
 BY_NAME = {"ecosystem": ecosystem}
 """Groups that take minutes and need libraries of their own: they run only where named."""
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
@@ -36,10 +37,17 @@ def main() -> None:
     parser.add_argument("groups", nargs="*", choices=[*GROUPS, *BY_NAME, []], default=[])
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "benchmarks")
     parser.add_argument("--update-docs", action="store_true",
-                        help="write the tables of README.md and docs/benchmarks.md")
+                        help="publish: write benchmarks/results/, and from it the pages")
+    parser.add_argument("--render", action="store_true",
+                        help="measure nothing: write the pages from benchmarks/results/")
     arguments = parser.parse_args()
-    if arguments.update_docs and arguments.groups:
-        parser.error("--update-docs writes all rows: name no groups with it")
+    if arguments.render:
+        reporting.update_docs(ROOT)
+        return
+    published = {(): "suite", ("ecosystem",): "ecosystem"}.get(tuple(arguments.groups))
+    if arguments.update_docs and published is None:
+        parser.error("--update-docs publishes all rows: name no groups with it, or ecosystem")
+    load = os.getloadavg()[0]
     results: list[Result] = []
     for name in arguments.groups or GROUPS:
         print(f"{name} ...", flush=True)
@@ -47,11 +55,13 @@ def main() -> None:
             results += (GROUPS | BY_NAME)[name].run()
         except Wrong as wrong:
             results.append(Result(name, name, "", None, None, note=str(wrong)))
-    print(reporting.markdown(results))
-    for path in reporting.write(results, arguments.out):
+    measured = Measured(conditions(load), results)
+    print(reporting.markdown(measured))
+    for path in reporting.write(measured, arguments.out):
         print(path)
     if arguments.update_docs:
-        reporting.update_docs(results, ROOT)
+        assert published is not None
+        reporting.publish(measured, published, ROOT)
 
 
 if __name__ == "__main__":

@@ -85,12 +85,12 @@ def run_layer(name: str) -> list[Result]:
     ratios = {"torch eager": theirs["forward"].median / unit} if theirs else {}
     results = [
         Result("convolution", name, "x sgemm", target, timings["forward"].median / unit, ratios,
-               f"sgemm: {1e-9 / each:.0f} Gflop/s")
+               f"sgemm: {1e-9 / each:.0f} Gflop/s", timings["forward"].spread)
     ]
     if theirs:
         ratio = timings["both"].median / theirs["both"].median
         results.append(Result("convolution", f"{name}, with gradients", "x torch eager", 1.5,
-                              ratio, {"torch eager": 1.0}))  # fmt: skip
+                              ratio, {"torch eager": 1.0}, spread=timings["both"].spread))
     return results
 
 

@@ -120,17 +120,18 @@ def small_op(name: str, op: Function, reference: Function, gradient: bool) -> Re
     what = "recorded for gradients" if gradient else "no gradient"
     return Result("eager", f"{name}, {SMALL} elements, {what}, over NumPy's time", "us",
                   WITH_GRADIENT if gradient else WITHOUT_GRADIENT, over.pop("graphwright"), over,
-                  f"NumPy took {base:.2f} us")
+                  f"NumPy took {base:.2f} us", timings["graphwright"].spread)
 
 
 def against_torch(name: str, timings: dict[str, Any], target: float) -> Result:
     """The ratio to PyTorch where it was timed, else milliseconds without a target."""
     own = timings["graphwright"].median
     if "torch eager" not in timings:
-        return Result("eager", name, "ms", None, own * 1e3)
+        return Result("eager", name, "ms", None, own * 1e3,
+                      spread=timings["graphwright"].spread)
     peer = timings["torch eager"].median
     return Result("eager", name, "x torch eager", target, own / peer, {"torch eager": 1.0},
-                  f"graphwright took {own * 1e3:.3f} ms")
+                  f"graphwright took {own * 1e3:.3f} ms", timings["graphwright"].spread)
 
 
 def large_op(name: str, op: Function, shapes: list[Shape]) -> Result:

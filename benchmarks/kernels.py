@@ -117,7 +117,7 @@ def run_case(
     copy = timings.pop("copy").median
     ratios = {label: timing.median / copy for label, timing in timings.items()}
     return Result("kernels", name, "x copy", target, ratios.pop("graphwright"), ratios,
-                  f"a copy took {copy * 1e3:.2f} ms")
+                  f"a copy took {copy * 1e3:.2f} ms", timings["graphwright"].spread)
 
 
 def run() -> list[Result]:

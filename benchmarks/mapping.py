@@ -91,7 +91,7 @@ def _measured(name: str, make: Callable[..., dict[str, Run]], arrays: Any) -> Re
         theirs = make(torch, arrays, torch.from_numpy)["vmap"]
         others["torch eager"] = peers.in_turns({"torch eager": theirs})["torch eager"].median * 1e6
     return Result("mapping", name, "us", None, timings["compiled"].median * 1e6, others,
-                  f"a loop takes {loop * 1e6:.0f} us")
+                  f"a loop takes {loop * 1e6:.0f} us", timings["compiled"].spread)
 
 
 def run() -> list[Result]:

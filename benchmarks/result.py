@@ -23,6 +23,8 @@ class Result:
         value: graphwright's figure; None where the result was wrong.
         peers: the same figure for eager and for peers that are installed.
         note: what a reader has to know (sizes, what was compared).
+        spread: of graphwright's samples, the distance between the quartiles over the median; None
+            where each sample was a process of its own, or it was not recorded.
     """
 
     group: str
@@ -32,6 +34,7 @@ class Result:
     value: float | None
     peers: dict[str, float] = field(default_factory=dict)
     note: str = ""
+    spread: float | None = None
 
     @property
     def met(self) -> bool | None:

@@ -122,7 +122,7 @@ def _measured(
     cases = {"eager": lambda: program(*given), "compiled": lambda: compiled(*own)}
     timings = in_turns(cases, seconds=1.0)
     ratio = timings["compiled"].median / timings["eager"].median
-    return Result("writes", name, "x eager", target, ratio)
+    return Result("writes", name, "x eager", target, ratio, spread=timings["compiled"].spread)
 
 
 def run() -> list[Result]:

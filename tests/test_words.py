@@ -141,7 +141,7 @@ def files(*suffixes: str) -> list[Path]:
         pytest.param(files(".py"), id="python"),
         pytest.param(files(".c", ".h"), id="c"),
         pytest.param(
-            [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))],
+            [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))],
             id="pages",
         ),
     ],

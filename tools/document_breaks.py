@@ -1,17 +1,27 @@
 """Writes docs/graph_breaks.md from the registry of codes and its examples.
 
+The site has a page for each code besides (`pages`), which `tools/build_site.py` writes.
+
 Usage: python tools/document_breaks.py [--check]
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
+import linecache
 import sys
+import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
-from graphwright.capture.break_examples import EXAMPLES
+import graphwright as gw
+from graphwright.capture.break_examples import EXAMPLES, Example
 from graphwright.capture.breaks import BREAKS, BreakKind
 from graphwright.capture.frame.budget import MOST_WITHOUT_TENSORS
+from graphwright.face import notices
+from graphwright.face.api import compilation_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "graph_breaks.md"
 HEAD = f"""# Graph breaks and recompilations
@@ -78,9 +88,67 @@ def document() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def pages() -> dict[str, str]:
+    """A page for each code by file name: what happens, its cause, an example, the remedy."""
+    texts = {}
+    for title, text, belongs in PARTS:
+        for code, kind in filter(lambda item: belongs(item[0]), BREAKS.items()):
+            lines = [f"# {code}: {kind.title}", "", f"*{title}.* {text}", "",
+                     f"**Cause**: {kind.title}.", "", *cause(code),
+                     "**Remedy**:", *remedy(kind)]
+            texts[f"{code}.md"] = "\n".join(lines).rstrip() + "\n"
+    entries = "\n".join(BREAKS)
+    texts["index.md"] = ("# Each code on a page\n\n[All on one page](../graph_breaks.md), with "
+                         "what holds for all of them.\n\n```{toctree}\n:maxdepth: 1\n\n"
+                         f"{entries}\n```\n")
+    return texts
+
+
+def cause(code: str) -> list[str]:
+    """What is reported of the program "before", which is run here."""
+    example = EXAMPLES.get(code)
+    found = reported(code, example) if example else ""
+    return ["Of the first program below, `explain` says:", "", "```text", found, "```", ""
+            ] if found else []
+
+
+def reported(code: str, example: Example) -> str:
+    """The line of a program at which the code comes up, and what is said of it."""
+    space: dict[str, Any] = {"gw": gw, "__name__": "example"}
+    source = example.before.strip("\n") + "\n"
+    notices.set_notices(False)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), \
+            contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder, "example.py")
+        path.write_text(source)
+        exec(compile(source, str(path), "exec"), space)
+        space["f"] = gw.compile(space["f"], **({"backend": "eager"} | example.options))
+        for call in example.calls:
+            # What a call raises is what it raises without compilation.
+            with contextlib.suppress(Exception):
+                exec(call, space)
+        record = compilation_of(space["f"]).record
+        linecache.checkcache(str(path))
+    notices.set_notices(True)
+    for entry in record.breaks:
+        if entry.code == code:
+            return f"{entry.location.source}\n    {entry.title}: {entry.detail}".lstrip()
+    for change in record.recompiles:
+        if change.code == code:
+            reasons = "".join(f"\n    {reason}" for reason in change.reasons)
+            return f"{change.location.source}\n    {change.title}{reasons}"
+    return ""
+
+
 def section(kind: BreakKind) -> list[str]:
     """One code: what it means, what to do, a program before and after."""
-    lines = [f"### {kind.code}: {kind.title}", "", kind.advice, ""]
+    return [f"### {kind.code}: {kind.title}", "", *remedy(kind)]
+
+
+def remedy(kind: BreakKind) -> list[str]:
+    """What to do, and a program before and after."""
+    lines = [kind.advice, ""]
     example = EXAMPLES.get(kind.code)
     if example is None:
         return [*lines, "No program is known that has it.", ""]

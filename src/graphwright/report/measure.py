@@ -26,6 +26,11 @@ class Timing(Record):
     high: float
     samples: int
 
+    @property
+    def spread(self) -> float:
+        """The distance between the quartiles, over the median."""
+        return (self.high - self.low) / self.median
+
     def __str__(self) -> str:
         return format_seconds(self.median)
 
