@@ -22,13 +22,15 @@ PATIENCE = 240
 class Row:
     """What one model or use did: eagerly and compiled against what PyTorch had recorded.
 
-    eager, compiled: differences, a sentence each; None where it did not run. error: a traceback.
+    eager, compiled: differences, a sentence each; None where it did not run. exported: the results
+    of the exported model that are not bit-equal, or why it is refused. error: a traceback.
     """
 
     name: str
     kind: str
     eager: list[str] | None = None
     compiled: list[str] | None = None
+    exported: list[str] = field(default_factory=list)
     error: str = ""
     gradients: int = 0
     graphs: int = 0
@@ -90,6 +92,7 @@ class Rows:
 def _compared(row: Row, answer: dict[str, Any], expected: Outcome) -> Row:
     """Fill a row from an answer of the worker and from PyTorch's outcome."""
     row.error = answer.get("error", "")
+    row.exported = answer.get("exported", [])
     eager, compiled = answer.get("eager"), answer.get("compiled")
     if eager is not None:
         row.eager = differences(eager, expected)

@@ -16,6 +16,7 @@ from typing import Any
 import graphwright.as_torch  # noqa: F401 - before anything that imports torch
 
 from .compiled import compiled, compiled_use
+from .exported import exported
 from .measure import eager, used
 from .tables import MODELS
 from .uses import USES
@@ -28,6 +29,7 @@ def answer(name: str) -> dict[str, Any]:
         if name in MODELS:
             found["eager"] = eager(MODELS[name])
             found["compiled"], found["counts"] = compiled(MODELS[name])
+            found["exported"] = exported(MODELS[name])
         else:
             found["eager"] = used(USES[name])
             found["compiled"], found["counts"] = compiled_use(USES[name])
