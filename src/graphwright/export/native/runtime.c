@@ -1,0 +1,425 @@
+/* What a packaged program needs beside its kernels: weights, checks of arguments, memory, threads and
+ * products. The text before this one defines the kernels (`run`, `shapes`) and the tables of the
+ * program (GW_...). */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GW_API __attribute__((visibility("default")))
+
+enum { CHUNKS_PER_THREAD = 4, MOST_THREADS = 64, MESSAGE = 256 };
+
+typedef struct {
+    gw_body body;
+    void *closure;
+    int64_t n, grain, units, chunks;
+} Region;
+
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t wanted, finished;
+    pthread_t thread[MOST_THREADS];
+    int count;                  /* of threads that were started */
+    bool ending;
+    Region region;
+    int64_t next, running;      /* the next chunk; chunks that are taken and not finished */
+} Pool;
+
+struct GW_MODEL {
+    gw_ctx ctx;                 /* first: what kernels are handed */
+    Pool pool;
+    char *mapped;               /* the weights' file, whose pages become this model's when written */
+    size_t length;
+    void *arena;
+    size_t arena_bytes;
+    void *out[GW_OUTPUTS + 1];  /* memory of results that the caller gave none for */
+    size_t out_bytes[GW_OUTPUTS + 1];
+    int64_t error_info[4];
+    char message[MESSAGE];
+};
+
+static int refuse(struct GW_MODEL *m, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(m->message, sizeof m->message, format, args);
+    va_end(args);
+    return 1;
+}
+
+/* ---- threads ---- */
+
+static void run_chunk(const Region *r, int64_t chunk) {
+    int64_t whole = r->units / r->chunks, rest = r->units % r->chunks;
+    int64_t first = chunk * whole + (chunk < rest ? chunk : rest);
+    int64_t end = (first + whole + (chunk < rest)) * r->grain;
+    r->body(r->closure, first * r->grain, end < r->n ? end : r->n);
+}
+
+/* Takes chunks until there are none; the lock is held before and after. */
+static void work(Pool *p) {
+    while (p->next < p->region.chunks) {
+        int64_t chunk = p->next++;
+        Region region = p->region;
+        p->running++;
+        pthread_mutex_unlock(&p->lock);
+        run_chunk(&region, chunk);
+        pthread_mutex_lock(&p->lock);
+        if (--p->running == 0 && p->next >= p->region.chunks) {
+            pthread_cond_signal(&p->finished);
+        }
+    }
+}
+
+static void *worker(void *argument) {
+    Pool *p = argument;
+    pthread_mutex_lock(&p->lock);
+    while (!p->ending) {
+        work(p);
+        if (!p->ending) {
+            pthread_cond_wait(&p->wanted, &p->lock);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static void parallel_for(const gw_ctx *ctx, gw_body body, void *closure, int64_t n, int64_t grain) {
+    Pool *p = &((struct GW_MODEL *)ctx)->pool;
+    Region r = {body, closure, n, grain < 1 ? 1 : grain, 0, 0};
+    r.units = n <= 0 ? 0 : (n - 1) / r.grain + 1;
+    int64_t most = ctx->num_threads <= 1 ? 1 : ctx->num_threads * CHUNKS_PER_THREAD;
+    r.chunks = r.units < most ? r.units : most;
+    if (r.chunks <= 1 || p->count == 0) {
+        for (int64_t chunk = 0; chunk < r.chunks; chunk++) {
+            run_chunk(&r, chunk);
+        }
+        return;
+    }
+    pthread_mutex_lock(&p->lock);
+    p->region = r;
+    p->next = 0;
+    pthread_cond_broadcast(&p->wanted);
+    work(p);
+    while (p->running > 0) {
+        pthread_cond_wait(&p->finished, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void start_threads(Pool *p, int threads) {
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->wanted, NULL);
+    pthread_cond_init(&p->finished, NULL);
+    while (p->count < threads - 1 && p->count < MOST_THREADS
+           && pthread_create(&p->thread[p->count], NULL, worker, p) == 0) {
+        p->count++;
+    }
+}
+
+static void end_threads(Pool *p) {
+    pthread_mutex_lock(&p->lock);
+    p->ending = true;
+    pthread_cond_broadcast(&p->wanted);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 0; i < p->count; i++) {
+        pthread_join(p->thread[i], NULL);
+    }
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->wanted);
+    pthread_cond_destroy(&p->finished);
+}
+
+/* ---- products: panels of B side by side, rows of A against them ---- */
+
+enum { ROWS = 4, DEPTH = 256, BYTES = 64 };
+
+typedef struct {
+    const void *a, *b;
+    void *c;
+    int64_t m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c;
+    double alpha, beta;
+    bool transa, transb;
+} Product;
+
+#define DEFINE_PRODUCT(T, NAME)                                                                    \
+    typedef T NAME##_vec __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));       \
+    enum { NAME##_lanes = BYTES / sizeof(T), NAME##_width = 2 * NAME##_lanes };                    \
+    /* c[rows, width] += a[rows, depth] b[depth, width] of packed panels */                        \
+    static void NAME##_block(int64_t depth, const T *a, const T *b, T *c) {                        \
+        NAME##_vec sums[ROWS][2] = {{{0}}};                                                        \
+        for (int64_t k = 0; k < depth; k++) {                                                      \
+            NAME##_vec b0 = *(const NAME##_vec *)(b + k * NAME##_width);                           \
+            NAME##_vec b1 = *(const NAME##_vec *)(b + k * NAME##_width + NAME##_lanes);            \
+            for (int r = 0; r < ROWS; r++) {                                                       \
+                sums[r][0] += a[k * ROWS + r] * b0;                                                \
+                sums[r][1] += a[k * ROWS + r] * b1;                                                \
+            }                                                                                      \
+        }                                                                                          \
+        for (int r = 0; r < ROWS; r++) {                                                           \
+            *(NAME##_vec *)(c + r * NAME##_width) += sums[r][0];                                   \
+            *(NAME##_vec *)(c + r * NAME##_width + NAME##_lanes) += sums[r][1];                    \
+        }                                                                                          \
+    }                                                                                              \
+    static void NAME##_rows(void *closure, int64_t begin, int64_t end) {                           \
+        const Product *p = closure;                                                                \
+        T a[ROWS * DEPTH], b[DEPTH * NAME##_width], c[ROWS * NAME##_width];                        \
+        int64_t panels = (p->m + ROWS - 1) / ROWS;                                                 \
+        for (int64_t unit = begin; unit < end;) {                                                  \
+            int64_t batch = unit / panels, first = unit % panels;                                  \
+            int64_t last = first + end - unit < panels ? first + end - unit : panels;              \
+            const T *pa = (const T *)p->a + batch * p->stride_a;                                   \
+            const T *pb = (const T *)p->b + batch * p->stride_b;                                   \
+            T *pc = (T *)p->c + batch * p->stride_c;                                               \
+            for (int64_t j = 0; j < p->n; j += NAME##_width) {                                     \
+                int64_t columns = p->n - j < NAME##_width ? p->n - j : NAME##_width;               \
+                for (int64_t k = 0; k < p->k || k == 0; k += DEPTH) {                              \
+                    int64_t depth = p->k - k < DEPTH ? p->k - k : DEPTH;                           \
+                    for (int64_t d = 0; d < depth; d++) {                                          \
+                        for (int64_t x = 0; x < NAME##_width; x++) {                               \
+                            b[d * NAME##_width + x] = x >= columns ? 0 : p->transb                 \
+                                ? pb[(j + x) * p->ldb + k + d] : pb[(k + d) * p->ldb + j + x];     \
+                        }                                                                          \
+                    }                                                                              \
+                    for (int64_t i = first * ROWS; i < last * ROWS && i < p->m; i += ROWS) {       \
+                        int64_t rows = p->m - i < ROWS ? p->m - i : ROWS;                          \
+                        for (int64_t d = 0; d < depth; d++) {                                      \
+                            for (int64_t r = 0; r < ROWS; r++) {                                   \
+                                a[d * ROWS + r] = r >= rows ? 0 : p->transa                        \
+                                    ? pa[(k + d) * p->lda + i + r] : pa[(i + r) * p->lda + k + d]; \
+                            }                                                                      \
+                        }                                                                          \
+                        memset(c, 0, sizeof c);                                                    \
+                        NAME##_block(depth, a, b, c);                                              \
+                        for (int64_t r = 0; r < rows; r++) {                                       \
+                            T *to = pc + (i + r) * p->ldc + j;                                     \
+                            for (int64_t x = 0; x < columns; x++) {                                \
+                                T old = k > 0 ? to[x] : p->beta == 0 ? 0 : (T)p->beta * to[x];     \
+                                to[x] = old + (T)p->alpha * c[r * NAME##_width + x];               \
+                            }                                                                      \
+                        }                                                                          \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+            unit += last - first;                                                                  \
+        }                                                                                          \
+    }
+
+DEFINE_PRODUCT(float, single)
+DEFINE_PRODUCT(double, wide)
+
+static int32_t gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
+                    int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
+                    int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
+                    void *c, int64_t ldc, int64_t stride_c, int64_t batch) {
+    Product p = {a, b, c, m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, alpha, beta,
+                 transa != 0, transb != 0};
+    int64_t panels = (m + ROWS - 1) / ROWS, work = 2 * ROWS * n * (k + 1);
+    int64_t grain = work <= 0 ? 1 : (1 << 18) / work + 1;
+    if (grain < 32 && panels >= 32) {
+        grain = 32;             /* a panel of B is packed once for so many rows */
+    }
+    parallel_for(ctx, dtype == GW_FLOAT32 ? single_rows : wide_rows, &p, panels * batch, grain);
+    return 0;
+}
+
+/* ---- weights ---- */
+
+static const char header[] = GW_HEADER;     /* of the safetensors file, its length before it */
+enum { HEADER = sizeof header - 1 };
+
+/* Maps a file of weights; what the program writes stays in this process. */
+static int map_weights(struct GW_MODEL *m, const char *path) {
+    size_t wanted = HEADER + GW_WEIGHT_BYTES;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (file < 0 || fstat(file, &info) != 0) {
+        int failed = refuse(m, "%s: %s", path, strerror(errno));
+        if (file >= 0) {
+            close(file);
+        }
+        return failed;
+    }
+    if (!S_ISREG(info.st_mode) || (size_t)info.st_size != wanted) {
+        close(file);
+        return refuse(m, "%s is no file of this program's weights: it has to have %zu bytes", path,
+                      wanted);
+    }
+    char *pages = mmap(NULL, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    close(file);
+    if (pages == MAP_FAILED) {
+        return refuse(m, "%s: %s", path, strerror(errno));
+    }
+    if (memcmp(pages, header, HEADER) != 0) {
+        munmap(pages, wanted);
+        return refuse(m, "%s is no file of this program's weights: names or sizes are others", path);
+    }
+    if (m->mapped != NULL) {
+        munmap(m->mapped, m->length);
+    }
+    m->mapped = pages;
+    m->length = wanted;
+    return 0;
+}
+
+/* ---- what callers see ---- */
+
+GW_API void GW_NAME(free)(struct GW_MODEL *m) {
+    if (m == NULL) {
+        return;
+    }
+    end_threads(&m->pool);
+    if (m->mapped != NULL) {
+        munmap(m->mapped, m->length);
+    }
+    free(m->arena);
+    for (int i = 0; i < GW_OUTPUTS; i++) {
+        free(m->out[i]);
+    }
+    free(m);
+}
+
+GW_API int GW_NAME(create)(struct GW_MODEL **made, const char *weights, int threads, uint64_t seed) {
+    if (made == NULL) {
+        return 1;
+    }
+    struct GW_MODEL *m = *made = calloc(1, sizeof *m);
+    if (m == NULL) {
+        return 1;
+    }
+    threads = threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
+    m->ctx.parallel_for = parallel_for;
+    m->ctx.gemm = gemm;
+    m->ctx.num_threads = threads;
+    m->ctx.seed = seed;
+    m->ctx.error_info = m->error_info;
+    start_threads(&m->pool, threads);
+    return weights == NULL ? refuse(m, "no path of weights is given") : map_weights(m, weights);
+}
+
+GW_API const char *GW_NAME(error)(const struct GW_MODEL *m) {
+    return m == NULL ? "memory does not suffice" : m->message;
+}
+
+/* Memory of at least so many bytes, which a vector may begin; false with an error. */
+static bool provide(struct GW_MODEL *m, void **place, size_t *have, int64_t bytes) {
+    size_t wanted = bytes < 1 ? 64 : ((size_t)bytes + 63) / 64 * 64;
+    if (*have < wanted) {
+        free(*place);
+        *place = aligned_alloc(64, wanted);
+        *have = *place == NULL ? 0 : wanted;
+    }
+    if (*place == NULL) {
+        refuse(m, "memory does not suffice: %lld bytes are needed", (long long)bytes);
+    }
+    return *place != NULL;
+}
+
+GW_API int GW_NAME(run)(struct GW_MODEL *m, const gw_tensor *inputs, gw_tensor *outputs) {
+    if (m == NULL) {
+        return 1;
+    }
+    if (m->mapped == NULL) {
+        return refuse(m, "the model has no weights: creating it has failed");
+    }
+    if ((GW_INPUTS > 0 && inputs == NULL) || (GW_OUTPUTS > 0 && outputs == NULL)) {
+        return refuse(m, "inputs and outputs have to be arrays of gw_tensor");
+    }
+    static const int ranks[] = GW_RANKS, alignments[] = GW_ALIGNMENTS;
+    for (int i = 0; i < GW_INPUTS; i++) {
+        if (inputs[i].data == NULL || (ranks[i] > 0 && inputs[i].sizes == NULL)) {
+            return refuse(m, "input %d has no data or no sizes", i);
+        }
+        if (inputs[i].rank != ranks[i]) {
+            return refuse(m, "input %d has %d dims, not %d", i, (int)inputs[i].rank, ranks[i]);
+        }
+        if ((uintptr_t)inputs[i].data % (unsigned)alignments[i] != 0) {
+            return refuse(m, "input %d is not aligned to its elements", i);
+        }
+    }
+    int64_t sizes[GW_SYMBOLS + 1], shape[1 + 2 * GW_OUTPUT_DIMS];
+    if (read_sizes(m, inputs, sizes) != 0) {
+        return 1;
+    }
+    shapes(sizes, shape);
+    void *pointers[GW_POINTERS];
+    bind_weights(m->mapped + HEADER, pointers);
+    for (int i = 0; i < GW_INPUTS; i++) {
+        pointers[GW_FIRST_INPUT + i] = inputs[i].data;
+    }
+    static const int out_ranks[] = GW_OUT_RANKS, out_bytes[] = GW_OUT_ITEMS;
+    const int64_t *dims = shape + 1;
+    for (int i = 0; i < GW_OUTPUTS; i++, dims += 2 * out_ranks[i - 1]) {
+        int64_t bytes = out_bytes[i];
+        for (int d = 0; d < out_ranks[i]; d++) {
+            bytes *= dims[d];
+            if (outputs[i].sizes != NULL) {
+                outputs[i].sizes[d] = dims[d];
+            }
+        }
+        outputs[i].rank = out_ranks[i];
+        if (outputs[i].data == NULL) {
+            if (!provide(m, &m->out[i], &m->out_bytes[i], bytes)) {
+                return 1;
+            }
+            outputs[i].data = m->out[i];
+        } else if ((uintptr_t)outputs[i].data % (unsigned)out_bytes[i] != 0) {
+            return refuse(m, "output %d is not aligned to its elements", i);
+        }
+        pointers[GW_FIRST_OUTPUT + i] = outputs[i].data;
+    }
+    if (!provide(m, &m->arena, &m->arena_bytes, shape[0])) {
+        return 1;
+    }
+    pointers[GW_POINTERS - 1] = m->arena;
+    int32_t failed = run(&m->ctx, pointers, sizes);
+    m->ctx.offset += GW_RNG_OPS;
+    if (failed) {
+        static const char *const messages[] = GW_MESSAGES;
+        return refuse(m, "%s (%lld, with a bound of %lld)", messages[m->error_info[2]],
+                      (long long)m->error_info[0], (long long)m->error_info[1]);
+    }
+    return 0;
+}
+
+GW_API int GW_NAME(load)(struct GW_MODEL *m, const char *path) {
+    return m == NULL ? 1 : path == NULL ? refuse(m, "no path is given") : map_weights(m, path);
+}
+
+GW_API int GW_NAME(save)(struct GW_MODEL *m, const char *path) {
+    char temporary[4096];
+    if (m == NULL || m->mapped == NULL || path == NULL
+        || snprintf(temporary, sizeof temporary, "%s.new-XXXXXX", path) >= (int)sizeof temporary) {
+        return m == NULL ? 1 : refuse(m, "there is nothing to save, or no path");
+    }
+    int file = mkstemp(temporary);
+    if (file < 0) {
+        return refuse(m, "%s: %s", path, strerror(errno));
+    }
+    size_t done = 0;
+    while (done < m->length) {
+        ssize_t n = write(file, m->mapped + done, m->length - done);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            break;
+        }
+        done += (size_t)n;
+    }
+    bool whole = done == m->length && fchmod(file, 0644) == 0 && fsync(file) == 0;
+    whole = close(file) == 0 && whole && rename(temporary, path) == 0;
+    if (!whole) {
+        int failed = refuse(m, "%s: %s", path, strerror(errno));
+        unlink(temporary);
+        return failed;
+    }
+    return 0;
+}
