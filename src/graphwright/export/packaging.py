@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -19,23 +20,25 @@ from graphwright.codegen.lowering.graph import (
 )
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import Machine, find_compiler, host
+from graphwright.export.convolutions import REWRITES
 from graphwright.export.errors import ExportError
 from graphwright.export.exported_program import ExportedProgram
 from graphwright.export.graph_signature import ConstantArgument, InputKind
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node
 from graphwright.ir.lowered_graph import CannotLower
+from graphwright.ir.passes.decompose import is_primitive
 from graphwright.ir.pipeline import lower_graph as to_primitives
 from graphwright.ir.trace import trace
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.record import Record
-from graphwright.runtime.symbolic.expr import Expr, Int, Sym
+from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
-from graphwright.saving.files import contiguous, encoded, write_atomically
+from graphwright.saving.files import NAMES, contiguous, encoded, write_atomically
 
 RUNTIME = Path(__file__).with_name("native") / "runtime.c"
 _C_TYPES = {
@@ -105,7 +108,10 @@ class _Source:
         named = {one: tensors[one] for one in self.state}
         named |= {f"constant_{number}": constant
                   for number, constant in enumerate(self.lowered.constants)}
-        self.weights, self.places = _weights(named)
+        self.tensors = named
+        arrays = {one: contiguous(tensor) for one, tensor in named.items()}
+        kinds = {one: tensor.dtype for one, tensor in named.items()}
+        self.weights = b"".join(encoded(arrays, kinds, None))
 
     def text(self) -> str:
         """Kernels, tables, then the runtime."""
@@ -126,25 +132,17 @@ class _Source:
             "GW_OUTPUTS": len(outputs), "GW_SYMBOLS": len(native.symbols),
             "GW_OUTPUT_DIMS": sum(len(one.shape) for one in outputs), "GW_POINTERS": pointers,
             "GW_FIRST_INPUT": len(self.state), "GW_FIRST_OUTPUT": len(native.inputs),
-            "GW_RNG_OPS": native.rng_ops, "GW_WEIGHT_BYTES": len(self.weights) - len(header),
+            "GW_RNG_OPS": native.rng_ops, "GW_STATE": len(self.tensors),
+            "GW_WEIGHTS": _array([_weight(*one) for one in self.tensors.items()] or ["{0}"]),
+            "GW_LONGEST_HEADER": max(1 << 20, 4 * len(header)),
             "GW_RANKS": _array(ranks), "GW_ALIGNMENTS": _array(items),
             "GW_OUT_RANKS": _array([len(one.shape) for one in outputs]),
             "GW_OUT_ITEMS": _array([one.buffer.dtype.itemsize for one in outputs]),
             "GW_MESSAGES": _array([_quoted(text) for text in native.messages]),
-            "GW_HEADER": _quoted(header),
+            "GW_HEADER": _quoted(header), "GW_SHAPES": _array(_shapes(native)),
         }
         defines = "".join(f"#define {key} {value}\n" for key, value in constants.items())
-        return f"{defines}\n{_TENSOR}\n{self._checks()}\n{self._binding()}\n"
-
-    def _binding(self) -> str:
-        """The function that sets the pointers of state and constants in the weights."""
-        first = len(self.state) + len(self.inputs)
-        lines = []
-        for number, place in enumerate(self.places):
-            index = number if number < len(self.state) else first + number - len(self.state)
-            lines.append(f"    pointers[{index}] = weights + {place};\n")
-        return ("static void bind_weights(char *weights, void **pointers) {\n"
-                f"    (void)weights;\n{''.join(lines)}}}\n")
+        return f"{defines}\n{_TENSOR}\n{self._checks()}\n"
 
     def _checks(self) -> str:
         """The function that reads the values of size symbols and checks all sizes."""
@@ -165,6 +163,8 @@ class _Source:
                 most = "" if one.upper is None else f" && {name} <= {one.upper}"
                 later.append(_check(f"{name} >= {one.lower}{most}", f"{name} has to be in {one}"))
         for relation in self.exported.constraints.relations:
+            if not {symbol.name for symbol in relation.symbols()} <= known:
+                continue        # it is put in where the symbol stood
             test = f"{c_size(relation.lhs)} {relation.op} {c_size(relation.rhs)}"
             later.append(_check(test, f"sizes have to fulfil {relation}"))
         lines += later
@@ -203,7 +203,7 @@ typedef struct {
 #endif
 """
 
-_HEADER = """/* {name}: a program packaged by graphwright. Functions return 0, or 1 where they fail.
+_HEADER = """/* {name}: a program packaged by graphwright. Functions return 0, or 1 on failure.
  *
 {inputs}{outputs}{ranges} */
 #ifndef GRAPHWRIGHT_{guard}_H
@@ -224,8 +224,9 @@ typedef struct {name} {name};
  * used by one thread at a time. */
 int {name}_create({name} **model, const char *weights, int threads, uint64_t seed);
 
-/* Runs the program. Where outputs[i].data is NULL, it is set to memory of the model's, which holds
- * the result until the next run. Sizes of results are written where outputs[i].sizes is not NULL. */
+/* Runs the program. Where outputs[i].data is NULL, it is set to memory of the model's, which
+ * holds the result until the next run. Sizes of results are written where outputs[i].sizes is not
+ * NULL. */
 int {name}_run({name} *model, const gw_tensor *inputs, gw_tensor *outputs);
 
 /* Why the last function failed. */
@@ -253,19 +254,29 @@ def _lowered(program: ExportedProgram) -> tuple[LoweredGraph, NativeProgram]:
             raise ExportError(f"'{node.name}' is not in row-major order: export with contiguous "
                               "tensors")
     try:
-        lowered = _core.with_grad_mode(False, to_primitives, module, examples, needs_grad=False)
-        eager = needs_eager(lowered.forward)
+        lowered = _core.with_grad_mode(
+            False, to_primitives, module, examples, needs_grad=False).forward
+        lowered = _without_convolutions(lowered)
+        eager = needs_eager(lowered)
         if eager:
             raise ExportError(f"{next(iter(eager)).name} runs in Python only, so that a package "
                               "cannot have it")
-        given = [node.meta["val"] for node in lowered.forward.graph.placeholders]
-        graph = lower_graph(lowered.forward, given)
+        given = [node.meta["val"] for node in lowered.graph.placeholders]
+        graph = lower_graph(lowered, given)
     except (CannotLower, CannotLowerNode, DataDependent) as error:
         raise ExportError(f"the program cannot be packaged: {error}") from error
     if not all(isinstance(one, TensorOutput) for one in graph.outputs):
         raise ExportError("a result of the program is no tensor of its own: return a tensor that "
                           "it computes")
     return graph, build_program(graph)
+
+
+def _without_convolutions(module: GraphModule) -> GraphModule:
+    """The same graph of primitives, with products in the place of convolutions."""
+    if not any(getattr(node.target, "name", "") in REWRITES for node in module.graph.nodes):
+        return module
+    examples = [node.meta["val"] for node in module.graph.placeholders]
+    return trace(module, examples, keep=is_primitive, rewrites=REWRITES)
 
 
 def _with_own_results(module: GraphModule) -> GraphModule:
@@ -288,15 +299,21 @@ def _with_own_results(module: GraphModule) -> GraphModule:
     return made
 
 
-def _weights(tensors: dict[str, Tensor]) -> tuple[bytes, list[int]]:
-    """The safetensors file, and where each tensor begins behind its header."""
-    arrays = {name: contiguous(tensor) for name, tensor in tensors.items()}
-    content = b"".join(encoded(arrays, {n: t.dtype for n, t in tensors.items()}, None))
-    places, end = [], 0
-    for array in arrays.values():
-        places.append(end)
-        end += array.nbytes
-    return content, places
+def _shapes(program: NativeProgram) -> list[int]:
+    """The arena's bytes, then the sizes and strides of each result; 0 where `shapes` writes."""
+    exprs = [program.arena_bytes]
+    for one in program.outputs:
+        exprs += [*one.shape, *one.strides]
+    return [as_int(expr) or 0 for expr in exprs]
+
+
+def _weight(name: str, tensor: Tensor) -> str:
+    """A tensor's name, what a header says of it before the places of its data, and its bytes."""
+    shape = ",".join(map(str, tensor.shape))
+    entry = (f'{json.dumps(name)}:{{"dtype":"{NAMES[tensor.dtype]}","shape":[{shape}],'
+             '"data_offsets":[')
+    size = tensor.numel() * tensor.element_size()
+    return f"{{{_quoted(name.encode())}, {_quoted(entry.encode())}, {size}}}"
 
 
 def c_size(expr: Expr) -> str:
@@ -321,7 +338,7 @@ def _quoted(text: str | bytes) -> str:
 
 
 def _array(values: list[Any]) -> str:
-    return "{" + ", ".join(map(str, values or [0])) + "}"
+    return "{" + ", ".join(map(str, values or ["0"])) + "}"
 
 
 def _dtype(node: Node) -> Any:

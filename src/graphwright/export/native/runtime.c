@@ -38,6 +38,7 @@ struct GW_MODEL {
     Pool pool;
     char *mapped;               /* the weights' file, whose pages become this model's when written */
     size_t length;
+    char *weight[GW_STATE + 1];
     void *arena;
     size_t arena_bytes;
     void *out[GW_OUTPUTS + 1];  /* memory of results that the caller gave none for */
@@ -232,41 +233,97 @@ static int32_t gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t tr
 
 /* ---- weights ---- */
 
-static const char header[] = GW_HEADER;     /* of the safetensors file, its length before it */
-enum { HEADER = sizeof header - 1 };
+typedef struct {
+    const char *name, *entry;   /* the entry of a file's header, up to the places of its data */
+    int64_t bytes;
+} Weight;
+
+static const Weight weights[] = GW_WEIGHTS;
+static const char header[] = GW_HEADER;     /* of the file that is saved, its length before it */
+
+static int refuse_file(struct GW_MODEL *m, const char *path, const char *problem, const char *name) {
+    return refuse(m, "%s: %s%s", path, problem, name);
+}
+
+/* Finds the weights in a mapped safetensors file; other tensors in it are left alone. */
+static int find_weights(struct GW_MODEL *m, const char *path, char *pages, size_t length) {
+    uint64_t text = 0;
+    memcpy(&text, pages, length < 8 ? length : 8);
+    if (length < 8 || text > length - 8 || text > GW_LONGEST_HEADER) {
+        return refuse_file(m, path, "it is no safetensors file", "");
+    }
+    char *copy = malloc((size_t)text + 1);
+    if (copy == NULL) {
+        return refuse_file(m, path, "memory does not suffice", "");
+    }
+    memcpy(copy, pages + 8, (size_t)text);
+    copy[text] = 0;
+    int failed = 0;
+    int64_t room = (int64_t)(length - 8 - text);
+    char *places[GW_STATE + 1];
+    for (int i = 0; i < GW_STATE && !failed; i++) {
+        const char *at = strstr(copy, weights[i].entry);
+        long long begin = -1, end = -1;
+        if (at == NULL) {
+            failed = refuse_file(m, path, "it has no tensor of this dtype and shape: ",
+                                 weights[i].name);
+        } else if (sscanf(at + strlen(weights[i].entry), "%lld,%lld]", &begin, &end) != 2
+                   || begin < 0 || end > room || end - begin != weights[i].bytes) {
+            failed = refuse_file(m, path, "the data lies elsewhere: ", weights[i].name);
+        } else {
+            places[i] = pages + 8 + text + begin;
+        }
+    }
+    free(copy);
+    if (!failed) {
+        memcpy(m->weight, places, sizeof places);
+    }
+    return failed;
+}
 
 /* Maps a file of weights; what the program writes stays in this process. */
 static int map_weights(struct GW_MODEL *m, const char *path) {
-    size_t wanted = HEADER + GW_WEIGHT_BYTES;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat info;
-    if (file < 0 || fstat(file, &info) != 0) {
-        int failed = refuse(m, "%s: %s", path, strerror(errno));
+    if (file < 0 || fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 8) {
+        int failed = refuse_file(m, path, file < 0 ? strerror(errno) : "it is no safetensors file",
+                                 "");
         if (file >= 0) {
             close(file);
         }
         return failed;
     }
-    if (!S_ISREG(info.st_mode) || (size_t)info.st_size != wanted) {
-        close(file);
-        return refuse(m, "%s is no file of this program's weights: it has to have %zu bytes", path,
-                      wanted);
-    }
-    char *pages = mmap(NULL, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    size_t length = (size_t)info.st_size;
+    char *pages = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     close(file);
     if (pages == MAP_FAILED) {
-        return refuse(m, "%s: %s", path, strerror(errno));
+        return refuse_file(m, path, strerror(errno), "");
     }
-    if (memcmp(pages, header, HEADER) != 0) {
-        munmap(pages, wanted);
-        return refuse(m, "%s is no file of this program's weights: names or sizes are others", path);
+    if (find_weights(m, path, pages, length) != 0) {
+        munmap(pages, length);
+        return 1;
     }
     if (m->mapped != NULL) {
         munmap(m->mapped, m->length);
     }
     m->mapped = pages;
-    m->length = wanted;
+    m->length = length;
     return 0;
+}
+
+static bool write_all(int file, const char *bytes, size_t count) {
+    while (count > 0) {
+        ssize_t n = write(file, bytes, count);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return false;
+        }
+        bytes += n;
+        count -= (size_t)n;
+    }
+    return true;
 }
 
 /* ---- what callers see ---- */
@@ -344,13 +401,15 @@ GW_API int GW_NAME(run)(struct GW_MODEL *m, const gw_tensor *inputs, gw_tensor *
             return refuse(m, "input %d is not aligned to its elements", i);
         }
     }
-    int64_t sizes[GW_SYMBOLS + 1], shape[1 + 2 * GW_OUTPUT_DIMS];
+    int64_t sizes[GW_SYMBOLS + 1], shape[1 + 2 * GW_OUTPUT_DIMS] = GW_SHAPES;
     if (read_sizes(m, inputs, sizes) != 0) {
         return 1;
     }
-    shapes(sizes, shape);
+    shapes(sizes, shape);       /* what depends on sizes */
     void *pointers[GW_POINTERS];
-    bind_weights(m->mapped + HEADER, pointers);
+    for (int i = 0; i < GW_STATE; i++) {
+        pointers[i < GW_FIRST_INPUT ? i : i + GW_INPUTS] = m->weight[i];
+    }
     for (int i = 0; i < GW_INPUTS; i++) {
         pointers[GW_FIRST_INPUT + i] = inputs[i].data;
     }
@@ -403,18 +462,11 @@ GW_API int GW_NAME(save)(struct GW_MODEL *m, const char *path) {
     if (file < 0) {
         return refuse(m, "%s: %s", path, strerror(errno));
     }
-    size_t done = 0;
-    while (done < m->length) {
-        ssize_t n = write(file, m->mapped + done, m->length - done);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            break;
-        }
-        done += (size_t)n;
+    bool whole = write_all(file, header, sizeof header - 1);
+    for (int i = 0; i < GW_STATE && whole; i++) {
+        whole = write_all(file, m->weight[i], (size_t)weights[i].bytes);
     }
-    bool whole = done == m->length && fchmod(file, 0644) == 0 && fsync(file) == 0;
+    whole = whole && fchmod(file, 0644) == 0 && fsync(file) == 0;
     whole = close(file) == 0 && whole && rename(temporary, path) == 0;
     if (!whole) {
         int failed = refuse(m, "%s: %s", path, strerror(errno));

@@ -1,0 +1,288 @@
+"""Packaged programs: what C gets, that it learns, and what bad callers get."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+from graphwright.export import Dim, ExportError, export
+from graphwright.export.packaging import Package, package
+
+cffi = pytest.importorskip("cffi")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "package"
+CC = shutil.which("cc")
+pytestmark = pytest.mark.skipif(CC is None, reason="there is no C compiler")
+
+
+class Model:
+    """A packaged model, called from Python as C calls it."""
+
+    def __init__(self, made: Package, threads: int = 1, weights: str | None = None) -> None:
+        text = re.sub(r'^#.*$|^extern "C" \{$|^\}$', "", made.header.read_text(), flags=re.M)
+        self.name, self.ffi = made.library.stem, cffi.FFI()
+        self.ffi.cdef(text)
+        self.library = self.ffi.dlopen(str(made.library))
+        self.model = self.ffi.new(f"{self.name} **")
+        path = str(made.weights) if weights is None else weights
+        self.failed = self("create", self.model, path.encode(), threads, 7)
+
+    def __call__(self, part: str, *args: Any) -> Any:
+        return getattr(self.library, f"{self.name}_{part}")(*args)
+
+    def error(self) -> str:
+        return str(self.ffi.string(self("error", self.model[0])).decode())
+
+    def run(self, *inputs: np.ndarray, results: int = 1) -> list[np.ndarray]:
+        """The results as float32, or as int64 where the elements are of eight bytes."""
+        given, kept = self.ffi.new("gw_tensor[]", len(inputs) or 1), []
+        for place, array in enumerate(inputs):
+            kept.append(self.ffi.new("int64_t[]", list(array.shape) or [0]))
+            given[place].data = self.ffi.cast("void *", array.ctypes.data)
+            given[place].sizes, given[place].rank = kept[-1], array.ndim
+        found = self.ffi.new("gw_tensor[]", results)
+        sizes = [self.ffi.new("int64_t[8]") for _ in range(results)]
+        for place, one in enumerate(sizes):
+            found[place].sizes = one
+        if self("run", self.model[0], given, found):
+            raise RuntimeError(self.error())
+        made = []
+        for place in range(results):
+            shape = [sizes[place][dim] for dim in range(found[place].rank)]
+            count = int(np.prod(shape, dtype=np.int64))
+            buffer = self.ffi.buffer(found[place].data, 4 * count)
+            made.append(np.frombuffer(buffer, np.float32).reshape(shape).copy())
+        return made
+
+    def close(self) -> None:
+        self("free", self.model[0])
+
+
+def test_an_inference_program(tmp_path: Path) -> None:
+    """One library of six functions that needs libc alone, for all sizes of the range."""
+    model = nn.Sequential(nn.Linear(8, 40), nn.GELU(), nn.LayerNorm(40), nn.Linear(40, 5)).eval()
+    program = export(model, (gw.rand(4, 8),), dynamic_shapes=({0: Dim("rows", max=300)},))
+    made = package(program, tmp_path / "tiny")
+    needs = subprocess.run(["ldd", str(made.library)], capture_output=True, text=True, check=True)
+    assert [line.split()[0].rpartition("/")[2].partition(".")[0]
+            for line in needs.stdout.splitlines()] == ["linux-vdso", "libc", "ld-linux-x86-64"]
+    names = subprocess.run(["nm", "-D", "--defined-only", str(made.library)],
+                           capture_output=True, text=True, check=True).stdout
+    assert sorted(re.findall(r"T (\w+)", names)) == [
+        f"tiny_{part}" for part in ("create", "error", "free", "load", "run", "save")]
+    first = Model(made)
+    for threads in (1, 2, 4):
+        packaged = Model(made, threads)
+        assert not packaged.failed
+        for rows in (1, 2, 7, 33, 300):
+            x = gw.rand(rows, 8)
+            (found,) = packaged.run(x.numpy())
+            np.testing.assert_allclose(found, model(x).detach().numpy(), atol=2e-6)
+            np.testing.assert_array_equal(found, first.run(x.numpy())[0])
+        packaged.close()
+    for bad, message in (
+        (gw.rand(301, 8), r"in \[1, 300\]"), (gw.rand(3, 9), "dim 1 of input 0 has to be 8"),
+        (gw.rand(3), "1 dims, not 2"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            first.run(bad.numpy())
+    first.close()
+
+
+class Convolutions(nn.Module):
+    """Strides, padding, dilation, groups, a transposed convolution, pooling."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a = nn.Conv2d(2, 8, 3, stride=2, padding=1)
+        self.b = nn.Conv2d(8, 8, 3, padding=2, dilation=2, groups=4)
+        self.norm = nn.BatchNorm2d(8)
+        self.c = nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1, output_padding=1)
+        self.d = nn.Conv1d(3, 4, 5)
+
+    def forward(self, x: Any) -> Any:
+        x = nn.functional.max_pool2d(gw.relu(self.a(x)), 2, 1)
+        x = self.c(self.norm(self.b(x)))
+        return self.d(nn.functional.adaptive_avg_pool2d(x, (1, 9)).squeeze(2))
+
+
+def test_convolutions_and_their_gradients(tmp_path: Path) -> None:
+    model = Convolutions()
+    optimiser = gw.optim.SGD(model.parameters(), 0.05, momentum=0.9)
+
+    def step(x: Any) -> Any:
+        optimiser.zero_grad()
+        loss = (model(x) ** 2).mean()
+        loss.backward()
+        optimiser.step()
+        return loss
+
+    x = gw.rand(3, 2, 12, 11)
+    step(x)
+    packaged = Model(package(export(step, (x,)), tmp_path / "step"), threads=2)
+    for _ in range(4):
+        x = gw.rand(3, 2, 12, 11)
+        np.testing.assert_allclose(packaged.run(x.numpy())[0], step(x).item(), rtol=2e-4)
+    path = tmp_path / "saved.safetensors"
+    assert not packaged("save", packaged.model[0], str(path).encode())
+    saved = gw.load_file(str(path))
+    for name, parameter in model.named_parameters():
+        assert gw.allclose(saved[f"model.{name}"], parameter, atol=1e-5)
+    assert not packaged("load", packaged.model[0], str(path).encode())
+    packaged.close()
+
+
+def test_results_of_fixed_and_of_dynamic_sizes(tmp_path: Path) -> None:
+    program = export(lambda x: (x.sum(0), x * 2, x.sum()), (gw.rand(4, 3),),
+                     dynamic_shapes=({0: Dim("n")},))
+    model = Model(package(program, tmp_path / "several"))
+    x = gw.rand(9, 3)
+    for found, wanted in zip(model.run(x.numpy(), results=3), (x.sum(0), x * 2, x.sum()),
+                             strict=True):
+        np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-6)
+    model.close()
+
+
+def test_random_numbers_begin_with_the_seed(tmp_path: Path) -> None:
+    made = package(export(lambda x: x + gw.rand(1000), (gw.zeros(1000),)), tmp_path / "noise")
+    one, other = Model(made), Model(made, threads=2)
+    zeros = np.zeros(1000, np.float32)
+    first, second = one.run(zeros)[0], one.run(zeros)[0]
+    np.testing.assert_array_equal(first, other.run(zeros)[0])
+    assert 0 <= first.min() < first.max() < 1 and abs(first.mean() - 0.5) < 0.05
+    assert (first != second).any()
+    one.close(), other.close()
+
+
+def test_bad_callers(tmp_path: Path) -> None:
+    """Null pointers, files that are none, indices out of range: an error, and the model lives."""
+    table = nn.Embedding(5, 3)
+    made = package(export(table, (gw.tensor([1, 2]),)), tmp_path / "lookup")
+    model = Model(made)
+    null = model.ffi.NULL
+    assert model("run", null, null, null) == model("load", null, null) == 1
+    assert model("run", model.model[0], null, null) == 1 and "arrays" in model.error()
+    with pytest.raises(RuntimeError, match="no data"):
+        given, found = model.ffi.new("gw_tensor[1]"), model.ffi.new("gw_tensor[1]")
+        if model("run", model.model[0], given, found):
+            raise RuntimeError(model.error())
+    raw = np.zeros(32, np.uint8)[1:17].view(np.uint8)
+    sizes = model.ffi.new("int64_t[]", [2])
+    given[0].data, given[0].sizes, given[0].rank = (
+        model.ffi.cast("void *", raw.ctypes.data), sizes, 1)
+    assert model("run", model.model[0], given, found) == 1 and "not aligned" in model.error()
+    with pytest.raises(RuntimeError, match="bound"):
+        model.run(np.array([1, 5]))
+    np.testing.assert_array_equal(
+        model.run(np.array([1, 4]))[0], table(gw.tensor([1, 4])).detach().numpy())
+    other = tmp_path / "other.safetensors"
+    gw.save_file({"weight": gw.ones(4, 3)}, other)
+    for path, message in ((other, "no tensor of this dtype and shape: weight"),
+                          (made.library, "no safetensors file"), (tmp_path, "no safetensors"),
+                          (tmp_path / "none", "No such file")):
+        assert model("load", model.model[0], str(path).encode()) == 1 and message in model.error()
+        assert Model(made, weights=str(path)).failed
+    assert model("save", model.model[0], b"/no/such/folder/x") == 1
+    assert model.run(np.array([1, 4]))[0].shape == (2, 3)
+    model("free", null)
+    model.close()
+
+
+def test_damaged_weights(tmp_path: Path) -> None:
+    made = package(export(nn.Linear(3, 2), (gw.rand(4, 3),)), tmp_path / "linear")
+    content = made.weights.read_bytes()
+    damaged = tmp_path / "damaged.safetensors"
+    draw = np.random.default_rng(0)
+    for length in (0, 3, 8, 40, len(content) - 1):
+        damaged.write_bytes(content[:length])
+        model = Model(made, weights=str(damaged))
+        assert model.failed and model.error()
+        model.close()
+    for _ in range(200):
+        changed = bytearray(content)
+        changed[draw.integers(8 + 100)] ^= 1 << draw.integers(8)
+        damaged.write_bytes(changed)
+        model = Model(made, weights=str(damaged))
+        if not model.failed:
+            model.run(np.ones((4, 3), np.float32))
+        model.close()
+
+
+def test_programs_that_cannot_be_packaged(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="Python only"):
+        package(export(lambda x: gw.linalg.svd(x)[1], (gw.rand(3, 3),)), tmp_path / "svd")
+    with pytest.raises(ValueError, match="names of C functions"):
+        package(export(nn.ReLU(), (gw.rand(3),)), tmp_path / "no-name")
+    with pytest.raises(TypeError, match="takes an ExportedProgram"):
+        package(nn.ReLU(), tmp_path / "relu")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+    same = package(export(lambda x: (x, x[1:], x * 2), (gw.rand(3),)), tmp_path / "same")
+    x = np.arange(3, dtype=np.float32)
+    found = Model(same).run(x, results=3)
+    for one, wanted in zip(found, (x, x[1:], x * 2), strict=True):
+        np.testing.assert_array_equal(one, wanted)
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that examples/package/digits.py writes."""
+    pytest.importorskip("sklearn")
+    folder = tmp_path_factory.mktemp("digits")
+    spec = importlib.util.spec_from_file_location("digits_package", EXAMPLES / "digits.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(folder)
+    return folder
+
+
+def built(folder: Path, source: str, library: str, *flags: str) -> Path:
+    """A C program of the examples, without warnings."""
+    made = folder / f"{source}{len(flags)}"
+    assert CC is not None
+    subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Werror", "-g", *flags, f"-I{folder}",
+                    str(EXAMPLES / f"{source}.c"), str(folder / f"{library}.so"),
+                    f"-Wl,-rpath,{folder}", "-o", str(made)], check=True)
+    return made
+
+
+def done(command: list[Any], check: Callable[[int], bool] = lambda status: status == 0) -> str:
+    ran = subprocess.run([str(one) for one in command], capture_output=True, text=True,
+                         check=False)
+    assert check(ran.returncode), ran.stderr
+    return ran.stdout
+
+
+def test_a_c_program_learns_to_read_digits(digits: Path) -> None:
+    """Trained from scratch by one C program, read by another: at least 97 % right."""
+    lines = done([built(digits, "train", "learn"), digits, 14]).splitlines()
+    losses = [float(line.rpartition(" ")[2]) for line in lines]
+    assert losses[-1] < 0.1 < losses[0]
+    reader = built(digits, "classify", "classify")
+    trained = digits / "trained.safetensors"
+    assert float(done([reader, digits, trained])) >= 0.97
+    assert float(done([reader, digits, digits / "classify.safetensors"])) < 0.5
+    done([reader, digits, digits / "digits.bin"], lambda status: status == 1)
+    assert gw.load_file(str(trained))["net.last.weight"].shape == (10, 128)
+
+
+def test_under_the_address_sanitizer(digits: Path) -> None:
+    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+    done([built(digits, "train", "learn", *flags), digits, 1])
+    done([built(digits, "classify", "classify", *flags), digits, digits / "classify.safetensors"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+def test_under_valgrind(digits: Path) -> None:
+    check = ["valgrind", "--error-exitcode=9", "--leak-check=full", "-q"]
+    done([*check, built(digits, "classify", "classify"), digits, digits / "classify.safetensors"])
