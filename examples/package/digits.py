@@ -1,6 +1,6 @@
 """Packages a classifier of handwritten digits and its training step as C libraries.
 
-    python examples/package/digits.py OUT
+    python examples/package/digits.py OUT [TARGET]
 
 Writes into the folder OUT: `learn` and `classify` (each .so, .h and .safetensors) and the images,
 `digits.bin`, of which train.c and classify.c read: two int64 counts of images to learn from and to
@@ -39,7 +39,7 @@ class Digits(nn.Module):
         return self.last(x.flatten(1))
 
 
-def main(out: Path) -> None:
+def main(out: Path, target: str = "native") -> None:
     """Write the packages, untrained, and the images."""
     gw.manual_seed(0)
     out.mkdir(parents=True, exist_ok=True)
@@ -66,9 +66,11 @@ def main(out: Path) -> None:
     x, y = gw.from_numpy(images[:32]), gw.from_numpy(labels[:32])
     learn(x, y)     # the optimiser's state exists from its first step on
     batch = Dim("batch", min=2)
-    package(export(learn, (x, y), dynamic_shapes=({0: batch}, {0: batch})), out / "learn")
-    package(export(classify, (x,), dynamic_shapes=({0: Dim("batch")},)), out / "classify")
+    package(export(learn, (x, y), dynamic_shapes=({0: batch}, {0: batch})), out / "learn",
+            target=target)
+    package(export(classify, (x,), dynamic_shapes=({0: Dim("batch")},)), out / "classify",
+            target=target)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out/package"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out/package"), *sys.argv[2:3])

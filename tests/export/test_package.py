@@ -224,6 +224,8 @@ def test_programs_that_cannot_be_packaged(tmp_path: Path) -> None:
         package(export(nn.ReLU(), (gw.rand(3),)), tmp_path / "no-name")
     with pytest.raises(TypeError, match="takes an ExportedProgram"):
         package(nn.ReLU(), tmp_path / "relu")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'vax' is no target"):
+        package(export(nn.ReLU(), (gw.rand(3),)), tmp_path / "relu", target="vax")
     assert list(tmp_path.iterdir()) == []
     same = package(export(lambda x: (x, x[1:], x * 2), (gw.rand(3),)), tmp_path / "same")
     x = np.arange(3, dtype=np.float32)
@@ -232,17 +234,20 @@ def test_programs_that_cannot_be_packaged(tmp_path: Path) -> None:
         np.testing.assert_array_equal(one, wanted)
 
 
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(folder: Path, *target: str) -> Path:
     """The folder that examples/package/digits.py writes."""
     pytest.importorskip("sklearn")
-    folder = tmp_path_factory.mktemp("digits")
     spec = importlib.util.spec_from_file_location("digits_package", EXAMPLES / "digits.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.main(folder)
+    module.main(folder, *target)
     return folder
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("digits"))
 
 
 def built(folder: Path, source: str, library: str, *flags: str) -> Path:
@@ -283,6 +288,9 @@ def test_under_the_address_sanitizer(digits: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
-def test_under_valgrind(digits: Path) -> None:
+def test_under_valgrind(tmp_path: Path) -> None:
+    """Which knows no AVX-512."""
+    digits = written(tmp_path, "x86-64-v3")
     check = ["valgrind", "--error-exitcode=9", "--leak-check=full", "-q"]
     done([*check, built(digits, "classify", "classify"), digits, digits / "classify.safetensors"])
+    done([*check, built(digits, "train", "learn"), digits, 1])

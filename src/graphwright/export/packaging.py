@@ -49,6 +49,15 @@ _C_TYPES = {
 }
 
 
+_V3 = frozenset({"avx2", "fma", "f16c", "sse4_1"})
+TARGETS = {
+    "native": None,
+    "x86-64-v3": Machine("x86_64", _V3, 256),
+    "x86-64-v4": Machine("x86_64", _V3 | {"avx512f", "avx512bw", "avx512dq", "avx512vl"}, 512),
+}
+"""The processors that packages are made for; None is this one."""
+
+
 class Package(Record):
     """The files of a package."""
 
@@ -57,35 +66,42 @@ class Package(Record):
     weights: Path
 
 
-def package(program: ExportedProgram, path: str | os.PathLike[str]) -> Package:
+def package(
+    program: ExportedProgram, path: str | os.PathLike[str], *, target: str = "native"
+) -> Package:
     """Write NAME.so, NAME.h and NAME.safetensors: a library for C that runs an exported program.
 
-    The library depends on libc alone. It is made for this machine's processor by a C compiler.
-    A training step keeps its parameters and optimiser's state in the model, which C saves and
-    loads, and Python's `gw.load_file` reads.
+    The library depends on libc alone and is made by a C compiler. A training step keeps its
+    parameters and optimiser's state in the model, which C saves and loads, and Python's
+    `gw.load_file` reads.
 
     Args:
         program: from `gw.export.export` or `gw.export.load`.
         path: where the files go, without their suffixes; the last part is the prefix of the C
             functions.
+        target: the processor: "native", this machine's, or "x86-64-v3" (AVX2) or "x86-64-v4"
+            (AVX-512).
 
     Returns: the paths of the three files.
 
     Raises:
         ExportError: the program has an op that only runs in Python, or results that are views.
         CompilerMissing: there is no working C compiler.
-        ValueError: the last part of the path is no identifier of C.
+        ValueError: the last part of the path is no identifier of C, or the target is unknown.
     """
-    target = Path(path)
-    name = target.name
+    place = Path(path)
+    name = place.name
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(f"{name!r} cannot begin the names of C functions")
     if not isinstance(program, ExportedProgram):
         raise TypeError(f"package takes an ExportedProgram, not {type(program).__name__}")
-    source = _Source(program, name, host())
-    library = shared_library(source.text(), host(), find_compiler())
-    made = Package(target.with_name(f"{name}.so"), target.with_name(f"{name}.h"),
-                   target.with_name(f"{name}.safetensors"))
+    if target not in TARGETS:
+        raise ValueError(f"{target!r} is no target: these are {', '.join(TARGETS)}")
+    machine = TARGETS[target] or host()
+    source = _Source(program, name, machine)
+    library = shared_library(source.text(), machine, find_compiler())
+    made = Package(place.with_name(f"{name}.so"), place.with_name(f"{name}.h"),
+                   place.with_name(f"{name}.safetensors"))
     write_atomically(made.library, [library])
     os.chmod(made.library, 0o755)
     write_atomically(made.header, [source.header().encode()])

@@ -372,6 +372,9 @@ static bool provide(struct GW_MODEL *m, void **place, size_t *have, int64_t byte
         free(*place);
         *place = aligned_alloc(64, wanted);
         *have = *place == NULL ? 0 : wanted;
+        if (*place != NULL) {
+            memset(*place, 0, wanted);      /* vectors read lanes that they do not use */
+        }
     }
     if (*place == NULL) {
         refuse(m, "memory does not suffice: %lld bytes are needed", (long long)bytes);
