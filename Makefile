@@ -7,7 +7,7 @@ RUN = $(VENV)/bin/python
 .PHONY: ecosystem-sample libraries face docs docs-site docs-links pages sanitize wheel clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
-	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
+	$(PYTHON) tools/environment.py $(VENV) --extras examples
 	$(RUN) examples/digits.py
 
 examples:  ## a small GPT learns from Python's own manual, then writes

@@ -14,6 +14,9 @@ HEADERS = ["what", "unit", "target", "graphwright"]
 PEERS = ["eager", "torch eager", "torch.compile", "JAX jit"]
 CHART = Path("docs", "images", "ratios.svg")
 
+MOST_RATIO = 5.0
+"""Where bars of ratios are cut off."""
+
 
 def cell(value: float | None) -> str:
     return "" if value is None else number_text(value)
@@ -60,13 +63,21 @@ def html(measured: Measured) -> Page:
     peers = peers_in(results)
     page.table([*HEADERS, *peers, "spread", "note"],
                [[*row(result, peers), result.note] for result in results])
-    for unit in dict.fromkeys(result.unit for result in results):
-        chosen = [result for result in results if result.unit == unit]
-        names = ["graphwright", *peers_in(chosen)]
-        series = {name: [r.value if name == "graphwright" else r.peers.get(name) for r in chosen]
-                  for name in names}
-        page.chart(bars([r.name for r in chosen], series, title="lower is better", unit=unit))
+    compared = [result for result in results if result.value and result.peers]
+    for group in dict.fromkeys(result.group for result in compared):
+        chosen = [result for result in compared if result.group == group]
+        page.chart(bars(
+            [result.name for result in chosen],
+            {name: [ratio(result, name) for result in chosen] for name in peers_in(chosen)},
+            title=f"{group}: others divided by graphwright; above 1 is better for graphwright",
+            unit="x graphwright", most=MOST_RATIO))
     return page
+
+
+def ratio(result: Result, peer: str) -> float | None:
+    """The figure of a peer divided by graphwright's; None where it has none."""
+    figure = result.peers.get(peer)
+    return None if figure is None or not result.value else figure / result.value
 
 
 def write(measured: Measured, folder: Path) -> list[Path]:

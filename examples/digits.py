@@ -25,6 +25,7 @@ from sklearn.datasets import load_digits
 import graphwright as gw
 import graphwright.nn.functional as F
 from graphwright import nn
+from graphwright.cli.doctor import lines as environment
 from graphwright.report.charts import bars, lines
 from graphwright.report.measure import Timing, format_seconds, in_turns
 from graphwright.report.page import Page
@@ -33,6 +34,7 @@ BATCH = 64
 COMPARED_STEPS = 100
 LOSS_TOLERANCE = 1e-4
 SEED = 1
+SAMPLES = 20
 
 
 class MLP(nn.Module):
@@ -115,6 +117,7 @@ class Run:
     loss: Callable[[nn.Module, gw.Tensor, gw.Tensor], gw.Tensor]
     infer: Callable[[gw.Tensor], gw.Tensor]
     losses: list[float] = field(default_factory=list)
+    epochs: int = 0
     first_call: float = 0.0
     accuracy: float = 0.0
     predictions: np.ndarray | None = None
@@ -129,6 +132,7 @@ def train(run: Run, data: Data, epochs: int, progress: Progress) -> None:
     steps = epochs * (len(data.train_labels) // BATCH)
     task = progress.add_task(run.name, total=steps, loss="")
     for epoch in range(epochs):
+        run.epochs += 1
         for images, labels in data.batches(epoch):
             start = time.perf_counter()
             optimizer.zero_grad()
@@ -225,12 +229,19 @@ def row(run: Run) -> list[str]:
     ]
 
 
+def epoch_means(run: Run) -> list[float]:
+    """The mean of the losses in each epoch."""
+    return [sum(part) / len(part) for part in np.array_split(run.losses, run.epochs)]
+
+
 HEADERS = ["run", "accuracy", "train step", "batch 1", "batch 256",
            "graphs", "breaks", "kernels", "first step"]
 
 
-def write_page(runs: list[Run], worst: dict[str, float], dumps: dict[str, str], out: Path) -> Path:
-    """The HTML page: the table, two charts, and the dumps."""
+def write_page(
+    runs: list[Run], worst: dict[str, float], dumps: dict[str, str], data: Data, out: Path
+) -> Path:
+    """The HTML page: tables, charts with the tables behind them, images, and the dumps."""
     page = Page("graphwright on handwritten digits")
     page.paragraph(
         "1,797 real images of handwritten digits; each model is trained twice from the same seed, "
@@ -242,16 +253,34 @@ def write_page(runs: list[Run], worst: dict[str, float], dumps: dict[str, str], 
     page.heading("Time")
     groups = [f"{run.name.split()[0]} {what}" for run in runs[::2] for what in run.timings]
     page.chart(bars(groups, {
-        label: [timing.median * 1e6 for run in runs[offset::2] for timing in run.timings.values()]
+        label: [timing.ratio for run in runs[offset::2] for timing in run.timings.values()]
         for offset, label in enumerate(("eager", "compiled"))
-    }, title="Time per call, lower is better", unit="microseconds"))
+    }, title="Time per call divided by eager's, lower is better; quartiles", unit="x eager"))
+    page.heading("Test images, and what the compiled CNN sees in them")
+    answers = runs[-1].predictions
+    assert answers is not None
+    page.images(
+        (image[0].tolist(), f"{answer}" if answer == label else f"{answer}, not {label}")
+        for image, label, answer in zip(
+            data.test_images[:SAMPLES], data.test_labels, answers, strict=False))
     page.heading("Loss")
-    page.chart(lines({run.name: run.losses for run in runs}, title="Loss of every training step",
-                     x="step", y="cross entropy", log=True))
+    page.chart(lines({run.name: epoch_means(run) for run in runs}, title="Mean loss of each epoch",
+                     x="epoch", y="cross entropy", log=True))
     page.heading("How the training functions were compiled")
+    page.links({f"{name}: source, graphs, passes, kernels, memory plan and times, linked with "
+                "each other": f"{name.lower()}.html" for name in worst})
     for name, text in dumps.items():
         page.dump(name, text)
+    page.heading("Environment")
+    page.table(["what", "found"], environment(), texts=True)
     return page.write(out / "report.html")
+
+
+def write_viewer(run: Run, data: Data, out: Path) -> None:
+    """Write the page about how the run's loss is compiled, once more and apart from it."""
+    images, labels = next(data.batches(0))
+    explanation = gw.explain(run.loss)(run.model.train(), images, labels)
+    explanation.save(out / f"{run.name.split()[0].lower()}.html")
 
 
 def write_dumps(runs: list[Run], out: Path) -> dict[str, str]:
@@ -311,7 +340,9 @@ def main() -> None:
     if runs[2].accuracy < 0.97:
         raise SystemExit(f"the CNN's test accuracy is {runs[2].accuracy:.1%}, below 97 %")
     dumps = write_dumps(runs, arguments.out)
-    page = write_page(runs, worst, dumps, arguments.out)
+    for run in runs[1::2]:
+        write_viewer(run, data, arguments.out)
+    page = write_page(runs, worst, dumps, data, arguments.out)
     console.print(f"Graph, loops and kernels: {arguments.out}/*.txt\nPage: {page}")
 
 

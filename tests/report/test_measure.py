@@ -35,9 +35,11 @@ def test_collection_is_switched_on_again_after_an_error() -> None:
 
 
 def test_summary_is_the_median_with_quartiles() -> None:
-    timing = summary([5.0, 1.0, 2.0, 4.0, 3.0])
+    timing = summary([5.0, 1.0, 2.0, 4.0, 3.0], [5.0, 2.0, 1.0, 2.0, 3.0])
     assert (timing.low, timing.median, timing.high) == (1.5, 3.0, 4.5)
-    assert summary([2.0]).median == summary([2.0]).low == 2.0
+    assert timing.ratio == (0.75, 1.0, 2.0)
+    single = summary([2.0], [4.0])
+    assert single.median == single.low == 2.0 and single.ratio == (0.5, 0.5, 0.5)
 
 
 @pytest.mark.parametrize(("seconds", "text"), [

@@ -12,9 +12,11 @@ from typing import Any
 
 import graphwright as gw
 from graphwright.cli.comparison import compare
+from graphwright.cli.doctor import lines as environment
 from graphwright.cli.loading import load_target, make_inputs
 from graphwright.cli.options import add_backend, add_target
 from graphwright.cli.output import folder_for_output, say
+from graphwright.report.charts import bars
 from graphwright.report.measure import Timing, format_seconds, in_turns
 from graphwright.report.page import Page
 
@@ -82,15 +84,21 @@ def rows_of(timings: dict[str, Timing]) -> list[list[str]]:
 HEADERS = ["case", "median", "quartiles", "times eager's speed"]
 
 
-def write(folder: Path, name: str, rows: list[list[str]], summary: str, data: dict[str, Any]
-          ) -> None:
+def write(folder: Path, name: str, timings: dict[str, Timing], summary: str,
+          data: dict[str, Any]) -> None:
     """Write the three reports into `folder`."""
+    rows = rows_of(timings)
     table = ["| " + " | ".join(cells) + " |" for cells in (HEADERS, ["---"] * 4, *rows)]
     texts = {"results.json": json.dumps(data, indent=1) + "\n",
              "results.md": "\n".join([f"# {name}", "", *table, "", summary, ""])}
     page = Page(f"graphwright bench: {name}")
     page.paragraph(summary)
     page.table(HEADERS, rows)
+    page.chart(bars(["time per call"], {case: [t.ratio] for case, t in timings.items()},
+                    title="Time per call divided by eager's, lower is better; quartiles",
+                    unit="x eager"))
+    page.heading("Environment")
+    page.table(["what", "found"], environment(), texts=True)
     for file, text in texts.items():
         (folder / file).write_text(text, encoding="utf-8", errors="backslashreplace")
     page.write(folder / "report.html")
@@ -108,5 +116,5 @@ def run(arguments: argparse.Namespace) -> None:
         data = {"target": arguments.target, "first_call_s": first,
                 "median_s": {name: t.median for name, t in timings.items()}}
         with folder_for_output(arguments.out) as folder:
-            write(folder, arguments.target, rows, summary, data)
+            write(folder, arguments.target, timings, summary, data)
         say(f"written to {arguments.out}")

@@ -18,7 +18,6 @@ from graphwright.face import native_backends
 from graphwright.runtime import blas
 
 OPTIONAL = (("triton", "Triton kernels (dump --stage triton, ptx)"),
-            ("matplotlib", "charts of `python -m benchmarks` and of the examples"),
             ("torch", "a peer of `python -m benchmarks`"),
             ("jax", "a peer of `python -m benchmarks`"))
 

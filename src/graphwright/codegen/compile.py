@@ -26,16 +26,25 @@ from graphwright.codegen.segments import split
 from graphwright.ir.graph.python_emitter import Script
 from graphwright.runtime import _core
 from graphwright.runtime.record import Record
+from graphwright.runtime.spans import Span, Stopwatch
 from graphwright.runtime.symbolic.expr import Expr, as_int
 from graphwright.runtime.tensor.tensor import Tensor
 
 
 class Segment(Record, frozen=False):
-    """A compiled graph without eager ops in it."""
+    """A compiled graph without eager ops in it.
+
+    module: the graph, whose inputs are like `examples`; strict: see `compile_graph`.
+    spans: when it was lowered, scheduled and emitted or taken from the cache.
+    """
 
     launch: Callable[..., Any]
     program: NativeProgram
     loaded: LoadedProgram
+    module: Any
+    examples: Sequence[Any]
+    strict: bool
+    spans: list[Span]
 
     @property
     def sources(self) -> dict[str, str]:
@@ -102,11 +111,15 @@ def compile_graph(
 def _compile_segment(
     target: str, strict: bool, module: Any, fake_inputs: Sequence[Any]
 ) -> Segment:
+    stopwatch = Stopwatch()
     graph = lower_graph(module, fake_inputs, strict)
+    stopwatch.lap("lowering")
     program = build_program(graph)
+    stopwatch.lap("schedule and memory plan")
     loaded = compile_program(program, target)
+    stopwatch.lap(f"{target} code, or the cache's")
     launch = _wrapped(graph, _launcher(program, loaded), len(fake_inputs))
-    return Segment(launch, program, loaded)
+    return Segment(launch, program, loaded, module, fake_inputs, strict, stopwatch.spans)
 
 
 def _launcher(program: NativeProgram, loaded: LoadedProgram) -> Callable[..., Any]:

@@ -349,9 +349,10 @@ def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Expla
 
     def call(*args: Any, **kwargs: Any) -> Explanation:
         compiled = compile(function, **options)
-        record = compilation_of(compiled).record
+        compilation = compilation_of(compiled)
+        record = compilation.record
         record.measured = True
         compiled(*args, **kwargs)
-        return Explanation.of(record)
+        return Explanation.of(record, compilation.name())
 
     return call

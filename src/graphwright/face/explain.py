@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,8 +14,10 @@ from graphwright.capture.frame.record import (
     Location,
     RecompileRecord,
 )
-from graphwright.face.stage_dumps import artifacts_of
+from graphwright.face.stage_dumps import artifacts_of, count
+from graphwright.ir.graph.printing import describe
 from graphwright.runtime.record import Record
+from graphwright.runtime.spans import Span
 
 
 class Stats(Record):
@@ -49,12 +52,15 @@ class Explanation(Record):
     frames: tuple[FrameRecord, ...]
     recompiles: tuple[RecompileRecord, ...]
     skipped: tuple[tuple[Location, str], ...]
+    spans: tuple[Span, ...] = ()
+    name: str = ""
 
     @classmethod
-    def of(cls, record: CaptureRecord) -> Explanation:
-        """A snapshot of the record."""
+    def of(cls, record: CaptureRecord, name: str = "") -> Explanation:
+        """A snapshot of the record. `name`: of the function, or the class, that was compiled."""
         return cls(Stats.of(record), tuple(record.graphs), tuple(record.breaks),
-                   tuple(record.frames), tuple(record.recompiles), tuple(record.skipped))
+                   tuple(record.frames), tuple(record.recompiles), tuple(record.skipped),
+                   tuple(record.spans), name)
 
     @property
     def bytecode(self) -> tuple[tuple[Any, Any], ...]:
@@ -69,6 +75,25 @@ class Explanation(Record):
             (Bytecode.from_code(frame.original),
              None if frame.translated is None else Bytecode.from_code(frame.translated))
             for frame in self.frames)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one HTML page that shows all: source, graphs, passes, kernels, memory, times.
+
+        The page loads nothing from elsewhere. What was not compiled yet, such as a backward
+        graph, is compiled for it.
+
+        Raises:
+            ValueError: the page would have more than 5 MB.
+            OSError: the file cannot be written.
+        """
+        from graphwright.report.viewer import write
+
+        write(path, self)
+
+    def _repr_html_(self) -> str:
+        from graphwright.report.notebook import explanation_html
+
+        return explanation_html(self, describe)
 
     def lines(self) -> Iterator[str]:
         """The text, line by line."""
@@ -153,8 +178,3 @@ def break_branch(broken: BreakRecord) -> Branch:
     place = broken.location
     title = f"{broken.code} {broken.what} at {place.file}:{place.line}: {place.source}"
     return title, [(f"{broken.title}: {broken.detail}", ()), (broken.advice, ())]
-
-
-def count(number: int, noun: str) -> str:
-    """'1 graph', '2 graphs'."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

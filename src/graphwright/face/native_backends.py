@@ -31,6 +31,7 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.runtime import _core
 from graphwright.runtime.collecting import collector_at_rest
 from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.spans import Stopwatch
 from graphwright.runtime.stderr_notices import warn
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -130,9 +131,12 @@ def native(
     )
     needs_grad = needs_grad and _leaves_history(graph)
     note_stage(f"passes over a graph of {len(graph.graph.nodes)} nodes")
+    stopwatch = Stopwatch()
+    artifacts.spans = stopwatch.spans
     try:
         with stage("ir"):
-            lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad)
+            lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad,
+                                  dump=lambda name, _: stopwatch.lap(name))
     except (CannotLower, DataDependent) as reason:
         artifacts.target, artifacts.note = "eager", str(reason)
         graph.meta[RUNS_EAGERLY] = str(reason)

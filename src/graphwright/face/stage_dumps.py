@@ -16,6 +16,7 @@ from graphwright.codegen.compile import CompiledGraph
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.lowered_graph import Lowered
 from graphwright.runtime.record import Record, field
+from graphwright.runtime.spans import Span
 
 STAGES = ("bytecode", "graph", "joint", "loops", "c", "llvm", "asm", "triton", "ptx")
 KEY = "artifacts"
@@ -34,6 +35,7 @@ class Artifacts(Record, frozen=False):
         note: why the graph runs eagerly, where it does.
         strict: whether half types are rounded where eager execution rounds them.
         function: the function that the graph is of, and where it is defined.
+        spans: when each pass over the graph ran.
     """
 
     target: str
@@ -42,6 +44,7 @@ class Artifacts(Record, frozen=False):
     note: str = ""
     strict: bool = False
     function: str = "a function"
+    spans: list[Span] = field(default_factory=list)
 
     @property
     def kernels(self) -> int:
@@ -53,6 +56,11 @@ def artifacts_of(graph: GraphModule) -> Artifacts | None:
     """The artifacts of a captured graph; None where a user's backend compiled it."""
     found = graph.meta.get(KEY)
     return found if isinstance(found, Artifacts) else None
+
+
+def count(number: int, noun: str) -> str:
+    """'1 graph', '2 graphs'."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def stages_of(record: CaptureRecord, wanted: Iterable[str] | None) -> dict[str, str]:

@@ -349,6 +349,10 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
     def _get_name(self) -> str:
         return self.__class__.__name__
 
+    def _repr_html_(self) -> str:
+        html: str = import_module("graphwright.report.notebook").module_html(self)
+        return html
+
     def __repr__(self) -> str:
         extra = self.extra_repr().split("\n") if self.extra_repr() else []
         children = [

@@ -19,12 +19,17 @@ CLOCK_FLOOR = 2e-3
 
 
 class Timing(Record):
-    """Seconds per call: the median over samples, and the quartiles."""
+    """Seconds per call: the median over samples, and the quartiles.
+
+    ratio: lower quartile, median and upper quartile of its time divided by that of the first
+        case in the same round, which a slow spell of the machine changes less.
+    """
 
     median: float
     low: float
     high: float
     samples: int
+    ratio: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
     @property
     def spread(self) -> float:
@@ -86,10 +91,18 @@ def in_turns(
     finally:
         if collecting:
             gc.enable()
-    return {name: summary(samples) for name, samples in times.items()}
+    first = next(iter(times.values()))
+    return {name: summary(samples, first) for name, samples in times.items()}
 
 
-def summary(samples: list[float]) -> Timing:
-    """The median and quartiles of samples in seconds."""
+def summary(samples: list[float], first: list[float]) -> Timing:
+    """The median and quartiles of samples in seconds, and of their ratios to those of `first`."""
+    low, middle, high = spread(samples)
+    ratio = spread([own / other for own, other in zip(samples, first, strict=True)])
+    return Timing(middle, low, high, len(samples), ratio)
+
+
+def spread(samples: list[float]) -> tuple[float, float, float]:
+    """Lower quartile, median and upper quartile."""
     low, _, high = quantiles(samples, n=4) if len(samples) > 1 else (samples[0],) * 3
-    return Timing(median(samples), low, high, len(samples))
+    return low, median(samples), high

@@ -11,6 +11,7 @@ from typing import Any
 
 from graphwright.capture.vm.bytecode import source_line
 from graphwright.runtime.record import Record, field
+from graphwright.runtime.spans import Span
 
 RUNS_EAGERLY = "runs_eagerly"
 """A graph's `meta` holds under this key why its backend runs it op by op, where it does."""
@@ -109,6 +110,8 @@ class CaptureRecord(Record, frozen=False):
 
     measured: whether the guards of each new frame are timed, which takes a while.
     watch: a context for the compilation of the function at a place.
+    spans: when each frame was captured, the compilation of its graphs included, and its guards
+        were made.
     """
 
     graphs: list[GraphRecord] = field(default_factory=list)
@@ -116,6 +119,7 @@ class CaptureRecord(Record, frozen=False):
     recompiles: list[RecompileRecord] = field(default_factory=list)
     frames: list[FrameRecord] = field(default_factory=list)
     skipped: list[tuple[Location, str]] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
     measured: bool = False
@@ -137,10 +141,15 @@ class CaptureRecord(Record, frozen=False):
             self.skipped.append((location, reason))
             self.counts["skipped"] += 1
 
+    def time(self, spans: list[Span]) -> None:
+        """Note when stages of a compilation began and ended."""
+        with self._lock:
+            self.spans += spans
+
     def clear(self) -> None:
         """Forget everything; listeners stay."""
         with self._lock:
-            for name in (*_LISTS.values(), "skipped"):
+            for name in (*_LISTS.values(), "skipped", "spans"):
                 getattr(self, name).clear()
             self.counts.clear()
 

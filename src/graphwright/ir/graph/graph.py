@@ -10,11 +10,12 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwright.ir.graph.lint import check
 from graphwright.ir.graph.node import Node, Target, map_leaves, map_nodes
-from graphwright.ir.graph.printing import PythonCode, source_of, table_of
+from graphwright.ir.graph.printing import PythonCode, describe, source_of, table_of
 from graphwright.ir.graph.signature import Signature
 
 if TYPE_CHECKING:
@@ -258,6 +259,11 @@ class Graph:
 
     def __str__(self) -> str:
         return table_of(self)
+
+    def _repr_html_(self) -> str:
+        notebook = import_module("graphwright.report.notebook")
+        html: str = notebook.graph_html(self, describe, str(self))
+        return html
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         result, nodes = self.copy()

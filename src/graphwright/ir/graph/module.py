@@ -7,12 +7,13 @@ import linecache
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from itertools import count
 from typing import Any, Self
 
 from graphwright.ir.graph.graph import Graph
 from graphwright.ir.graph.lint import check, follow
-from graphwright.ir.graph.printing import PythonCode, source_of
+from graphwright.ir.graph.printing import PythonCode, describe, source_of
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
 from graphwright.runtime.symbolic.places import value_at
@@ -211,6 +212,11 @@ class GraphModule(Module):
 
     def __str__(self) -> str:
         return f"{self!r}\n\n{self.readable()}"
+
+    def _repr_html_(self) -> str:
+        notebook = import_module("graphwright.report.notebook")
+        html: str = notebook.graph_html(self.graph, describe, self.readable(), self._name)
+        return html
 
     def _source(self) -> PythonCode:
         return source_of(self.graph, self.symbols)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from graphwright.runtime.tensor.subclasses import as_class, default, install
 from graphwright.runtime.tensor.tensor_queries import Facts
 from graphwright.runtime.tensor.to_and_type import Conversions
 from graphwright.runtime.tensor.view_methods import Views
-from graphwright.runtime.torch_function import PLAIN, has_say
+from graphwright.runtime.torch_function import PLAIN, has_say, without_overrides
 
 
 class _Backward:
@@ -421,6 +422,12 @@ class Tensor(
 
     def __repr__(self) -> str:
         return format_tensor(self)
+
+    def _repr_html_(self) -> str:
+        values = None if self.is_fake or self.device.type == "meta" else self._nd
+        html = import_module("graphwright.report.notebook").tensor_html
+        text: str = without_overrides(html, self, values)
+        return text
 
     def __format__(self, spec: str) -> str:
         """A 0-d tensor as its number; others only without a `spec`, else TypeError."""
