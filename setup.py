@@ -20,7 +20,8 @@ FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-Werror=implicit-function-decla
          "-falign-functions=64"]    # calls of 200 ns differ by a tenth with where functions lie
 if os.environ.get("GRAPHWRIGHT_WERROR") == "1":
     FLAGS += ["-Werror", "-Wno-error=maybe-uninitialized"]
-HEADERS = sorted({os.path.dirname(path) for path in glob("src/graphwright/**/*.h", recursive=True)})
+HEADERS = sorted({os.path.dirname(path)
+                  for path in glob("src/graphwright/**/*.h", recursive=True)})
 """The folders that have headers: a header is included by its name alone."""
 OBJECTS = os.path.join("build", f"objects-{sysconfig.get_config_var('SOABI')}")
 
@@ -37,7 +38,8 @@ class BuildObjects(build_ext):
                  if self.force or not is_current(made, command)]
         if stale:
             with ThreadPoolExecutor(usable_cores()) as pool:
-                done = pool.map(lambda source: compile_file(command, source, objects[source]), stale)
+                done = pool.map(
+                    lambda source: compile_file(command, source, objects[source]), stale)
                 for number, source in enumerate(done, 1):
                     print(f"{ext.name}: compiled {number} of {len(stale)}: {source}", flush=True)
         target = self.get_ext_fullpath(ext.name)

@@ -373,8 +373,8 @@ def test_explain_prints_graphs_breaks_and_guards() -> None:
         print("", end="")
         return y + 1
 
-    text = str(gw.explain(f)(gw.ones(2), 3))
-    assert text.startswith("2 graphs, 1 graph break,")
+    text = gw.explain(f)(gw.ones(2), 3).text(guards=True)
+    assert text.splitlines()[1].startswith("2 graphs, 1 graph break,")
     assert 'print("", end="")' in text
     assert "L['k']" in text
 

@@ -204,16 +204,19 @@ def test_the_tree_has_frames_resume_functions_and_the_cost_of_guards() -> None:
         print(end="")
         return y * 2
 
-    lines = str(gw.explain(f)(gw.ones(3))).splitlines()
-    assert lines[0] == "2 graphs, 1 graph break, 0 fallbacks, 0 recompiles, 2 kernels"
+    explanation = gw.explain(f)(gw.ones(3))
+    lines = explanation.text(guards=True).splitlines()
     line = f.__code__.co_firstlineno
-    assert lines[1] == f"{f.__qualname__} ({__file__}:{line})"
+    assert lines[0] == f"{f.__qualname__} ({__file__}:{line})"
+    assert lines[1] == "2 graphs, 1 graph break, 0 fallbacks, 0 recompiles, 2 kernels"
     assert "├─ frame, from the start of the function" in lines
     assert 'print(end="")' in "\n".join(lines)
     assert any(text.startswith("└─ resume function, from line ") for text in lines)
     costs = [text for text in lines if re.search(r"\d+ ns  L\['x'\] is Tensor", text)]
     assert len(costs) == 1
     assert any(re.search(r"guards: \d+, \d+ ns together", text) for text in lines)
+    assert not re.search(r"L\['x'\] is Tensor", str(explanation))
+    assert re.search(r"guards: \d+, \d+ ns together \(.*\b1 tensor\b", str(explanation))
 
 
 def test_notices_can_be_switched_off_and_on(capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 import graphwright as gw
-from graphwright.cli.errors import UserError
+from graphwright.cli.errors import FAILED, UserError
 from graphwright.utils._pytree import tree_flatten
 
 RTOL, ATOL = 1e-3, 1e-5
@@ -44,7 +45,7 @@ def compare(expected: Any, got: Any) -> str:
 def differ(problem: str) -> UserError:
     """The error that says so, with what the user can look at."""
     return UserError(problem, "is the function random, or does it change its own state from call "
-                              "to call? Otherwise please report this as a bug")
+                              "to call? Otherwise please report this as a bug", FAILED)
 
 
 def is_comparable(a: Any, b: Any) -> bool:
@@ -78,6 +79,27 @@ def values_differ(a: gw.Tensor, b: gw.Tensor) -> str | None:
     if gw.allclose(x, y, rtol=rtol, atol=ATOL, equal_nan=True):
         return None
     return f"by {(x - y).abs().max().item():.2e}"
+
+
+def leaf_difference(a: dict[str, Any], b: dict[str, Any], ours: Any, theirs: Any) -> str | None:
+    """What differs between two leaves that crossed processes, whose numbers are in two archives.
+
+    A leaf that is no tensor, array or plain value is its type alone. A number may be an array
+    without dimensions there: `jax.jit` returns all numbers so.
+    """
+    kind = next(iter(a))
+    if kind == "literal" and "tensor" in b and theirs[b["tensor"]].ndim == 0:
+        number = theirs[b["tensor"]].item()
+        return None if literal_eval(a[kind]) == number else f"{a[kind]} and {number}"
+    if kind not in ("tensor", "array"):
+        return None if a == b else f"{next(iter(a.values()))} and {next(iter(b.values()))}"
+    if kind not in b or a["dtype"] != b["dtype"]:
+        return f"{a['dtype']} and {b.get('dtype', next(iter(b.values())))}"
+    x, y = ours[a[kind]], theirs[b[kind]]
+    if x.shape != y.shape:
+        return f"{a['dtype']} {list(x.shape)} and {list(y.shape)}"
+    dtype = getattr(gw, a["dtype"])
+    return values_differ(gw.as_tensor(x).to(dtype), gw.as_tensor(y).to(dtype))
 
 
 def shown(leaves: list[Any]) -> str:

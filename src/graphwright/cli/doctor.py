@@ -12,14 +12,16 @@ from typing import Any
 
 import graphwright as gw
 from graphwright.capture.frame.python_support import hook_problem
-from graphwright.cli.output import say
+from graphwright.cli.options import add_json
+from graphwright.cli.output import json_alone, say
 from graphwright.codegen import cache, target
 from graphwright.face import native_backends
 from graphwright.runtime import blas
 
 OPTIONAL = (("triton", "Triton kernels (dump --stage triton, ptx)"),
-            ("torch", "a peer of `python -m benchmarks`"),
-            ("jax", "a peer of `python -m benchmarks`"))
+            ("rich", "colours and tables on a terminal"),
+            ("torch", "a peer of `bench` and of `python -m benchmarks`"),
+            ("jax", "a peer of `bench` and of `python -m benchmarks`"))
 
 
 def add_parser(commands: Any) -> None:
@@ -27,6 +29,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "doctor", help="what this machine can do and which backend is used",
         description="Check this machine: Python, the frame hook, backends, threads, the cache.")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -72,6 +75,13 @@ def lines() -> Iterator[tuple[str, str]]:
 def run(arguments: argparse.Namespace) -> None:
     """Print the table."""
     found = list(lines())
+    if arguments.json:
+        with json_alone(arguments.json) as emit:
+            optional = dict(OPTIONAL)
+            keys = {name: name.lower().replace(" ", "_").replace("'", "") for name, _ in found}
+            emit({**{keys[name]: text for name, text in found if name not in optional},
+                  "optional": {name: installed(name) for name in optional}})
+        return
     width = max(len(name) for name, _ in found)
     for name, text in found:
         say(f"{name:<{width}}  {text}")

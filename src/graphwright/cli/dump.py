@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import graphwright as gw
-from graphwright.cli.errors import UserError
-from graphwright.cli.loading import load_target, make_inputs
-from graphwright.cli.options import add_backend, add_target
-from graphwright.cli.output import folder_for_output, say
-from graphwright.face.stage_dumps import STAGES
+from graphwright.cli.errors import NOTHING_COMPILED, UserError, users_code
+from graphwright.cli.loading import load_call
+from graphwright.cli.options import add_backend, add_html, add_json, add_target
+from graphwright.cli.output import folder_for_output, json_alone, say, say_tree, write_html
+from graphwright.face.api import Explained
+from graphwright.face.stage_dumps import STAGES, stages_of
 
 
 def add_parser(commands: Any) -> None:
@@ -27,7 +28,10 @@ def add_parser(commands: Any) -> None:
                              "backend used)")
     parser.add_argument("--train", action="store_true",
                         help="give floating-point inputs a gradient, so that there is a backward")
-    parser.add_argument("--out", type=Path, help="write one file for each stage into this folder")
+    parser.add_argument("--out", type=Path, metavar="OUT",
+                        help="write one file for each stage into this folder")
+    add_json(parser)
+    add_html(parser)
     parser.set_defaults(run=run)
 
 
@@ -51,29 +55,45 @@ def backend_for(stages: list[str] | None, backend: str) -> str:
 def run(arguments: argparse.Namespace) -> None:
     """Compile, then print or write the stages."""
     backend = backend_for(arguments.stages, arguments.backend)
-    module, function = load_target(arguments.target)
-    inputs = make_inputs(module, function, arguments.inputs)
+    with json_alone(arguments.json) as emit:
+        explained = called(arguments, backend)
+        texts = stages(explained, arguments.stages)
+        if not texts:
+            raise UserError("no graph was captured",
+                            f"graphwright explain {arguments.target} says why", NOTHING_COMPILED)
+        if arguments.json:
+            emit({"target": arguments.target, "backend": backend, "stages": texts})
+        elif not arguments.out:
+            for stage, text in texts.items():
+                say_tree(f"==== {stage} ====\n{text.rstrip()}\n")
+        if arguments.out:
+            write(arguments.out, texts)
+        if arguments.html:
+            write_html(arguments.html, explained.explanation())
+
+
+def called(arguments: argparse.Namespace, backend: str) -> Explained:
+    """The target, after one call."""
+    _, function, inputs = load_call(arguments.target, arguments.inputs)
     if arguments.train:
         inputs = tuple(requiring_grad(value) for value in inputs)
-    compiled = gw.compile(function, backend=backend)
-    if arguments.train:
-        compiled(*inputs)
-    else:
-        with gw.no_grad():
-            compiled(*inputs)
+    explained = Explained(function, "", backend=backend)
+    with users_code(arguments.target), gw.set_grad_enabled(arguments.train):
+        explained(*inputs)
+    return explained
+
+
+def stages(explained: Explained, wanted: list[str] | None) -> dict[str, str]:
+    """The text of each stage.
+
+    Raises:
+        UserError: one needs a library that is not installed.
+    """
     try:
-        texts = gw.compiler.dump(compiled, arguments.stages)
+        return stages_of(explained.record, wanted)
     except ModuleNotFoundError as missing:
         raise UserError(f"this stage needs {missing.name}, which is not installed",
                         f"pip install {missing.name}") from None
-    if not texts:
-        raise UserError("no graph was captured",
-                        f"graphwright explain {arguments.target} says why")
-    if arguments.out:
-        write(arguments.out, texts)
-    else:
-        for stage, text in texts.items():
-            say(f"==== {stage} ====\n{text.rstrip()}\n")
 
 
 def write(out: Path, texts: dict[str, str]) -> None:

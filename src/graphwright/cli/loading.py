@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 import graphwright as gw
-from graphwright.cli.errors import UserError
+from graphwright.cli.errors import UserError, users_code
 from graphwright.runtime.tensor.float8 import FORMATS
 
 SPEC = re.compile(
@@ -46,15 +46,55 @@ def load_module(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))
     sys.modules[path.stem] = module
+    stand_in_for(path)
     try:
-        spec.loader.exec_module(module)
+        with users_code(f"importing {path}"):
+            spec.loader.exec_module(module)
     except SyntaxError as error:
         line = "" if error.lineno is None else f":{error.lineno}"
         raise UserError(f"{error.filename or path}{line}: {error.msg}", "correct the file's syntax"
                         ) from None
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise UserError(f"{path} cannot be imported: {error}", "install what it imports") from None
     return module
+
+
+def stand_in_for(path: Path) -> None:
+    """Let `import torch` mean graphwright, if a file may be written for PyTorch: it imports torch,
+    or other libraries that may import it, and not graphwright itself."""
+    imported = imports_of(path, set())
+    libraries = imported - sys.stdlib_module_names - {"numpy"}
+    if libraries and "graphwright" not in imported and "torch" not in sys.modules:
+        from graphwright import as_torch
+
+        as_torch.install()
+
+
+def imports_of(path: Path, seen: set[Path]) -> set[str]:
+    """The top-level modules that a file, and those beside it that it imports, import anywhere.
+
+    seen: the files that were looked at; of one without right syntax there are none.
+    """
+    seen.add(path)
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return set()
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import)
+             for alias in node.names}
+    names |= {node.module for node in ast.walk(tree)
+              if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    found: set[str] = set()
+    for name in names:
+        local = path.parent.joinpath(*name.split("."))
+        files = [file for file in (local.with_suffix(".py"), local / "__init__.py")
+                 if file.is_file()]
+        if not files:
+            found.add(name.partition(".")[0])
+        for file in files:
+            if file not in seen:
+                found |= imports_of(file, seen)
+    return found
 
 
 def load_target(text: str) -> tuple[ModuleType, Callable[..., Any]]:
@@ -124,35 +164,48 @@ def parse_input(text: str) -> Any:
                         "give a dtype and shape like 'float32[4,8]', or a literal") from None
 
 
-def example_inputs(module: ModuleType, name: str) -> tuple[Any, ...]:
-    """What the file's function for the inputs of `name` gives; nothing where it has none.
+def example_inputs(module: ModuleType, *names: str) -> tuple[Any, ...]:
+    """What the file's function for the inputs of a name returns; nothing where it has none.
 
     Raises:
         UserError: it is no function, or gives no tuple.
     """
-    known = [maker for maker in (f"{name}_inputs", "example_inputs") if hasattr(module, maker)]
+    makers = (*(f"{name}_inputs" for name in names), "example_inputs")
+    known = [maker for maker in makers if hasattr(module, maker)]
     if not known:
         return ()
     maker = getattr(module, known[0])
     way_out = f"for one argument: def {known[0]}(): return (argument,)"
     if not callable(maker):
         raise UserError(f"{known[0]} is not a function", way_out)
-    inputs = maker()
+    with users_code(known[0]):
+        inputs = maker()
     if not isinstance(inputs, tuple | list):
         raise UserError(f"{known[0]}() returned {type(inputs).__name__}, not a tuple", way_out)
     return tuple(inputs)
 
 
-def make_inputs(module: ModuleType, target: Callable[..., Any], specs: Sequence[str]
-                ) -> tuple[Any, ...]:
-    """The arguments to call `target` with.
+def load_call(text: str, specs: Sequence[str]) -> tuple[ModuleType, Callable[..., Any],
+                                                        tuple[Any, ...]]:
+    """What `load_target` gives, and the arguments to call it with.
+
+    Raises:
+        UserError: there is no such target.
+    """
+    module, function = load_target(text)
+    return module, function, make_inputs(module, function, text.rpartition(":")[2], specs)
+
+
+def make_inputs(module: ModuleType, target: Callable[..., Any], given_name: str,
+                specs: Sequence[str]) -> tuple[Any, ...]:
+    """The arguments to call `target` with, which the command line calls `given_name`.
 
     Raises:
         UserError: nothing says what they are, or they do not fit the signature.
     """
     name = getattr(target, "__name__", type(target).__name__)
     given = tuple(parse_input(spec) for spec in specs)
-    inputs = given or example_inputs(module, name)
+    inputs = given or example_inputs(module, given_name, name)
     called = target.forward if isinstance(target, gw.nn.Module) else target
     try:
         signature = inspect.signature(called)

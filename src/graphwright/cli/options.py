@@ -1,13 +1,17 @@
-"""The arguments that dump, explain and bench share."""
+"""The arguments that several commands share."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+
+STDOUT = "-"
+"""The value of `--json` that stands for standard output."""
 
 
-def add_target(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+def add_target(parser: argparse.ArgumentParser) -> None:
     """FILE.py:FUNCTION and --input."""
-    parser.add_argument("target", metavar="FILE.py:FUNCTION", nargs="?" if optional else None,
+    parser.add_argument("target", metavar="FILE.py:FUNCTION",
                         help="the function, module or module class")
     parser.add_argument("--input", action="append", default=[], metavar="SPEC", dest="inputs",
                         help="one argument: 'float32[4,8]', or a Python literal; repeat it")
@@ -17,3 +21,22 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
     """--backend."""
     parser.add_argument("--backend", default="auto", choices=["auto", "llvm", "c"],
                         help="which native backend (default: auto)")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """--json."""
+    parser.add_argument("--json", nargs="?", const=STDOUT, metavar="OUT",
+                        help="print one JSON document to standard output, or write it to the file "
+                             "OUT; docs/cli.md lists its keys")
+
+
+def add_html(parser: argparse.ArgumentParser) -> None:
+    """--html."""
+    parser.add_argument("--html", type=Path, metavar="OUT",
+                        help="write a page that shows every stage to the file OUT")
+
+
+def spelled_out(words: list[str]) -> list[str]:
+    """The command line with a value for `--json` before a target, which is not its value."""
+    return [f"--json={STDOUT}" if word == "--json" and ".py:" in following else word
+            for word, following in zip(words, (*words[1:], ""), strict=False)]

@@ -12,9 +12,10 @@ from typing import Any, TypeVar, overload
 
 from graphwright.capture._eval_frame import CompiledFunction, run_unhooked
 from graphwright.capture.frame.code_owner import is_library
+from graphwright.capture.frame.diagnostics import place
 from graphwright.capture.frame.frontend import Frontend
 from graphwright.capture.frame.python_support import hook_problem
-from graphwright.capture.frame.record import CaptureRecord
+from graphwright.capture.frame.record import CaptureRecord, Location
 from graphwright.capture.frame.stance import set_stance
 from graphwright.capture.guards.text import class_module
 from graphwright.face import logs, native_backends, notices
@@ -339,7 +340,8 @@ def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Expla
         options: as for `compile`.
 
     Returns: a callable with the function's signature that returns an `Explanation`, which
-    prints as text: graphs, graph breaks with reasons and advice, guards, recompiles.
+    prints as text: graphs, graph breaks with reasons and advice, recompiles, and how many guards
+    there are; `text(guards=True)` has each guard. What the function raises is raised.
 
     Example:
         >>> report = gw.explain(lambda x: x.sin() + 1, backend="eager")(gw.ones(2))
@@ -348,11 +350,68 @@ def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Expla
     """
 
     def call(*args: Any, **kwargs: Any) -> Explanation:
-        compiled = compile(function, **options)
-        compilation = compilation_of(compiled)
-        record = compilation.record
-        record.measured = True
-        compiled(*args, **kwargs)
-        return Explanation.of(record, compilation.name())
+        explained = Explained(function, **options)
+        explained(*args, **kwargs)
+        return explained.explanation()
 
     return call
+
+
+class Explained:
+    """A function that is compiled apart from anything else; `explanation()` says what happened.
+
+    The explanation can be asked for at any time, also after a call that raised. `guards`: whether
+    they are timed, see `CaptureRecord.measured`.
+    """
+
+    def __init__(self, function: Any, guards: str = "each", **options: Any) -> None:
+        with notices.explaining():
+            self.compiled = compile(function, **options)
+        self.subject = subject_of(function)
+        self.record = CaptureRecord()
+        self._root: types.CodeType | None = None
+        self._called = {self.subject}
+        problem = hook_problem()
+        if problem is not None:
+            self.record.skip(self.subject, problem)
+            return
+        compilation = compilation_of(self.compiled)
+        self.record = compilation.record
+        self.record.measured = guards
+        self._root = getattr(compilation.functions[0].__wrapped__, "__code__", None)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result of the compiled function."""
+        if self._root is not None:
+            self._called.add(place(self._root))
+        with notices.explaining():
+            return self.compiled(*args, **kwargs)
+
+    def explanation(self, error: BaseException | None = None) -> Explanation:
+        """What happened so far; `error` is what the last call raised."""
+        return Explanation.of(self.record, self.subject, self._called, error)
+
+
+def subject_of(function: Any) -> Location:
+    """The user's function or module behind a callable: its name, file and line.
+
+    A module has those of its `forward`. What is not written in Python has a name alone.
+    """
+    inner = {CompiledFunction: "__wrapped__", functools.partial: "func",
+             types.MethodType: "__func__"}
+    while type(function) in inner:
+        function = getattr(function, inner[type(function)])
+    if isinstance(function, OptimizedModule):
+        function = function._original
+    if isinstance(function, staticmethod | classmethod):
+        function = function.__func__
+    kind = function if isinstance(function, type) else type(function)
+    code = getattr(function, "__code__", None)
+    name = getattr(function, "__qualname__", kind.__qualname__)
+    if not isinstance(code, types.CodeType):
+        method = "forward" if issubclass(kind, Module) else "__call__"
+        code = getattr(getattr(kind, method, None), "__code__", None)
+        name = f"{kind.__qualname__}.{method}" if code is not None else name
+    if not isinstance(code, types.CodeType):
+        return Location("", 0, name)
+    return Location(code.co_filename, code.co_firstlineno, name)

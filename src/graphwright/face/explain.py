@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection
 from typing import Any
 
 from graphwright.capture.frame.record import (
@@ -14,9 +14,9 @@ from graphwright.capture.frame.record import (
     Location,
     RecompileRecord,
 )
-from graphwright.face.stage_dumps import artifacts_of, count
+from graphwright.face.stage_dumps import artifacts_of
 from graphwright.ir.graph.printing import describe
-from graphwright.runtime.record import Record
+from graphwright.runtime.record import Record, replace
 from graphwright.runtime.spans import Span
 
 
@@ -44,7 +44,12 @@ class Stats(Record):
 
 
 class Explanation(Record):
-    """Frames, graphs, breaks, guards and recompiles of one call; `str()` gives them as a tree."""
+    """Frames, graphs, breaks, guards and recompiles of one call; `str()` gives them as a tree.
+
+    subject: the function or module that was called, None for all that one record holds.
+    error: the exception that the call ended in; the rest is what was found until then.
+    spans: when the stages ran.
+    """
 
     stats: Stats
     graphs: tuple[GraphRecord, ...]
@@ -52,15 +57,36 @@ class Explanation(Record):
     frames: tuple[FrameRecord, ...]
     recompiles: tuple[RecompileRecord, ...]
     skipped: tuple[tuple[Location, str], ...]
+    subject: Location | None = None
+    error: BaseException | None = None
     spans: tuple[Span, ...] = ()
-    name: str = ""
 
     @classmethod
-    def of(cls, record: CaptureRecord, name: str = "") -> Explanation:
-        """A snapshot of the record. `name`: of the function, or the class, that was compiled."""
-        return cls(Stats.of(record), tuple(record.graphs), tuple(record.breaks),
-                   tuple(record.frames), tuple(record.recompiles), tuple(record.skipped),
-                   tuple(record.spans), name)
+    def of(cls, record: CaptureRecord, subject: Location | None = None,
+           called: Collection[Location] = (), error: BaseException | None = None) -> Explanation:
+        """A snapshot of the record.
+
+        called: where the record has what is the subject's: the subject is called by a function of
+            this package, as modules are, or is an object whose code stands elsewhere.
+        """
+
+        def named(place: Location | None) -> Location | None:
+            return subject if subject is not None and place in called else place
+
+        def moved(entry: Any) -> Any:
+            return replace(entry, location=named(entry.location))
+
+        return cls(
+            Stats.of(record),
+            tuple(record.graphs),
+            tuple(replace(entry, frame=named(entry.frame)) for entry in record.breaks),
+            tuple(map(moved, record.frames)),
+            tuple(map(moved, record.recompiles)),
+            tuple((named(place) or place, reason) for place, reason in record.skipped),
+            subject,
+            error,
+            tuple(record.spans),
+        )
 
     @property
     def bytecode(self) -> tuple[tuple[Any, Any], ...]:
@@ -95,86 +121,91 @@ class Explanation(Record):
 
         return explanation_html(self, describe)
 
-    def lines(self) -> Iterator[str]:
-        """The text, line by line."""
-        stats = self.stats
-        yield (f"{count(stats.graphs, 'graph')}, {count(stats.breaks, 'graph break')}, "
-               f"{count(stats.fallbacks, 'fallback')}, {count(stats.recompiles, 'recompile')}, "
-               f"{count(stats.kernels, 'kernel')}")
-        for function, children in self.tree().items():
-            yield f"{function.function} ({function.file}:{function.line})"
-            yield from draw(children)
+    @property
+    def nothing_compiled(self) -> str | None:
+        """Why no frame was compiled, probably; None where one was."""
+        if self.frames:
+            return None
+        broken = [f"{entry.title}: {entry.detail}" for entry in self.breaks]
+        reasons = [*broken, *(reason for _, reason in self.skipped)]
+        if reasons:
+            return reasons[0]
+        if self.error is not None:
+            return f"it raised {type(self.error).__name__} first"
+        return ("no Python code of its own ran under the compiler: it is disabled, written in C, "
+                "or was called in a mode in which code runs as it is")
 
-    def tree(self) -> dict[Location, list[Branch]]:
-        """For each captured function what became of it, in order."""
-        functions: dict[Location, list[Branch]] = {}
-        for frame in self.frames:
-            functions.setdefault(frame.location, []).append(frame_branch(frame))
-        for broken in self.breaks:
-            if broken.fallback:
-                place = broken.frame or broken.location
-                functions.setdefault(place, []).append(break_branch(broken))
-        for recompile in self.recompiles:
-            title = f"{recompile.code} recompile: {recompile.title}"
-            advice = [(reason, ()) for reason in (*recompile.reasons, recompile.advice)]
-            functions.setdefault(recompile.location, []).append((title, advice))
-        reported = {broken.frame for broken in self.breaks if broken.fallback}
-        for place, reason in self.skipped:
-            if place not in reported:
-                functions.setdefault(place, []).append((f"runs as plain Python: {reason}", ()))
-        return functions
+    def text(self, guards: bool = False, libraries: bool = False) -> str:
+        """The tree: the subject, counts, and for each function its frames.
+
+        Args:
+            guards: show each guard, the dearest first, not only how many there are of each kind.
+            libraries: show the frames of libraries too, not only how many there are.
+        """
+        from graphwright.face.explain_text import lines
+
+        return "\n".join(lines(self, guards, libraries))
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return self.text()
+
+    def to_dict(self, guards: bool = False) -> dict[str, Any]:
+        """The same as values that JSON has; docs/cli.md lists the keys.
+
+        guards: include the sentence of every guard, and what it costs.
+        """
+        return {
+            "subject": None if self.subject is None else place_dict(self.subject),
+            "stats": {name: getattr(self.stats, name) for name in Stats._fields},
+            "frames": [frame_dict(frame, guards) for frame in self.frames],
+            "breaks": [break_dict(entry) for entry in self.breaks],
+            "recompiles": [recompile_dict(entry) for entry in self.recompiles],
+            "plain": [{**place_dict(place), "reason": reason} for place, reason in self.skipped],
+            "nothing_compiled": self.nothing_compiled,
+            "error": None if self.error is None else
+            {"type": type(self.error).__qualname__, "message": str(self.error)},
+        }
 
 
-Branch = tuple[str, Sequence[Any]]
-"""A line of the tree, and the branches below it."""
+def place_dict(place: Location) -> dict[str, Any]:
+    """The keys of a place."""
+    return {"function": place.function, "file": place.file, "line": place.line}
 
 
-def draw(branches: Sequence[Branch], indent: str = "") -> Iterator[str]:
-    """The lines of a tree."""
-    for number, (text, below) in enumerate(branches):
-        last = number == len(branches) - 1
-        yield f"{indent}{'└─' if last else '├─'} {text}"
-        yield from draw(below, indent + ("   " if last else "│  "))
+def frame_dict(frame: FrameRecord, guards: bool) -> dict[str, Any]:
+    """The keys of a frame."""
+    counted: dict[str, Any] = {"count": len(frame.guards), "ns": round(frame.cost, 1),
+                               "kinds": frame.kinds}
+    if guards:
+        costs = frame.costs or (None,) * len(frame.guards)
+        counted["all"] = [
+            {"guard": guard.sentence(), "ns": None if cost is None else round(cost, 1)}
+            for cost, guard in zip(costs, frame.guards, strict=True)]
+    return {
+        **place_dict(frame.location),
+        "resumed_line": None if frame.resumed is None else frame.resumed.line,
+        "graphs": [graph_dict(graph) for graph in frame.graphs],
+        "guards": counted,
+        "break": None if frame.broken is None else break_dict(frame.broken),
+    }
 
 
-def frame_branch(frame: FrameRecord) -> Branch:
-    """A translated frame: its graph, its guards, the break that it ended in."""
-    below: list[Branch] = []
-    graphs = (*([frame.graph] if frame.graph is not None else []), *frame.pieces)
-    below += [(graph_text(graph), ()) for graph in graphs]
-    below.append(guards_branch(frame))
-    if frame.broken is not None:
-        below.append(break_branch(frame.broken))
-    if frame.resumed is None:
-        return "frame, from the start of the function", below
-    return f"resume function, from line {frame.resumed.line}: {frame.resumed.source}", below
-
-
-def graph_text(graph: GraphRecord) -> str:
-    """The sizes of a graph."""
-    text = f"graph: {count(graph.n_ops, 'operation')}, {count(graph.n_inputs, 'input')}"
+def graph_dict(graph: GraphRecord) -> dict[str, Any]:
+    """The keys of a graph."""
     found = artifacts_of(graph.graph)
-    if found is None:
-        return text
-    return f"{text}, {count(found.kernels, 'kernel')}" + (
-        f"; runs eagerly: {found.note}" if found.note else "")
+    return {"operations": graph.n_ops, "inputs": graph.n_inputs,
+            "kernels": None if found is None else found.kernels,
+            "runs_eagerly": found.note if found is not None and found.note else None}
 
 
-def guards_branch(frame: FrameRecord) -> Branch:
-    """The guards, the dearest first where their times were measured."""
-    if not frame.costs:
-        title = f"guards: {len(frame.guards)}"
-        return title, [(guard.sentence(), ()) for guard in frame.guards]
-    timed = sorted(zip(frame.costs, frame.guards, strict=True), key=lambda pair: -pair[0])
-    title = f"guards: {len(frame.guards)}, {frame.cost:.0f} ns together"
-    return title, [(f"{cost:4.0f} ns  {guard.sentence()}", ()) for cost, guard in timed]
+def break_dict(broken: BreakRecord) -> dict[str, Any]:
+    """The keys of a graph break or fallback."""
+    return {**place_dict(broken.location), "source": broken.location.source, "code": broken.code,
+            "title": broken.title, "detail": broken.detail, "advice": broken.advice,
+            "fallback": broken.fallback}
 
 
-def break_branch(broken: BreakRecord) -> Branch:
-    """A graph break: where, why, and what to do."""
-    place = broken.location
-    title = f"{broken.code} {broken.what} at {place.file}:{place.line}: {place.source}"
-    return title, [(f"{broken.title}: {broken.detail}", ()), (broken.advice, ())]
+def recompile_dict(recompile: RecompileRecord) -> dict[str, Any]:
+    """The keys of a recompile."""
+    return {**place_dict(recompile.location), "code": recompile.code, "title": recompile.title,
+            "reasons": list(recompile.reasons), "advice": recompile.advice}

@@ -12,7 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from graphwright.capture.frame.record import BreakRecord, CaptureRecord, Location
-from graphwright.runtime.stderr_notices import write_line
+from graphwright.runtime.stderr_notices import (
+    erase_progress,
+    is_terminal,
+    show_progress,
+    write_line,
+)
 
 PATIENCE = 2.0
 """Seconds after which a running compilation is reported."""
@@ -47,6 +52,8 @@ def attach(record: CaptureRecord, root: Callable[[], str]) -> None:
 def _report(root: Callable[[], str], entry: Any) -> None:
     if not isinstance(entry, BreakRecord) or not _enabled[0] or entry.code == "GB0100":
         return
+    if _THREAD.explaining:
+        return
     where = entry.location
     function = root() if where.file.startswith(_PACKAGE) else where.function
     key = ("" if where.file.startswith(_PACKAGE) else where.file, function)
@@ -58,28 +65,52 @@ def _report(root: Callable[[], str], entry: Any) -> None:
 
 
 class Progress:
-    """The stage of one compilation, which a timer thread reports."""
+    """The stage of one compilation, which a timer thread reports: on a terminal by a line that it
+    updates until the compilation is done and then takes away, else by one line."""
 
-    __slots__ = ("doing", "started", "what")
+    __slots__ = ("doing", "done", "started", "what")
 
     def __init__(self, what: str) -> None:
         self.what = what
         self.doing = "capture"
         self.started = time.monotonic()
+        self.done = threading.Event()
 
     def report(self) -> None:
         """Write the line."""
-        if _enabled[0]:
-            elapsed = time.monotonic() - self.started
-            write_line(f"[graphwright] compiling {self.what} has taken {elapsed:.1f} s so far; "
+        if not _enabled[0]:
+            return
+        if not is_terminal():
+            write_line(f"[graphwright] compiling {self.what} has taken {self.elapsed} so far; "
                        f"stage: {self.doing}")
+            return
+        while not self.done.is_set():
+            show_progress(f"[graphwright] {self.elapsed}, {self.doing}: compiling {self.what}")
+            self.done.wait(0.2)
+        erase_progress()
+
+    @property
+    def elapsed(self) -> str:
+        """The time since the start."""
+        return f"{time.monotonic() - self.started:.1f} s"
 
 
 class _Thread(threading.local):
     progress: Progress | None = None
+    explaining: bool = False
 
 
 _THREAD = _Thread()
+
+
+@contextlib.contextmanager
+def explaining() -> Iterator[None]:
+    """Within, no breaks are reported on this thread: whoever explains a call shows them all."""
+    before, _THREAD.explaining = _THREAD.explaining, True
+    try:
+        yield
+    finally:
+        _THREAD.explaining = before
 
 
 def compiled_now() -> str:
@@ -117,6 +148,7 @@ def watched(what: str) -> Iterator[None]:
         yield
     finally:
         _THREAD.progress = None
+        progress.done.set()
         timer.cancel()
         if timer.ident is not None:
             timer.join()    # so that a fork, or a count of threads, does not see it

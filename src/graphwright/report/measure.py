@@ -7,15 +7,11 @@ spell of the machine hits all of them alike.
 
 from __future__ import annotations
 
-import gc
-import time
 from collections.abc import Callable, Mapping
 from statistics import median, quantiles
 
+from graphwright.report.clock import samples_in_turns
 from graphwright.runtime.record import Record
-
-CLOCK_FLOOR = 2e-3
-"""Seconds that one sample lasts at least; shorter cases are repeated within a sample."""
 
 
 class Timing(Record):
@@ -48,23 +44,6 @@ def format_seconds(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
-def sample(call: Callable[[], object], repeats: int) -> float:
-    """Seconds per call over `repeats` calls."""
-    loop = range(repeats)
-    start = time.perf_counter()
-    for _ in loop:
-        call()
-    return (time.perf_counter() - start) / repeats
-
-
-def calibrate(call: Callable[[], object]) -> int:
-    """How many repeats make a sample last `CLOCK_FLOOR`; also warms the case up."""
-    repeats = 1
-    while sample(call, repeats) * repeats < CLOCK_FLOOR:
-        repeats *= 2
-    return repeats
-
-
 def in_turns(
     cases: Mapping[str, Callable[[], object]], *, seconds: float = 1.0, least_rounds: int = 7
 ) -> dict[str, Timing]:
@@ -78,25 +57,17 @@ def in_turns(
     Returns:
         name to `Timing`, in the order given.
     """
-    repeats = {name: calibrate(call) for name, call in cases.items()}
-    times: dict[str, list[float]] = {name: [] for name in cases}
-    collecting = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        end = time.perf_counter() + seconds * len(cases)
-        while time.perf_counter() < end or len(next(iter(times.values()))) < least_rounds:
-            for name, call in cases.items():
-                times[name].append(sample(call, repeats[name]))
-    finally:
-        if collecting:
-            gc.enable()
+    times = samples_in_turns(cases, seconds=seconds, least_rounds=least_rounds)
     first = next(iter(times.values()))
     return {name: summary(samples, first) for name, samples in times.items()}
 
 
-def summary(samples: list[float], first: list[float]) -> Timing:
-    """The median and quartiles of samples in seconds, and of their ratios to those of `first`."""
+def summary(samples: list[float], first: list[float] | None = None) -> Timing:
+    """The median and quartiles of samples in seconds, and of their ratios to those of `first`.
+
+    Without `first` the ratios are 1.
+    """
+    first = samples if first is None else first
     low, middle, high = spread(samples)
     ratio = spread([own / other for own, other in zip(samples, first, strict=True)])
     return Timing(middle, low, high, len(samples), ratio)

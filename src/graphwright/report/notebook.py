@@ -115,7 +115,7 @@ def explanation_html(explanation: Any, describe: Any) -> str:
     Args:
         describe: writes the dtype and shape of a value.
     """
-    head, *rest = explanation.lines()
+    head, *rest = explanation.text(guards=True).splitlines()
     parts = []
     if explanation.graphs:
         first = explanation.graphs[0]

@@ -15,6 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphwright.face.explain_text import Branch, Tree, counts
 from graphwright.face.stage_dumps import artifacts_of, bytecode
 from graphwright.report.charts import Bar, spans
 from graphwright.report.page import document, figure
@@ -22,7 +23,7 @@ from graphwright.report.viewer_graph import Detail, GraphView
 from graphwright.runtime.spans import Span
 
 if TYPE_CHECKING:
-    from graphwright.face.explain import Branch, Explanation
+    from graphwright.face.explain import Explanation
 
 LARGEST = 5_000_000
 """Bytes of a page. It leaves out what `DETAILS` lists, one after the other, until it fits."""
@@ -90,7 +91,8 @@ def _page(
     first = explanation.frames[0].location if explanation.frames else None
     if first is None and explanation.breaks:
         first = explanation.breaks[0].frame or explanation.breaks[0].location
-    name = explanation.name or (first.function if first is not None else "")
+    subject = explanation.subject or first
+    name = subject.function if subject is not None else ""
     title = f"{name}, compiled" if name else "A compilation"
     note = (f" To stay below {LARGEST // 1_000_000} MB the page leaves out {left_out}; "
             "`graphwright dump` prints all." if left_out else "")
@@ -106,7 +108,7 @@ def _page(
         'aria-controls="hits" aria-autocomplete="list" autocomplete="off" placeholder="Search  /">'
         '<ul id="hits" role="listbox" aria-label="Found" hidden></ul></div>'
         '<button id="theme" aria-pressed="false" aria-label="Light or dark colours">◐</button>'
-        f"<p>{escape(next(explanation.lines()))}. {escape(where + note)}</p></header>"
+        f"<p>{escape(counts(explanation.stats))}. {escape(where + note)}</p></header>"
         f'<main id="main">{_tabs("all", "outer", tabs)}</main>'
         f"<noscript><p>Links, search and zoom need JavaScript.</p></noscript>")
     return document(title, body, "viewer", "page.js")
@@ -135,10 +137,11 @@ def _overview(explanation: Explanation) -> str:
             ("graphs", stats.graphs), ("graph breaks", stats.breaks),
             ("frames as plain Python", stats.fallbacks), ("recompiles", stats.recompiles),
             ("kernels", stats.kernels)))
+    tree = Tree(guards=True)
     functions = "".join(
         f"<li><code>{escape(place.function)}</code> <span class='muted'>"
-        f"{escape(place.file)}:{place.line}</span><ul>{_branches(children)}</ul></li>"
-        for place, children in explanation.tree().items())
+        f"{escape(place.file)}:{place.line}</span><ul>{_branches(tree.branches(entries))}</ul></li>"
+        for place, entries in tree.functions(explanation).items())
     frames: Any = explanation
     code = bytecode(frames) if explanation.frames else ""
     return (

@@ -31,7 +31,7 @@ def place(code: types.CodeType) -> Location:
     origin = origin_of(code).code
     of_user = users_call() if is_library(origin.co_filename) else None
     if of_user is not None:
-        return Location(of_user.file, of_user.line, origin.co_qualname)
+        return Location(of_user.file, of_user.line, origin.co_qualname, True)
     return _location(origin, origin.co_firstlineno)
 
 

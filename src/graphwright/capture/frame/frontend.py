@@ -204,7 +204,8 @@ class Frontend:
             return self._unstable(code, unstable)
         costs: tuple[float, ...] = ()
         if self.record.measured:
-            costs = guard_costs(program.guards, code, function, slots)
+            if self.record.measured == "each":
+                costs = guard_costs(program.guards, code, function, slots)
             costs = (*costs, check_time(program.guards, code, function, slots))
         return self._entry(code, frame, output, restart, program, costs)
 

@@ -18,11 +18,15 @@ RUNS_EAGERLY = "runs_eagerly"
 
 
 class Location(Record):
-    """A place in the user's source."""
+    """A place in the user's source.
+
+    of_package: `function` is one of this package, and the line is the user's that called it.
+    """
 
     file: str
     line: int
     function: str
+    of_package: bool = False
 
     @property
     def source(self) -> str:
@@ -104,11 +108,23 @@ class FrameRecord(Record):
     cost: float = 0.0
     pieces: tuple[GraphRecord, ...] = ()
 
+    @property
+    def graphs(self) -> list[GraphRecord]:
+        """`graph`, if there is one, and the pieces behind it."""
+        return [*([self.graph] if self.graph is not None else []), *self.pieces]
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many guards there are of each kind, the most frequent first."""
+        names = Counter(guard.kind.name.lower().replace("_", " ") for guard in self.guards)
+        return dict(names.most_common())
+
 
 class CaptureRecord(Record, frozen=False):
     """Everything that one front end captured, in order. Listeners get each new record.
 
-    measured: whether the guards of each new frame are timed, which takes a while.
+    measured: whether the guards of each new frame are timed: "" is not at all, "together", and
+        "each", which takes a while.
     watch: a context for the compilation of the function at a place.
     spans: when each frame was captured, the compilation of its graphs included, and its guards
         were made.
@@ -122,7 +138,7 @@ class CaptureRecord(Record, frozen=False):
     spans: list[Span] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
-    measured: bool = False
+    measured: str = ""
     watch: Callable[[Location], AbstractContextManager[None]] = nullcontext  # type: ignore[assignment]
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

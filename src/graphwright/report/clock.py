@@ -1,0 +1,51 @@
+"""Samples of how long calls take, in turns; with the standard library alone.
+
+It is loaded by its path where graphwright is not installed: by `graphwright bench`, in the
+processes of other libraries.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+
+CLOCK_FLOOR = 2e-3
+"""Seconds that one sample lasts at least; shorter cases are repeated within a sample."""
+
+
+def sample(call: Callable[[], object], repeats: int) -> float:
+    """Seconds per call over `repeats` calls."""
+    loop = range(repeats)
+    start = time.perf_counter()
+    for _ in loop:
+        call()
+    return (time.perf_counter() - start) / repeats
+
+
+def calibrate(call: Callable[[], object]) -> int:
+    """How many repeats make a sample last `CLOCK_FLOOR`; also warms the case up."""
+    repeats = 1
+    while sample(call, repeats) * repeats < CLOCK_FLOOR:
+        repeats *= 2
+    return repeats
+
+
+def samples_in_turns(
+    cases: Mapping[str, Callable[[], object]], *, seconds: float, least_rounds: int
+) -> dict[str, list[float]]:
+    """Seconds per call of each case, all cases once in each round; see `measure.in_turns`."""
+    repeats = {name: calibrate(call) for name, call in cases.items()}
+    times: dict[str, list[float]] = {name: [] for name in cases}
+    collecting = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        end = time.perf_counter() + seconds * len(cases)
+        while time.perf_counter() < end or len(next(iter(times.values()))) < least_rounds:
+            for name, call in cases.items():
+                times[name].append(sample(call, repeats[name]))
+    finally:
+        if collecting:
+            gc.enable()
+    return times
