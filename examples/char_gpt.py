@@ -1,11 +1,12 @@
 """A small GPT that learns the language of Python's own manual, character by character.
 
-    python examples/char_gpt.py [--steps 500] [--out out/char_gpt] [--backend auto]
+    python examples/char_gpt.py [--steps 500] [--out out/char_gpt] [--backend auto] [--logdir DIR]
 
 Python ships the reference that `help()` shows, 465,000 characters of prose and code. A
 transformer with causal attention learns to continue it: a first stretch eagerly, then the whole
 training compiled, from the same seed. The losses of both are compared step by step. The trained
-model is saved, loaded into a fresh one, and asked to go on writing.
+model is saved, loaded into a fresh one, and asked to go on writing. With --logdir, losses, rates,
+the distribution of weights, the graph and the text are logged for TensorBoard.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from graphwright import nn
 from graphwright.nn.utils import clip_grad_norm_
 from graphwright.optim.lr_scheduler import OneCycleLR
 from graphwright.report.measure import format_seconds
+from graphwright.utils.tensorboard import SummaryWriter
 
 SEED = 1
 CONTEXT = 64
@@ -127,8 +129,11 @@ class Run:
         return float(np.median(self.seconds[3:]))
 
 
-def train(run: Run, text: Text, steps: int, total: int, progress: Progress) -> None:
+def train(
+    run: Run, text: Text, steps: int, total: int, progress: Progress, logdir: Path | None,
+) -> None:
     """`steps` steps of AdamW on a schedule of `total`; every loss and time is kept."""
+    writer = SummaryWriter(logdir / run.name) if logdir is not None else None
     optimizer = gw.optim.AdamW(run.model.parameters(), lr=4e-3, weight_decay=0.01)
     schedule = OneCycleLR(optimizer, max_lr=4e-3, total_steps=total)
     task = progress.add_task(run.name, total=steps, loss="")
@@ -143,7 +148,14 @@ def train(run: Run, text: Text, steps: int, total: int, progress: Progress) -> N
         schedule.step()
         run.losses.append(loss.item())
         run.seconds.append(time.perf_counter() - start)
+        if writer is not None:
+            writer.add_scalar("loss", run.losses[-1], step)
+            writer.add_scalar("learning rate", schedule.get_last_lr()[0], step)
         progress.update(task, advance=1, loss=f"loss {run.losses[-1]:.3f}")
+    if writer is not None:
+        for name, parameter in run.model.named_parameters():
+            writer.add_histogram(f"weights/{name}", parameter, steps)
+        writer.close()
 
 
 def compare(eager: Run, compiled: Run) -> float:
@@ -213,6 +225,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--out", type=Path, default=Path("out/char_gpt"))
     parser.add_argument("--backend", default="auto", choices=["auto", "llvm", "c", "eager"])
+    parser.add_argument("--logdir", type=Path, help="a folder of logs for TensorBoard")
     arguments = parser.parse_args()
     console = Console()
     if not console.is_terminal:
@@ -224,8 +237,9 @@ def main() -> None:
                TextColumn("{task.completed}/{task.total} steps"),
                TextColumn("{task.fields[loss]}"), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
-        train(eager, text, min(COMPARED_STEPS, arguments.steps), arguments.steps, progress)
-        train(compiled, text, arguments.steps, arguments.steps, progress)
+        train(eager, text, min(COMPARED_STEPS, arguments.steps), arguments.steps, progress,
+              arguments.logdir)
+        train(compiled, text, arguments.steps, arguments.steps, progress, arguments.logdir)
     worst = compare(eager, compiled)
     arguments.out.mkdir(parents=True, exist_ok=True)
     file = arguments.out / "model.safetensors"
@@ -236,6 +250,10 @@ def main() -> None:
     written = write(loaded, text, prompt, 400, arguments.backend)
     console.print(Panel(prompt, title="the text begins"), markup=False)
     console.print(Panel(written, title="the model goes on"), markup=False)
+    if arguments.logdir is not None:
+        with SummaryWriter(arguments.logdir / compiled.name) as writer:
+            writer.add_graph(compiled.model, text.batch(0)[0])
+            writer.add_text("written", written, arguments.steps)
     show(console, [eager, compiled], held_out_loss(compiled, text))
     ratio = compiled.step_seconds / eager.step_seconds
     console.print(f"Losses of the first {len(eager.losses)} steps agree within {worst:.1e} "

@@ -3,8 +3,8 @@
     .venv/bin/python tools/sanitize.py
 
 Builds both extensions with the sanitizers into a temporary copy of the sources, and runs on it
-tests/runtime/core, the tests of op functions, and those of the hook and of guards. Needs gcc on
-Linux.
+tests/runtime/core, the tests of op functions, those of the hook and of guards, and the profiler's.
+Needs gcc on Linux.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TESTS = ["tests/runtime/core", "tests/runtime/ops/test_op_functions.py",
          "tests/runtime/ops/test_function_names.py", "tests/runtime/ops/test_out.py",
          "tests/capture/frame/test_dispatcher.py", "tests/capture/guards/test_guards.py",
          "tests/capture/guards/test_guard_sources.py",
-         "tests/capture/guards/test_guard_tree.py"]
+         "tests/capture/guards/test_guard_tree.py", "tests/libraries/test_profiler.py"]
 
 
 def build(package: Path, layer: str, name: str) -> None:

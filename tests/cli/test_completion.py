@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from graphwright.cli.main import COMMANDS, main
+from graphwright.cli.completion import grammar
+from graphwright.cli.main import main, parser
 
-NAMES = [module.__name__.rpartition(".")[2] for module in COMMANDS]
+NAMES = [command.name for command in grammar(parser()) if command.name]
 MODEL = """
 class Net:
     def forward(self):
@@ -44,7 +45,7 @@ def output(folder: Path, *command: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("words", "found"), [
-    ([""], NAMES), (["ex"], ["explain"]), (["--ver"], ["--version"]),
+    ([""], NAMES), (["ex"], ["explain", "export"]), (["--ver"], ["--version"]),
     (["dump", "--sta"], ["--stage"]), (["dump", "--stage", "lo"], ["loops"]),
     (["bench", "mo"], ["model.py"]), (["bench", "model.py", ":"], ["Net", "late", "loss"]),
     (["bench", "model.py", ":", "l"], ["late", "loss"]), (["run", "no"], ["notes.txt"]),

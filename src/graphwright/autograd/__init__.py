@@ -67,9 +67,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "profiler":
-        return _import_module("graphwright.profiler")
-    if name in ("forward_ad", "function", "functional"):
+    if name in ("forward_ad", "function", "functional", "profiler"):
         return _import_module(f"graphwright.autograd.{name}")
     if name not in ("gradcheck", "gradgradcheck", "GradcheckError"):
         raise _missing(__name__, name)

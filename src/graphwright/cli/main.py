@@ -7,7 +7,17 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from graphwright.cli import bench, completion, doctor, dump, explain, run
+from graphwright.cli import (
+    bench,
+    completion,
+    doctor,
+    dump,
+    explain,
+    export,
+    package,
+    profile,
+    run,
+)
 from graphwright.cli.errors import EXIT_CODES, FAILED, INTERRUPTED, UserError, show_traceback
 from graphwright.cli.options import spelled_out
 from graphwright.cli.output import finished, is_unread
@@ -22,6 +32,7 @@ stage from bytecode to machine code, why the graph breaks where it does, and wha
 EXAMPLES = """\
 examples:
   graphwright run --compile train.py --epochs 3
+  graphwright profile --trace trace.json train.py --epochs 3
   graphwright dump model.py:forward --input 'float32[128,784]' --stage loops
   graphwright explain train.py:step
   graphwright bench model.py:Net --input 'float32[1,3,32,32]'
@@ -37,13 +48,16 @@ exit codes (`run` has those of the program):
 
 COMMANDS: tuple[Any, ...] = (
     run,
+    profile,
     dump,
     explain,
     bench,
+    export,
+    package,
     doctor,
     completion,
 )
-"""A module for each subcommand; its `add_parser` adds the grammar, with a default `run`."""
+"""Modules whose `add_parser` adds a subcommand, or two, to the grammar, with a default `run`."""
 
 
 def parser() -> argparse.ArgumentParser:

@@ -27,18 +27,23 @@ def add_parser(commands: Any) -> None:
         description="Run a program that was written for PyTorch, which need not be installed: "
                     "`import torch` gives graphwright. SCRIPT is a Python file, a folder or zip "
                     "file with a __main__.py, or - for standard input.")
-    parser.add_argument("--compile", action="store_true",
-                        help="compile the calls of all modules, each class once")
     parser.add_argument("--report", action="store_true",
                         help="at the end, list the names that were asked of torch and that "
                              "graphwright lacks, on standard error")
+    add_program(parser)
+    parser.set_defaults(run=run, is_program=True)
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """What says which program is run, and how."""
+    parser.add_argument("--compile", action="store_true",
+                        help="compile the calls of all modules, each class once")
     parser.add_argument("--torch-version", metavar="VERSION",
                         help="what torch.__version__ says")
     parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE",
                         help="run a module by its name, as python -m does")
     parser.add_argument("script", nargs=argparse.REMAINDER, metavar="SCRIPT",
                         help="the program, and its arguments")
-    parser.set_defaults(run=run, is_program=True)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -47,9 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         UserError: there is no such program.
     """
-    words = arguments.module or arguments.script
-    if not words:
-        raise UserError("run: no program was given", f"for example: {EXAMPLE}")
+    words = words_of(arguments)
     try:
         _stand_in(arguments)
         _execute(words[0], words[1:], by_name=arguments.module is not None)
@@ -58,6 +61,15 @@ def run(arguments: argparse.Namespace) -> None:
     except BaseException as error:
         _hide_runner(error)
         raise
+
+
+def words_of(arguments: argparse.Namespace) -> list[str]:
+    """The program and its arguments. UserError where there is none."""
+    words: list[str] = arguments.module or arguments.script
+    if not words:
+        raise UserError(f"{arguments.command}: no program was given",
+                        f"for example: graphwright {arguments.command} train.py --epochs 3")
+    return words
 
 
 def _stand_in(arguments: argparse.Namespace) -> None:

@@ -9,13 +9,16 @@ from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
 from graphwright.codegen.memory_plan import plan_memory
 from graphwright.codegen.program import Gemm, NativeProgram, Output, Slot, Step
 from graphwright.codegen.scheduler.schedule import Schedule, schedule
+from graphwright.runtime.profiling import ProfiledSpan
 
 
 def build_program(graph: LoweredGraph) -> NativeProgram:
     """Schedule a lowered graph and plan its memory."""
-    plan = schedule(graph)
+    with ProfiledSpan("compile::schedule"):
+        plan = schedule(graph)
     outputs = _outputs(graph, plan)
-    memory = plan_memory(plan.steps, plan.temps, [o.buffer for o in outputs])
+    with ProfiledSpan("compile::memory_plan"):
+        memory = plan_memory(plan.steps, plan.temps, [o.buffer for o in outputs])
     slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
     slots |= {o.buffer.name: Slot("output", n) for n, o in enumerate(outputs)}
     slots |= memory.slots

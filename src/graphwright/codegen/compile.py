@@ -25,6 +25,7 @@ from graphwright.codegen.program import NativeProgram, Output
 from graphwright.codegen.segments import split
 from graphwright.ir.graph.python_emitter import Script
 from graphwright.runtime import _core
+from graphwright.runtime.profiling import ProfiledSpan
 from graphwright.runtime.record import Record
 from graphwright.runtime.spans import Span, Stopwatch
 from graphwright.runtime.symbolic.expr import Expr, as_int
@@ -87,14 +88,16 @@ class CompiledGraph(Record, frozen=False):
 
 
 def compile_graph(
-    module: Any, fake_inputs: Sequence[Any], *, target: str, strict: bool = False
+    module: Any, fake_inputs: Sequence[Any], *, target: str, strict: bool = False,
+    label: str = "graph",
 ) -> CompiledGraph:
     """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c".
 
     Ops without a lowering run eagerly between native segments. strict: half types are rounded
     where each node of the graph ends, and no quotient becomes a product that rounds otherwise.
+    label: what profiles call it.
     """
-    compile_segment = partial(_compile_segment, target, strict)
+    compile_segment = partial(_compile_segment, target, strict, label)
     eager: set[Any] = needs_eager(module)
     if not eager:
         try:
@@ -103,26 +106,30 @@ def compile_graph(
         except CannotLowerNode as reason:
             eager.add(reason.node)
     symbols = dict(module.meta.get("symbols", {}))
-    compile_whole = partial(compile_graph, target=target, strict=strict)
+    compile_whole = partial(compile_graph, target=target, strict=strict, label=label)
     launch, segments = split(module, eager, symbols, compile_segment, compile_whole)
     return CompiledGraph(launch, segments)
 
 
 def _compile_segment(
-    target: str, strict: bool, module: Any, fake_inputs: Sequence[Any]
+    target: str, strict: bool, label: str, module: Any, fake_inputs: Sequence[Any]
 ) -> Segment:
     stopwatch = Stopwatch()
-    graph = lower_graph(module, fake_inputs, strict)
+    with ProfiledSpan("compile::lowering"):
+        graph = lower_graph(module, fake_inputs, strict)
     stopwatch.lap("lowering")
     program = build_program(graph)
     stopwatch.lap("schedule and memory plan")
-    loaded = compile_program(program, target)
+    with ProfiledSpan(f"compile::codegen {target}"):
+        loaded = compile_program(program, target)
     stopwatch.lap(f"{target} code, or the cache's")
-    launch = _wrapped(graph, _launcher(program, loaded), len(fake_inputs))
+    launch = _wrapped(graph, _launcher(program, loaded, label), len(fake_inputs))
     return Segment(launch, program, loaded, module, fake_inputs, strict, stopwatch.spans)
 
 
-def _launcher(program: NativeProgram, loaded: LoadedProgram) -> Callable[..., Any]:
+def _launcher(
+    program: NativeProgram, loaded: LoadedProgram, label: str
+) -> Callable[..., Any]:
     arena = as_int(program.arena_bytes)
     return _core.Launcher(
         run=loaded.run_address, shapes=loaded.shapes_address, keepalive=loaded.keepalive,
@@ -130,7 +137,8 @@ def _launcher(program: NativeProgram, loaded: LoadedProgram) -> Callable[..., An
         arena_bytes=-1 if arena is None else arena,
         symbols=[(position, dim) for _, position, dim in program.symbols],
         rng_ops=program.rng_ops, mutated=list(program.mutated),
-        messages=list(program.messages), cls=Tensor, release_gil=_is_long(program))
+        messages=list(program.messages), cls=Tensor, release_gil=_is_long(program),
+        label=label)
 
 
 LONG_WORK = 1 << 16

@@ -31,6 +31,7 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.runtime import _core
 from graphwright.runtime.collecting import collector_at_rest
 from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.profiling import ProfiledSpan
 from graphwright.runtime.spans import Stopwatch
 from graphwright.runtime.stderr_notices import warn
 from graphwright.runtime.tensor.tensor import Tensor
@@ -134,7 +135,7 @@ def native(
     stopwatch = Stopwatch()
     artifacts.spans = stopwatch.spans
     try:
-        with stage("ir"):
+        with ProfiledSpan("compile::passes"), stage("ir"):
             lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad,
                                   dump=lambda name, _: stopwatch.lap(name))
     except (CannotLower, DataDependent) as reason:
@@ -174,10 +175,12 @@ def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callab
     """Compile the forward or the backward graph, and keep it with the artifacts."""
     examples = [node.meta["val"] for node in module.graph.placeholders]
     before = copy.copy(kernel_cache().counts)
-    with watched(f"the {name} graph of {artifacts.function}"), stage("codegen"):
+    label = f"{name} {artifacts.function}"
+    with (ProfiledSpan(f"compile::native {label}"),
+          watched(f"the {name} graph of {artifacts.function}"), stage("codegen")):
         note_stage(f"code generation by {artifacts.target} for the {name} graph of "
                    f"{len(module.graph.nodes)} nodes")
-        compile_ = partial(compile_graph, module, examples, strict=artifacts.strict)
+        compile_ = partial(compile_graph, module, examples, strict=artifacts.strict, label=label)
         try:
             compiled = compile_(target=artifacts.target)
         except machine.CompilerMissing as missing:

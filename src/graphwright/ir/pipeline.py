@@ -24,6 +24,7 @@ from graphwright.ir.passes.keep_data_checks import keep_refusals
 from graphwright.ir.passes.normalise import normalise
 from graphwright.ir.passes.own_outputs import own_outputs
 from graphwright.ir.passes.write_back import write_back
+from graphwright.runtime.profiling import ProfiledSpan
 from graphwright.runtime.record import Record, field
 
 
@@ -194,7 +195,8 @@ def lower_graph(
     for step in PASSES:
         if step.name in off:
             continue
-        step.run(state)
+        with ProfiledSpan(f"compile::pass {step.name}"):
+            step.run(state)
         for graph in state.graphs:
             graph.lint(step.name)
             if dump is not None:

@@ -12,7 +12,9 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from graphwright.autograd.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from graphwright.runtime import _core
 from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.profiling import Kind, ProfiledSpan
 from graphwright.runtime.tape.node import RemovableHandle
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
@@ -142,6 +144,9 @@ class Optimizer:
         None is written without a look at what was there: a compiled step needs no guard then, and
         one version serves the first step and all others.
         """
+        begun = None
+        if _core.is_profiling():
+            begun = _core.begin_span(_span_name(self, "zero_grad"), Kind.LIBRARY)
         for group in self.param_groups:
             for param in group["params"]:
                 if set_to_none:
@@ -150,6 +155,8 @@ class Optimizer:
                     if param.grad.requires_grad:
                         param.grad = param.grad.detach()
                     ops.fill_(param.grad, 0)
+        if begun is not None:
+            _core.end_span(begun)
 
     # -- steps
 
@@ -159,7 +166,7 @@ class Optimizer:
         `closure` computes the loss anew, gradients on.
         """
         self._opt_called = True
-        if self._hooks or _ALL_PRE or _ALL_POST:
+        if self._hooks or _ALL_PRE or _ALL_POST or _core.is_profiling():
             given = (self,) if closure is None else (self, closure)
             return _hooked_step(self, Optimizer._step, given, {})
         return self._step(closure)
@@ -341,7 +348,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def wrapper(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True
-        if not (self._hooks or _ALL_PRE or _ALL_POST):
+        if not (self._hooks or _ALL_PRE or _ALL_POST or _core.is_profiling()):
             return step(self, *args, **kwargs)
         return _hooked_step(self, step, (self, *args), kwargs)
 
@@ -361,10 +368,18 @@ def _hooked_step(
                 f"got {changed}."
             )
         args, kwargs = changed
-    result = step(*args, **kwargs)
+    if _core.is_profiling():
+        with ProfiledSpan(_span_name(optimizer, "step"), Kind.LIBRARY):
+            result = step(*args, **kwargs)
+    else:
+        result = step(*args, **kwargs)
     for hook in (*optimizer._each("step_post"), *_ALL_POST.values()):
         hook(optimizer, args, kwargs)
     return result
+
+
+def _span_name(optimizer: Optimizer, method: str) -> str:
+    return f"Optimizer.{method}#{type(optimizer).__name__}.{method}"
 
 
 def _listed(params: Any) -> list[Any]:

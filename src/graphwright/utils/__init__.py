@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from graphwright.utils.swapping import swap_tensors
 
 __all__ = [
-    "_pytree", "checkpoint", "cpp_extension", "data", "dlpack", "flop_counter", "hooks",
-    "model_zoo", "swap_tensors",
+    "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data", "dlpack",
+    "flop_counter", "hooks", "model_zoo", "swap_tensors", "tensorboard",
 ]  # fmt: skip
 
 
@@ -41,4 +41,6 @@ def __getattr__(name: str) -> Any:
         raise _missing(__name__, name)
     if name == "swap_tensors":
         return _import_module("graphwright.utils.swapping").swap_tensors
+    if name == "model_zoo":
+        return _import_module("graphwright.hub")
     return _import_module(f"graphwright.utils.{name}")

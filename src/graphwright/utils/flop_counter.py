@@ -60,7 +60,7 @@ def _recurrence(mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias
     return 2 * (gates.numel() // gates.shape[-1]) * weight.numel()
 
 
-_FORMULAS: dict[str, Callable[..., int]] = {
+FORMULAS: dict[str, Callable[..., int]] = {
     **dict.fromkeys(("mm", "bmm"), _product),
     "linear": _linear,
     "convolution": _convolution,
@@ -70,7 +70,9 @@ _FORMULAS: dict[str, Callable[..., int]] = {
     "attention_backward": _attention_backward,
     "recurrence": _recurrence,
 }
-_WITH_RESULT = frozenset({"convolution", "conv_input_grad", "conv_weight_grad"})
+"""Op name -> function of its arguments; those of `WITH_RESULT` take the result as `out`."""
+
+WITH_RESULT = frozenset({"convolution", "conv_input_grad", "conv_weight_grad"})
 
 
 class FlopCounterMode:
@@ -95,7 +97,7 @@ class FlopCounterMode:
     ) -> None:
         self.depth, self.display = depth, display
         self.flop_counts: Counts = defaultdict(lambda: defaultdict(int))
-        self._formulas = {**_FORMULAS, **(custom_mapping or {})}
+        self._formulas = {**FORMULAS, **(custom_mapping or {})}
         self._names: dict[int, str] = {}
         self._inside: list[str] = []
         self._handles: list[Any] = []
@@ -131,7 +133,7 @@ class FlopCounterMode:
             _core.set_tracer(tracer)
             _core.set_modes(modes)
         if formula is not None:
-            count = formula(*args, **({"out": out} if op.name in _WITH_RESULT else {}))
+            count = formula(*args, **({"out": out} if op.name in WITH_RESULT else {}))
             for name in ("Global", *self._inside):
                 self.flop_counts[name][op.name] += count
         return out

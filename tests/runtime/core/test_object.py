@@ -62,6 +62,7 @@ def test_code_runs(compile_object: Compile, flags: list[str]) -> None:
     assert buffer.raw == b"A" * 99 + b"\0"
     with pytest.raises(KeyError, match="no symbol"):
         code.address("twice")
+    assert code.name_at(code.address("pick")) == "pick" and code.name_at(1) is None
 
 
 def test_no_page_is_writable_and_executable(compile_object: Compile) -> None:

@@ -141,12 +141,14 @@ static PyObject *dispatch(PyObject *self, PyObject *const *args, size_t nargsf,
     }
     Py_INCREF(self);
     bool ready = f->plain && kwnames == NULL && nargs == f->n_slots;
+    EfSpan span = ef_span_begin(EF_SPAN_CALL, f->function->func_qualname);
     PyObject *result = ready ? run_slots(f, args) : dispatch_bound(f, args, nargs, kwnames);
     if (result == NULL && !PyErr_Occurred()) {
         PyObject *failure = ef_take_failure();
         result = call_original(f, args, nargsf, kwnames);
         result = ef_tell_failure(f->callback, f->code, result, failure);
     }
+    ef_span_end(span);
     Py_DECREF(self);
     return result;
 }
@@ -165,6 +167,9 @@ static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     EfCompiledFunction *f = (EfCompiledFunction *)type->tp_alloc(type, 0);
     if (f == NULL) {
         return NULL;
+    }
+    if (ef_need_core() < 0) {
+        PyErr_Clear();      /* nothing is recorded */
     }
     f->vectorcall = dispatch;
     f->function = (PyFunctionObject *)Py_NewRef(function);

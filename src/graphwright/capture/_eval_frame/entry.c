@@ -339,8 +339,10 @@ static EfOutcome attempt_in(EfEntryList *list, int32_t i, PyFunctionObject *func
     EfRegisters regs = {memory, memory + program->n_registers, 0};
     PyObject **inputs = memory + 2 * program->n_registers + 1;
     Py_INCREF(entry);
+    EfSpan span = ef_span_begin(EF_SPAN_GUARDS, function->func_qualname);
     bool holds = ef_guard_run(program, function, slots, &regs) == -1
         && (entry->direct == NULL || gather(program, regs.registers, inputs));
+    ef_span_end(span);
     EfOutcome outcome = EF_MISS;
     if (holds) {
         outcome = EF_HIT;

@@ -78,6 +78,26 @@ int ef_need_core(void);      /* -1 with an exception if the tensor core is not t
 int ef_grad_enabled(void);
 uint32_t ef_modes(void);
 
+/* Spans of a profile; they cost one comparison while none is active. */
+enum EfSpanKind { EF_SPAN_CALL, EF_SPAN_GUARDS };
+typedef struct {
+    int64_t buffer;
+    int32_t index;
+} EfSpan;
+extern const int *ef_recording;      /* not 0 while a profile is active */
+EfSpan ef_span_open(enum EfSpanKind kind, PyObject *name);
+void ef_span_close(EfSpan span);
+
+static inline EfSpan ef_span_begin(enum EfSpanKind kind, PyObject *name) {
+    return __builtin_expect(*ef_recording != 0, 0) ? ef_span_open(kind, name) : (EfSpan){0, -1};
+}
+
+static inline void ef_span_end(EfSpan span) {
+    if (__builtin_expect(span.index >= 0, 0)) {
+        ef_span_close(span);
+    }
+}
+
 /* ---- guard_program.c, guard_run.c ---- */
 enum EfOp {
     EF_SLOT, EF_GLOBAL, EF_FREE, EF_CONST, EF_MODULE, EF_FUNCTION_GLOBAL, EF_ATTR,

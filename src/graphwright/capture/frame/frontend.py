@@ -67,6 +67,7 @@ from graphwright.capture.vm.translator import RootTranslator
 from graphwright.nn.module import Module
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import MAPPED
+from graphwright.runtime.profiling import ProfiledSpan
 from graphwright.runtime.spans import Stopwatch
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
@@ -182,7 +183,8 @@ class Frontend:
             return None
         stopwatch = Stopwatch()
         try:
-            with self.record.watch(place(code)):
+            with (ProfiledSpan(f"compile::capture {code.co_qualname}"),
+                  self.record.watch(place(code))):
                 frame, output, restart = self._translate(function, code, slots, state)
         except SkipFrame as skip:
             return self._skipped(function, code, slots, skip, state, places)

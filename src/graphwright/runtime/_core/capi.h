@@ -5,11 +5,21 @@
 
 #include "tensor.h"
 
-#define GW_CAPI_VERSION 1
+#define GW_CAPI_VERSION 2
 #define GW_CAPI_NAME "graphwright.runtime._core._C_API"
 
 enum GwMode { GW_MODE_TRACE = 1, GW_MODE_AUTOCAST = 2, GW_MODE_INFERENCE = 4,
               GW_MODE_COMPILING = 8 };
+
+/* What a span of a profile is of; runtime/profiling.py has the same. */
+enum GwSpanKind { GW_SPAN_OP, GW_SPAN_GRAPH, GW_SPAN_KERNEL, GW_SPAN_CALL, GW_SPAN_GUARDS,
+                  GW_SPAN_COMPILE, GW_SPAN_NODE, GW_SPAN_LIBRARY, GW_SPAN_LABEL, GW_SPAN_KINDS };
+
+/* An open span, by its buffer and number; nothing is open where the number is negative. */
+typedef struct {
+    int64_t buffer;
+    int32_t index;
+} GwMark;
 
 typedef struct GwCApi {
     int32_t version;                            /* GW_CAPI_VERSION */
@@ -20,6 +30,9 @@ typedef struct GwCApi {
     uint32_t (*modes)(void);
     PyObject *(*dtype_object)(int code);        /* borrowed; NULL if not registered */
     int (*num_threads)(void);
+    const int *profiling;                       /* not 0 while a profile is active */
+    GwMark (*span_begin)(int kind, PyObject *name);
+    void (*span_end)(GwMark mark);
 } GwCApi;
 
 static inline const GwCApi *gw_import_core(void) {

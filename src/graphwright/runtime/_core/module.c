@@ -8,6 +8,7 @@
 #include "native.h"
 #include "node.h"
 #include "pool.h"
+#include "profiling.h"
 
 static PyObject *dtype_object(int code) {
     return code >= 0 && code < GW_NUM_DTYPES ? gw_dtypes[code].object : NULL;
@@ -22,6 +23,9 @@ static const GwCApi api = {
     .modes = gw_modes,
     .dtype_object = dtype_object,
     .num_threads = gw_num_threads,
+    .profiling = &gw_profiling,
+    .span_begin = gw_span_begin,
+    .span_end = gw_span_end,
 };
 
 static struct PyModuleDef definition = {
@@ -68,6 +72,7 @@ static int add_contents(PyObject *module) {
         gw_optim_methods, gw_rows_methods, gw_lines_methods, gw_attention_methods,
         gw_recurrence_methods, gw_node_methods, gw_gradient_methods, gw_tape_methods,
         gw_sampling_methods, gw_literal_methods, gw_fact_methods, gw_sharing_methods,
+        gw_profiling_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {
@@ -98,7 +103,7 @@ static int add_contents(PyObject *module) {
 
 PyMODINIT_FUNC PyInit__core(void) {
     import_array();
-    if (gw_pool_init() != 0 || gw_allocator_init() != 0) {
+    if (gw_pool_init() != 0 || gw_allocator_init() != 0 || gw_profiling_init() != 0) {
         return PyErr_NoMemory();
     }
     if (gw_pointwise_init() != 0) {

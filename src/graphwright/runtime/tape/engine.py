@@ -24,6 +24,7 @@ from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import is_dense
+from graphwright.runtime.profiling import Kind, ProfiledSpan
 from graphwright.runtime.tape import anomaly
 from graphwright.runtime.tape.node import HOOKED, AccumulateGrad, Node, gradient_edge
 from graphwright.runtime.torch_function import FUNCTIONS
@@ -90,6 +91,7 @@ class _Run:
     def run(self) -> None:
         """Process all pending nodes."""
         heap, pending, allowed, before = self.heap, self.pending, self.allowed, self.before
+        compute = self._compute_in_span if _core.is_profiling() else self._compute
         while heap:
             node = heappop(heap)[1]
             grads = pending.pop(id(node))
@@ -101,7 +103,7 @@ class _Run:
                 self._capture(node, grads)
                 if allowed is not None and id(node) not in allowed:
                     continue
-            inputs = self._compute(node, grads)
+            inputs = compute(node, grads)
             for edge, grad in zip(node.edges, inputs, strict=True):
                 if edge is None or grad is None:
                     continue
@@ -164,6 +166,13 @@ class _Run:
             node.release()
         return inputs
 
+    def _compute_in_span(self, node: Node, grads: list[Any]) -> Sequence[Any]:
+        begun = _core.begin_span(node.name(), Kind.NODE)
+        try:
+            return self._compute(node, grads)
+        finally:
+            _core.end_span(begun)
+
     def _useful(self, edge: tuple[Any, int]) -> bool:
         assert self.allowed is not None and self.wanted is not None
         target, number = edge
@@ -198,7 +207,11 @@ class _Run:
             (grad,) = _run_prehooks(node, [grad])
         if leaf.grad_fn is not None:
             raise RuntimeError(MOVED)
-        _accumulate(leaf, grad)
+        if _core.is_profiling():
+            with ProfiledSpan("AccumulateGrad", Kind.NODE):
+                _accumulate(leaf, grad)
+        else:
+            _accumulate(leaf, grad)
         if node is not None and node.hooks:
             for hook in tuple(node.hooks.values()):
                 hook((), (grad,))
@@ -426,7 +439,11 @@ def _execute(run: _Run, tensors: tuple[Any, ...], grads: Any, create_graph: bool
         finally:
             _PASSES.running.pop()
 
-    _core.with_grad_mode(create_graph, execute)
+    if _core.is_profiling():
+        with ProfiledSpan("autograd::engine::execute", Kind.LIBRARY):
+            _core.with_grad_mode(create_graph, execute)
+    else:
+        _core.with_grad_mode(create_graph, execute)
 
 
 def backward(

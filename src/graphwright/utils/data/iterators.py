@@ -7,7 +7,9 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from graphwright.runtime import _core
 from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.profiling import Kind, ProfiledSpan
 from graphwright.utils.data.fetching import Fetcher
 
 if TYPE_CHECKING:
@@ -34,7 +36,10 @@ class _BaseDataLoaderIter:
         return len(self._index_sampler)  # type: ignore[arg-type]
 
     def __next__(self) -> Any:
-        return self._next_data()
+        if not _core.is_profiling():
+            return self._next_data()
+        with ProfiledSpan(f"enumerate(DataLoader)#{type(self).__name__}.__next__", Kind.LIBRARY):
+            return self._next_data()
 
     def __getstate__(self) -> Any:
         raise NotImplementedError(f"{type(self).__name__} cannot be pickled")

@@ -14,15 +14,26 @@ struct EfTensorSpec {
 
 static const GwCApi *core;
 
+static const int never;
+const int *ef_recording = &never;
+
 int ef_need_core(void) {
     if (core == NULL) {
         core = gw_import_core();
+        ef_recording = core == NULL ? &never : core->profiling;
     }
     return core == NULL ? -1 : 0;
 }
 
 int ef_grad_enabled(void) { return core->grad_enabled() != 0; }
 uint32_t ef_modes(void) { return core->modes(); }
+
+EfSpan ef_span_open(enum EfSpanKind kind, PyObject *name) {
+    GwMark mark = core->span_begin(kind == EF_SPAN_CALL ? GW_SPAN_CALL : GW_SPAN_GUARDS, name);
+    return (EfSpan){mark.buffer, mark.index};
+}
+
+void ef_span_close(EfSpan span) { core->span_end((GwMark){span.buffer, span.index}); }
 
 static GwTensor *as_tensor(PyObject *value) {
     if (core == NULL || value == NULL || !PyObject_TypeCheck(value, core->tensor_type)) {

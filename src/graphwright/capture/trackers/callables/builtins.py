@@ -402,6 +402,10 @@ def _true(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.constant(True)
 
 
+def _false(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return tx.constant(False)
+
+
 def _grad_enabled(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     tx.output.tape.require_history()
     return tx.constant(_core.grad_enabled())
@@ -465,6 +469,7 @@ HANDLERS: dict[Any, Handler] = {
     copy.deepcopy: deepcopy_handler,
     **REFLECTION,
     is_compiling: _true,
+    _core.is_profiling: _false,
     is_grad_enabled: _grad_enabled,
     autocast: make_autocast,
     **{fact: folded(fact) for fact in AUTOCAST_FACTS},

@@ -14,6 +14,7 @@ typedef struct {
     char *memory;       /* an object's pages, or NULL */
     size_t size;
     PyObject *symbols;  /* dict: name -> address, of an object */
+    PyObject *functions;    /* address -> name, of its local functions, too */
 } CodeObject;
 
 static PyTypeObject CodeObject_Type;
@@ -24,6 +25,7 @@ static CodeObject *code_object(void) {
         code->memory = NULL;
         code->size = 0;
         code->symbols = NULL;
+        code->functions = NULL;
     }
     return code;
 }
@@ -34,6 +36,7 @@ static void code_dealloc(PyObject *self) {
         munmap(code->memory, code->size);
     }
     Py_XDECREF(code->symbols);
+    Py_XDECREF(code->functions);
     PyObject_Free(self);
 }
 
@@ -46,7 +49,15 @@ static PyObject *code_address(PyObject *self, PyObject *name) {
     return address;
 }
 
+static PyObject *code_name_at(PyObject *self, PyObject *address) {
+    PyObject *functions = ((CodeObject *)self)->functions;
+    PyObject *name = functions == NULL ? NULL : PyDict_GetItemWithError(functions, address);
+    return name != NULL ? Py_NewRef(name) : PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
 static PyMethodDef code_methods[] = {
+    {"name_at", code_name_at, METH_O,
+     "name_at(address): the function that begins there; None where that is not known."},
     {"address", code_address, METH_O, "address(symbol): where it lies, valid while this lives."},
     {NULL, NULL, 0, NULL},
 };
@@ -369,21 +380,29 @@ static bool protect(const Image *image) {
     return true;
 }
 
-static bool export_symbols(Image *image, PyObject *symbols) {
+/* Sets an item and releases its key and value; false with an exception. */
+static bool set_item(PyObject *dict, PyObject *key, PyObject *value) {
+    bool done = key != NULL && value != NULL && PyDict_SetItem(dict, key, value) == 0;
+    Py_XDECREF(key);
+    Py_XDECREF(value);
+    return done;
+}
+
+static bool export_symbols(Image *image, CodeObject *code) {
     for (size_t i = 1; i < image->num_symbols; i++) {
         const Elf64_Sym *symbol = &image->symbols[i];
+        const char *name = symbol_name(image, symbol);
+        bool local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
+        bool function = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
         uint64_t address;
-        if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || symbol->st_shndx == SHN_UNDEF) {
+        if (symbol->st_shndx == SHN_UNDEF || (local && !function)) {
             continue;
         }
-        if (!resolve(image, i, &address)) {
-            return false;
-        }
-        PyObject *value = PyLong_FromUnsignedLongLong(address);
-        int failed = value == NULL
-                     || PyDict_SetItemString(symbols, symbol_name(image, symbol), value) < 0;
-        Py_XDECREF(value);
-        if (failed) {
+        if (!resolve(image, i, &address)
+            || (!local && !set_item(code->symbols, PyUnicode_FromString(name),
+                                    PyLong_FromUnsignedLongLong(address)))
+            || (function && !set_item(code->functions, PyLong_FromUnsignedLongLong(address),
+                                      PyUnicode_FromString(name)))) {
             return false;
         }
     }
@@ -407,7 +426,7 @@ static bool load_image(Image *image, CodeObject *code) {
     }
     code->memory = image->memory;
     code->size = image->segments[NUM_SEGMENTS];
-    return link_sections(image) && export_symbols(image, code->symbols) && protect(image);
+    return link_sections(image) && export_symbols(image, code) && protect(image);
 }
 
 static PyObject *load_object(PyObject *self, PyObject *arg) {
@@ -421,7 +440,8 @@ static PyObject *load_object(PyObject *self, PyObject *arg) {
     char *copy = PyMem_Malloc(image.size + 1);
     CodeObject *code = copy != NULL ? code_object() : (CodeObject *)PyErr_NoMemory();
     bool loaded = false;
-    if (code != NULL && (code->symbols = PyDict_New()) != NULL) {
+    if (code != NULL && (code->symbols = PyDict_New()) != NULL
+        && (code->functions = PyDict_New()) != NULL) {
         memcpy(copy, buffer.buf, image.size);
         image.bytes = copy;
         loaded = load_image(&image, code);

@@ -3,6 +3,7 @@
  * allocation is on the way. */
 #include "core.h"
 #include "pool.h"
+#include "profiling.h"
 #include "write_checks.h"
 
 #include <stddef.h>
@@ -32,7 +33,8 @@ typedef struct {
     gw_run run;
     gw_shapes shapes;
     PyTypeObject *cls;
-    PyObject *keepalive, *constants, *messages;     /* the last two are tuples */
+    PyObject *keepalive, *label;
+    PyObject *constants, *messages;     /* tuples */
     Py_ssize_t n_inputs, n_constants, n_outputs, n_symbols, n_mutated, n_shapes;
     Output *outputs;
     Symbol *symbols;
@@ -235,12 +237,15 @@ static int32_t execute(Launcher *self, Call *call, int64_t *error_info) {
     if (self->rng_ops > 0) {
         gw_reserve_random(self->rng_ops, &ctx.seed, &ctx.offset);
     }
-    if (!self->release_gil) {
-        return self->run(&ctx, call->ptrs, call->sizes);
-    }
-    PyThreadState *released = PyEval_SaveThread();
+    GwKernels *kernels = GW_UNLIKELY(gw_profiling) ? gw_kernels_begin(&ctx) : NULL;
+    PyThreadState *released = self->release_gil ? PyEval_SaveThread() : NULL;
     int32_t code = self->run(&ctx, call->ptrs, call->sizes);
-    PyEval_RestoreThread(released);
+    if (released != NULL) {
+        PyEval_RestoreThread(released);
+    }
+    if (kernels != NULL) {
+        gw_kernels_end(kernels, self->keepalive);
+    }
     return code;
 }
 
@@ -300,7 +305,14 @@ static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t
     ptrs[n_ptrs - 1] = NULL;
     Call call = {args, ptrs, values, values + self->n_inputs,
                  values + self->n_inputs + self->n_symbols, 0};
+    GwMark mark = {0, -1};
+    if (GW_UNLIKELY(gw_profiling)) {
+        mark = gw_span_begin(GW_SPAN_GRAPH, self->label);
+    }
     PyObject *result = run_call(self, &call);
+    if (GW_UNLIKELY(mark.index >= 0)) {
+        gw_span_end(mark);
+    }
     if (!on_stack) {
         PyMem_Free(ptrs);
     }
@@ -446,20 +458,21 @@ static bool check_tuples(Launcher *self) {
 static bool parse_launcher(Launcher *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"run", "shapes", "keepalive", "n_inputs", "outputs", "arena_bytes",
                             "symbols", "rng_ops", "mutated", "messages", "cls", "release_gil",
-                            "single", "constants", NULL};
+                            "single", "constants", "label", NULL};
     unsigned long long run, shapes;
     long long arena_bytes;
     int release_gil, single = 0;
     PyObject *keepalive, *outputs, *symbols, *mutated, *messages, *cls, *constants = NULL;
+    PyObject *label = NULL;
     if (PyTuple_GET_SIZE(args) > 0) {
         PyErr_SetString(PyExc_TypeError, "Launcher takes keyword arguments only");
         return false;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKOnO!LO!KO!OOp|pO:Launcher", names, &run,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKOnO!LO!KO!OOp|pOU:Launcher", names, &run,
                                      &shapes, &keepalive, &self->n_inputs, &PyList_Type, &outputs,
                                      &arena_bytes, &PyList_Type, &symbols, &self->rng_ops,
                                      &PyList_Type, &mutated, &messages, &cls, &release_gil,
-                                     &single, &constants)) {
+                                     &single, &constants, &label)) {
         return false;
     }
     if (run == 0 || self->n_inputs < 0) {
@@ -471,14 +484,15 @@ static bool parse_launcher(Launcher *self, PyObject *args, PyObject *kwargs) {
     self->single = single;
     self->release_gil = release_gil;
     self->keepalive = Py_NewRef(keepalive);
+    self->label = label != NULL ? Py_NewRef(label) : PyUnicode_FromString("graph");
     if (gw_tensor_class(cls) == NULL) {
         return false;
     }
     self->cls = (PyTypeObject *)Py_NewRef(cls);
     self->messages = PySequence_Tuple(messages);
     self->constants = constants != NULL ? PySequence_Tuple(constants) : PyTuple_New(0);
-    return self->messages != NULL && self->constants != NULL && check_tuples(self)
-           && parse_outputs(self, outputs) && parse_symbols(self, symbols)
+    return self->label != NULL && self->messages != NULL && self->constants != NULL
+           && check_tuples(self) && parse_outputs(self, outputs) && parse_symbols(self, symbols)
            && parse_mutated(self, mutated);
 }
 
@@ -515,6 +529,7 @@ static void launcher_dealloc(PyObject *object) {
     PyMem_Free(self->mutated);
     Py_XDECREF(self->cls);
     Py_XDECREF(self->keepalive);
+    Py_XDECREF(self->label);
     Py_XDECREF(self->constants);
     Py_XDECREF(self->messages);
     Py_TYPE(object)->tp_free(object);
@@ -525,6 +540,7 @@ static PyMemberDef launcher_members[] = {
     {"n_outputs", T_PYSSIZET, offsetof(Launcher, n_outputs), READONLY, "Tensors it returns."},
     {"single", T_BOOL, offsetof(Launcher, single), READONLY, "Whether it returns a lone tensor."},
     {"keepalive", T_OBJECT, offsetof(Launcher, keepalive), READONLY, "What the code needs."},
+    {"label", T_OBJECT, offsetof(Launcher, label), READONLY, "What profiles call it."},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -1,6 +1,7 @@
 /* 64-byte aligned blocks. Small ones come from free-lists that the GIL protects; from 64 KiB on
  * they come from a bounded cache, because page faults cost more than most kernels. */
 #include "core.h"
+#include "profiling.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -219,12 +220,18 @@ void *gw_block_alloc(size_t nbytes, size_t *block) {
     void *p = nbytes <= SMALL_LIMIT ? small_alloc(nbytes, block) : large_alloc(nbytes, block);
     if (p != NULL) {
         count_live(*block);
+        if (GW_UNLIKELY(gw_profiling & GW_PROFILE_MEMORY)) {
+            gw_profile_memory(p, (int64_t)*block, (int64_t)stats.live);
+        }
     }
     return p;
 }
 
 void gw_block_free(void *p, size_t block) {
     stats.live -= block;
+    if (GW_UNLIKELY(gw_profiling & GW_PROFILE_MEMORY)) {
+        gw_profile_memory(p, -(int64_t)block, (int64_t)stats.live);
+    }
     if (block <= SMALL_LIMIT) {
         small_free(p, block);
     } else {
