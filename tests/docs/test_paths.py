@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -33,10 +32,10 @@ def test_compile_a_function_of_ones_own(tmp_path: Path) -> None:
 
 @pytest.mark.oracle
 def test_compare_it_with_torch(tmp_path: Path) -> None:
-    if importlib.util.find_spec("torch") is None:
-        pytest.skip("PyTorch is not installed")
     (tmp_path / "own.py").write_text(OWN.replace("graphwright", "torch").replace("gw", "torch"))
     timed = run("graphwright bench own.py:gelu --seconds 0.1 --starts 0 --peers torch", tmp_path)
+    if "torch is not installed" in timed.stdout:
+        pytest.skip("PyTorch is not installed")
     assert timed.returncode == 0 and re.search(r"torch \S+: results agree", timed.stdout)
 
 
