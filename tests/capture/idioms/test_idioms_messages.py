@@ -158,8 +158,9 @@ def made(x: Any) -> Any:
 
 
 def test_a_logger_is_made_by_plain_python_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the loggers hold no handlers, the end of whose streams could be seen."""
+    """Where no logger holds handlers, the end of whose streams could be seen."""
     monkeypatch.setattr(logging.root, "handlers", [])
+    monkeypatch.setattr(logging.Logger, "manager", logging.Manager(logging.root))
     captured = Captured(made)
     for _ in range(3):
         assert captured(gw.ones(2)).tolist() == [2.0, 2.0]
