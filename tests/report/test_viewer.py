@@ -169,14 +169,14 @@ def test_save_writes_the_page(tmp_path: Path) -> None:
 def test_spans_of_stages_lie_within_the_capture() -> None:
     explanation = gw.explain(lambda x: (x + 1).sum())(gw.ones(7))
     capture, guards = explanation.spans
-    assert capture.name.startswith("capture of") and guards.name.startswith("guards of")
+    assert capture.name.startswith("compile::capture ")
+    assert guards.name.startswith("compile::guards ")
     found = artifacts_of(explanation.graphs[0].graph)
     assert found is not None
-    assert [span.name for span in found.spans] == [step.name for step in PASSES]
-    code = found.programs["forward"].segments[0].spans
-    assert [span.name for span in code] == [
-        "lowering", "schedule and memory plan", "llvm code, or the cache's"]
-    for span in (*found.spans, *code):
+    assert [span.name.removeprefix("compile::") for span in found.spans] == [
+        *(f"pass {step.name}" for step in PASSES), "passes",
+        "lowering", "schedule", "memory_plan", "codegen llvm", f"native forward {found.function}"]
+    for span in found.spans:
         assert capture.start <= span.start <= span.end <= capture.end <= guards.end
 
 

@@ -9,15 +9,15 @@ from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
 from graphwright.codegen.memory_plan import plan_memory
 from graphwright.codegen.program import Gemm, NativeProgram, Output, Slot, Step
 from graphwright.codegen.scheduler.schedule import Schedule, schedule
-from graphwright.runtime.profiling import ProfiledSpan
+from graphwright.runtime.spans import Span, Timed
 
 
-def build_program(graph: LoweredGraph) -> NativeProgram:
-    """Schedule a lowered graph and plan its memory."""
-    with ProfiledSpan("compile::schedule"):
+def build_program(graph: LoweredGraph, spans: list[Span] | None = None) -> NativeProgram:
+    """Schedule a lowered graph and plan its memory. `spans` gets when both were done."""
+    with Timed("compile::schedule", into=spans):
         plan = schedule(graph)
     outputs = _outputs(graph, plan)
-    with ProfiledSpan("compile::memory_plan"):
+    with Timed("compile::memory_plan", into=spans):
         memory = plan_memory(plan.steps, plan.temps, [o.buffer for o in outputs])
     slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
     slots |= {o.buffer.name: Slot("output", n) for n, o in enumerate(outputs)}

@@ -25,9 +25,8 @@ from graphwright.codegen.program import NativeProgram, Output
 from graphwright.codegen.segments import split
 from graphwright.ir.graph.python_emitter import Script
 from graphwright.runtime import _core
-from graphwright.runtime.profiling import ProfiledSpan
 from graphwright.runtime.record import Record
-from graphwright.runtime.spans import Span, Stopwatch
+from graphwright.runtime.spans import Span, Timed
 from graphwright.runtime.symbolic.expr import Expr, as_int
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -36,7 +35,6 @@ class Segment(Record, frozen=False):
     """A compiled graph without eager ops in it.
 
     module: the graph, whose inputs are like `examples`; strict: see `compile_graph`.
-    spans: when it was lowered, scheduled and emitted or taken from the cache.
     """
 
     launch: Callable[..., Any]
@@ -45,7 +43,6 @@ class Segment(Record, frozen=False):
     module: Any
     examples: Sequence[Any]
     strict: bool
-    spans: list[Span]
 
     @property
     def sources(self) -> dict[str, str]:
@@ -89,15 +86,16 @@ class CompiledGraph(Record, frozen=False):
 
 def compile_graph(
     module: Any, fake_inputs: Sequence[Any], *, target: str, strict: bool = False,
-    label: str = "graph",
+    label: str = "graph", spans: list[Span] | None = None,
 ) -> CompiledGraph:
     """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c".
 
     Ops without a lowering run eagerly between native segments. strict: half types are rounded
     where each node of the graph ends, and no quotient becomes a product that rounds otherwise.
-    label: what profiles call it.
+    label: what profiles call it. spans: gets when it was lowered, scheduled, and emitted or taken
+    from the cache.
     """
-    compile_segment = partial(_compile_segment, target, strict, label)
+    compile_segment = partial(_compile_segment, target, strict, label, spans)
     eager: set[Any] = needs_eager(module)
     if not eager:
         try:
@@ -106,25 +104,23 @@ def compile_graph(
         except CannotLowerNode as reason:
             eager.add(reason.node)
     symbols = dict(module.meta.get("symbols", {}))
-    compile_whole = partial(compile_graph, target=target, strict=strict, label=label)
+    compile_whole = partial(
+        compile_graph, target=target, strict=strict, label=label, spans=spans)
     launch, segments = split(module, eager, symbols, compile_segment, compile_whole)
     return CompiledGraph(launch, segments)
 
 
 def _compile_segment(
-    target: str, strict: bool, label: str, module: Any, fake_inputs: Sequence[Any]
+    target: str, strict: bool, label: str, spans: list[Span] | None, module: Any,
+    fake_inputs: Sequence[Any],
 ) -> Segment:
-    stopwatch = Stopwatch()
-    with ProfiledSpan("compile::lowering"):
+    with Timed("compile::lowering", into=spans):
         graph = lower_graph(module, fake_inputs, strict)
-    stopwatch.lap("lowering")
-    program = build_program(graph)
-    stopwatch.lap("schedule and memory plan")
-    with ProfiledSpan(f"compile::codegen {target}"):
+    program = build_program(graph, spans)
+    with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)
-    stopwatch.lap(f"{target} code, or the cache's")
     launch = _wrapped(graph, _launcher(program, loaded, label), len(fake_inputs))
-    return Segment(launch, program, loaded, module, fake_inputs, strict, stopwatch.spans)
+    return Segment(launch, program, loaded, module, fake_inputs, strict)
 
 
 def _launcher(

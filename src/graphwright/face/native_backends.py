@@ -31,8 +31,7 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.runtime import _core
 from graphwright.runtime.collecting import collector_at_rest
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.profiling import ProfiledSpan
-from graphwright.runtime.spans import Stopwatch
+from graphwright.runtime.spans import Timed
 from graphwright.runtime.stderr_notices import warn
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -132,12 +131,10 @@ def native(
     )
     needs_grad = needs_grad and _leaves_history(graph)
     note_stage(f"passes over a graph of {len(graph.graph.nodes)} nodes")
-    stopwatch = Stopwatch()
-    artifacts.spans = stopwatch.spans
     try:
-        with ProfiledSpan("compile::passes"), stage("ir"):
+        with Timed("compile::passes", into=artifacts.spans), stage("ir"):
             lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad,
-                                  dump=lambda name, _: stopwatch.lap(name))
+                                  spans=artifacts.spans)
     except (CannotLower, DataDependent) as reason:
         artifacts.target, artifacts.note = "eager", str(reason)
         graph.meta[RUNS_EAGERLY] = str(reason)
@@ -176,11 +173,12 @@ def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callab
     examples = [node.meta["val"] for node in module.graph.placeholders]
     before = copy.copy(kernel_cache().counts)
     label = f"{name} {artifacts.function}"
-    with (ProfiledSpan(f"compile::native {label}"),
+    with (Timed(f"compile::native {label}", into=artifacts.spans),
           watched(f"the {name} graph of {artifacts.function}"), stage("codegen")):
         note_stage(f"code generation by {artifacts.target} for the {name} graph of "
                    f"{len(module.graph.nodes)} nodes")
-        compile_ = partial(compile_graph, module, examples, strict=artifacts.strict, label=label)
+        compile_ = partial(compile_graph, module, examples, strict=artifacts.strict, label=label,
+                           spans=artifacts.spans)
         try:
             compiled = compile_(target=artifacts.target)
         except machine.CompilerMissing as missing:

@@ -35,7 +35,7 @@ class Artifacts(Record, frozen=False):
         note: why the graph runs eagerly, where it does.
         strict: whether half types are rounded where eager execution rounds them.
         function: the function that the graph is of, and where it is defined.
-        spans: when each pass over the graph ran.
+        spans: when the passes over the graph and the code generation for it ran.
     """
 
     target: str

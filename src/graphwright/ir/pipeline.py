@@ -24,8 +24,8 @@ from graphwright.ir.passes.keep_data_checks import keep_refusals
 from graphwright.ir.passes.normalise import normalise
 from graphwright.ir.passes.own_outputs import own_outputs
 from graphwright.ir.passes.write_back import write_back
-from graphwright.runtime.profiling import ProfiledSpan
 from graphwright.runtime.record import Record, field
+from graphwright.runtime.spans import Span, Timed
 
 
 class State(Record, frozen=False):
@@ -176,6 +176,7 @@ def lower_graph(
     needs_grad: bool,
     disabled: Collection[str] = (),
     dump: Callable[[str, GraphModule], None] | None = None,
+    spans: list[Span] | None = None,
 ) -> Lowered:
     """Run `PASSES` over a captured graph.
 
@@ -186,6 +187,7 @@ def lower_graph(
         needs_grad: whether to make a backward graph too.
         disabled: names of passes to skip; what builds on them is skipped with them.
         dump: called with the name of each pass and each graph it left.
+        spans: gets when each pass ran.
 
     Raises: CannotLower for what the passes do not support; GraphError if one left a malformed
         graph; ValueError for an unknown name in `disabled`.
@@ -195,7 +197,7 @@ def lower_graph(
     for step in PASSES:
         if step.name in off:
             continue
-        with ProfiledSpan(f"compile::pass {step.name}"):
+        with Timed(f"compile::pass {step.name}", into=spans):
             step.run(state)
         for graph in state.graphs:
             graph.lint(step.name)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from graphwright.autograd.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from graphwright.runtime import _core
 from graphwright.runtime.ops import functions as ops
-from graphwright.runtime.profiling import Kind, ProfiledSpan
+from graphwright.runtime.spans import Kind, Timed
 from graphwright.runtime.tape.node import RemovableHandle
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
@@ -369,7 +369,7 @@ def _hooked_step(
             )
         args, kwargs = changed
     if _core.is_profiling():
-        with ProfiledSpan(_span_name(optimizer, "step"), Kind.LIBRARY):
+        with Timed(_span_name(optimizer, "step"), Kind.LIBRARY):
             result = step(*args, **kwargs)
     else:
         result = step(*args, **kwargs)

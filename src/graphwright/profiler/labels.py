@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 
 from graphwright.runtime import _core
-from graphwright.runtime.profiling import Kind
+from graphwright.runtime.spans import Kind
 
 
 class record_function(ContextDecorator):

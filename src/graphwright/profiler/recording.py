@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from graphwright.profiler.events import FunctionEvent
 from graphwright.runtime import _core, spans
-from graphwright.runtime.profiling import Kind
+from graphwright.runtime.spans import Kind
 from graphwright.runtime.stderr_notices import warn
 
 SHAPES, MEMORY, STACK, RESULTS = 2, 4, 8, 16

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphwright.capture._eval_frame import run_unhooked
@@ -18,7 +18,6 @@ from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.pipeline import lower_graph
 from graphwright.runtime import _core
 from graphwright.runtime.record import Record
-from graphwright.runtime.spans import Span
 from graphwright.runtime.symbolic.expr import as_int
 
 
@@ -56,7 +55,6 @@ class Part(Record):
     memory: tuple[Memory, ...]
     arena: str
     sources: Mapping[str, str]
-    spans: Sequence[Span]
 
 
 class Half(Record):
@@ -124,7 +122,7 @@ def _part(segment: Segment, values: Mapping[str, Any]) -> Part:
         else:
             steps.append(Step(step.name, step.name, print_kernel(step), names, buffers))
     arena = f"{program.arena_bytes} bytes"
-    return Part(tuple(steps), tuple(_memory(program)), arena, segment.sources, segment.spans)
+    return Part(tuple(steps), tuple(_memory(program)), arena, segment.sources)
 
 
 def _memory(program: NativeProgram) -> Iterator[Memory]:

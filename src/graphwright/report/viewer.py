@@ -179,7 +179,8 @@ def _times(explanation: Explanation) -> str:
         while around and around[-1].end < span.end:
             around.pop()
         start, end = (span.start - origin) * 1e3, (span.end - origin) * 1e3
-        bars.append(Bar(span.name, start, end, f"{end - start:.2f} ms", len(around), series))
+        name = span.name.removeprefix("compile::")
+        bars.append(Bar(name, start, end, f"{end - start:.2f} ms", len(around), series))
         around.append(span)
     chart = spans(bars, title="When the stages of the compilation ran", unit="milliseconds",
                   legend=STAGES, headers=("stage", "begin, ms", "end, ms", "lasted"))
@@ -190,16 +191,7 @@ def _times(explanation: Explanation) -> str:
 def _spans(explanation: Explanation) -> Iterator[tuple[int, Span]]:
     """Each span with the number of its stage."""
     yield from ((0, span) for span in explanation.spans)
-    for number, record in enumerate(explanation.graphs, 1):
+    for record in explanation.graphs:
         found = artifacts_of(record.graph)
-        if found is None:
-            continue
-        if found.spans:
-            yield 1, Span(f"passes over graph {number}", found.spans[0].start,
-                          found.spans[-1].end)
-            yield from ((1, span) for span in found.spans)
-        for name, program in found.programs.items():
-            for segment in program.segments:
-                inner = segment.spans
-                yield 2, Span(f"code of graph {number}, {name}", inner[0].start, inner[-1].end)
-                yield from ((2, span) for span in inner)
+        for span in found.spans if found is not None else ():
+            yield 1 if span.name.startswith("compile::pass") else 2, span

@@ -1,32 +1,62 @@
-"""`Span` and `Stopwatch`: when the stages of a compilation began and ended."""
+"""Spans: when parts of a program and of the compiler ran, for profiles and for reports."""
 
 from __future__ import annotations
 
 from time import perf_counter
 
+from graphwright.runtime import _core
 from graphwright.runtime.record import Record
 
 
 class Span(Record):
-    """A stage, from `start` to `end` in seconds of `time.perf_counter`."""
+    """What ran from `start` to `end`, in seconds of `time.perf_counter`."""
 
     name: str
     start: float
     end: float
 
 
-class Stopwatch:
-    """Cuts the time from when it is made into spans, each up to the `lap` that names it."""
+class Kind:
+    """What a span of a profile is of, as in `_core/capi.h`."""
 
-    __slots__ = ("_last", "spans")
+    OP = 0
+    GRAPH = 1
+    KERNEL = 2
+    CALL = 3
+    GUARDS = 4
+    COMPILE = 5
+    NODE = 6
+    LIBRARY = 7
+    LABEL = 8
 
-    def __init__(self) -> None:
-        self.spans: list[Span] = []
-        self._last = perf_counter()
 
-    def lap(self, name: str) -> None:
-        """End a span now; two of one name in succession are one."""
-        start, self._last = self._last, perf_counter()
-        if self.spans and self.spans[-1].name == name:
-            start = self.spans.pop().start
-        self.spans.append(Span(name, start, self._last))
+class Timed:
+    """A context manager: what runs within it is a span of this name, if a profile is active.
+
+    Args:
+        name: what the profile calls it.
+        kind: ops within a span of the compiler, `Kind.COMPILE`, are not recorded: they are not
+            the program's.
+        into: gets a `Span` at the end, whether or not a profile is active.
+    """
+
+    __slots__ = ("_begun", "_into", "_kind", "_name", "_start")
+
+    def __init__(
+        self, name: str, kind: int = Kind.COMPILE, into: list[Span] | None = None
+    ) -> None:
+        self._name, self._kind, self._into = name, kind, into
+        self._begun: int | None = None
+        self._start = 0.0
+
+    def __enter__(self) -> None:
+        if self._into is not None:
+            self._start = perf_counter()
+        if _core.is_profiling():
+            self._begun = _core.begin_span(self._name, self._kind)
+
+    def __exit__(self, *exc: object) -> None:
+        if self._begun is not None:
+            _core.end_span(self._begun)
+        if self._into is not None:
+            self._into.append(Span(self._name, self._start, perf_counter()))

@@ -67,8 +67,7 @@ from graphwright.capture.vm.translator import RootTranslator
 from graphwright.nn.module import Module
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import MAPPED
-from graphwright.runtime.profiling import ProfiledSpan
-from graphwright.runtime.spans import Stopwatch
+from graphwright.runtime.spans import Timed
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -181,25 +180,22 @@ class Frontend:
         if state.captures > _MOST_CAPTURES * self.limit:
             self.limit_reached(function, code, slots, entries)
             return None
-        stopwatch = Stopwatch()
         try:
-            with (ProfiledSpan(f"compile::capture {code.co_qualname}"),
+            with (Timed(f"compile::capture {code.co_qualname}", into=self.record.spans),
                   self.record.watch(place(code))):
                 frame, output, restart = self._translate(function, code, slots, state)
         except SkipFrame as skip:
             return self._skipped(function, code, slots, skip, state, places)
-        stopwatch.lap(f"capture of {place(code).function}")
         _guard_state(output)
         if output.marked:
             warn_of_static_sizes(output)
         try:
-            program = guards.compile(output.guards.guards, code, frame.inputs)
+            with Timed(f"compile::guards {code.co_qualname}", into=self.record.spans):
+                program = guards.compile(output.guards.guards, code, frame.inputs)
         except OverflowError:  # relations of sizes have 64 bits: take all ints as constants
             state.dynamic = False
             return self(function, code, slots)
         unstable = guards.explain_failure(program, function, slots)
-        stopwatch.lap(f"guards of {place(code).function}")
-        self.record.time(stopwatch.spans)
         if unstable is not None and frame.locks:    # another thread has changed it meanwhile
             return _eval_frame.RUN_NATIVELY
         if unstable is not None:

@@ -157,11 +157,6 @@ class CaptureRecord(Record, frozen=False):
             self.skipped.append((location, reason))
             self.counts["skipped"] += 1
 
-    def time(self, spans: list[Span]) -> None:
-        """Note when stages of a compilation began and ended."""
-        with self._lock:
-            self.spans += spans
-
     def clear(self) -> None:
         """Forget everything; listeners stay."""
         with self._lock:

@@ -11,7 +11,7 @@
 enum GwMode { GW_MODE_TRACE = 1, GW_MODE_AUTOCAST = 2, GW_MODE_INFERENCE = 4,
               GW_MODE_COMPILING = 8 };
 
-/* What a span of a profile is of; runtime/profiling.py has the same. */
+/* What a span of a profile is of; runtime/spans.py has the same. */
 enum GwSpanKind { GW_SPAN_OP, GW_SPAN_GRAPH, GW_SPAN_KERNEL, GW_SPAN_CALL, GW_SPAN_GUARDS,
                   GW_SPAN_COMPILE, GW_SPAN_NODE, GW_SPAN_LIBRARY, GW_SPAN_LABEL, GW_SPAN_KINDS };
 

@@ -24,7 +24,7 @@ from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import is_dense
-from graphwright.runtime.profiling import Kind, ProfiledSpan
+from graphwright.runtime.spans import Kind, Timed
 from graphwright.runtime.tape import anomaly
 from graphwright.runtime.tape.node import HOOKED, AccumulateGrad, Node, gradient_edge
 from graphwright.runtime.torch_function import FUNCTIONS
@@ -208,7 +208,7 @@ class _Run:
         if leaf.grad_fn is not None:
             raise RuntimeError(MOVED)
         if _core.is_profiling():
-            with ProfiledSpan("AccumulateGrad", Kind.NODE):
+            with Timed("AccumulateGrad", Kind.NODE):
                 _accumulate(leaf, grad)
         else:
             _accumulate(leaf, grad)
@@ -440,7 +440,7 @@ def _execute(run: _Run, tensors: tuple[Any, ...], grads: Any, create_graph: bool
             _PASSES.running.pop()
 
     if _core.is_profiling():
-        with ProfiledSpan("autograd::engine::execute", Kind.LIBRARY):
+        with Timed("autograd::engine::execute", Kind.LIBRARY):
             _core.with_grad_mode(create_graph, execute)
     else:
         _core.with_grad_mode(create_graph, execute)

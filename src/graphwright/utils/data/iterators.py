@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.ops import functions as ops
-from graphwright.runtime.profiling import Kind, ProfiledSpan
+from graphwright.runtime.spans import Kind, Timed
 from graphwright.utils.data.fetching import Fetcher
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class _BaseDataLoaderIter:
     def __next__(self) -> Any:
         if not _core.is_profiling():
             return self._next_data()
-        with ProfiledSpan(f"enumerate(DataLoader)#{type(self).__name__}.__next__", Kind.LIBRARY):
+        with Timed(f"enumerate(DataLoader)#{type(self).__name__}.__next__", Kind.LIBRARY):
             return self._next_data()
 
     def __getstate__(self) -> Any:
