@@ -288,6 +288,20 @@ def test_refusals(case: str) -> None:
         export(function, args, **options)
 
 
+def test_ranges_of_several_sizes_begin_at_one() -> None:
+    """Each size is compared at 1 with the others as symbols, whatever their names."""
+    dims = [Dim(name, min=1) for name in "abcdefghijkl"]
+    inputs = tuple(gw.rand(n + 3, 2) for n in range(len(dims)))
+
+    def f(*xs: Any) -> Any:
+        return [x.reshape(x.shape[0] * 2).sum() + x.shape[0] for x in xs]
+
+    program = export(f, inputs, dynamic_shapes=tuple({0: dim} for dim in dims))
+    assert {one.lower for one in program.range_constraints.values()} == {1}
+    ones = tuple(x[:1] for x in inputs)
+    assert gw.equal(gw.stack(program.module()(*ones)), gw.stack(f(*ones)))
+
+
 def test_wrong_kinds_of_arguments() -> None:
     with pytest.raises(TypeError, match="a function or a module, not int"):
         export(3, ())  # type: ignore[arg-type]

@@ -15,8 +15,10 @@ import pytest
 
 import graphwright as gw
 from graphwright import nn
-from graphwright.export import Dim, ExportError, export
+from graphwright.codegen.target import find_compiler
+from graphwright.export import Dim, ExportError, export, packaging
 from graphwright.export.packaging import Package, package
+from graphwright.runtime.record import replace
 
 cffi = pytest.importorskip("cffi")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "package"
@@ -43,7 +45,7 @@ class Model:
         return str(self.ffi.string(self("error", self.model[0])).decode())
 
     def run(self, *inputs: np.ndarray, results: int = 1) -> list[np.ndarray]:
-        """The results as float32, or as int64 where the elements are of eight bytes."""
+        """The results, which are float32, with memory of the model's."""
         given, kept = self.ffi.new("gw_tensor[]", len(inputs) or 1), []
         for place, array in enumerate(inputs):
             kept.append(self.ffi.new("int64_t[]", list(array.shape) or [0]))
@@ -152,6 +154,36 @@ def test_results_of_fixed_and_of_dynamic_sizes(tmp_path: Path) -> None:
     model.close()
 
 
+def test_results_are_in_row_major_order(tmp_path: Path) -> None:
+    """Whatever order the program leaves them in; a result may also have an odd size."""
+    def f(x: Any) -> Any:
+        return (x * 2).mT, x.permute(2, 0, 1).relu(), x[..., ::2].sum(0)
+
+    program = export(f, (gw.rand(4, 2, 5),), dynamic_shapes=({0: Dim("n"), 2: Dim("m")},))
+    model = Model(package(program, tmp_path / "turned"))
+    x = gw.randn(3, 2, 7)
+    for found, wanted in zip(model.run(x.numpy(), results=3), f(x), strict=True):
+        np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-6)
+    model.close()
+
+
+def test_an_array_of_results_serves_for_several_runs(tmp_path: Path) -> None:
+    """The model's memory grows where it is handed in again."""
+    made = package(export(lambda x: x + 1, (gw.rand(4),), dynamic_shapes=({0: Dim("n")},)),
+                   tmp_path / "grow")
+    model = Model(made)
+    given, found = model.ffi.new("gw_tensor[1]"), model.ffi.new("gw_tensor[1]")
+    for count in (4, 1_000_000, 8):
+        x = np.arange(count, dtype=np.float32)
+        sizes = model.ffi.new("int64_t[]", [count])
+        given[0].data, given[0].sizes, given[0].rank = (
+            model.ffi.cast("void *", x.ctypes.data), sizes, 1)
+        assert model("run", model.model[0], given, found) == 0
+        result = np.frombuffer(model.ffi.buffer(found[0].data, x.nbytes), np.float32)
+        np.testing.assert_array_equal(result, x + 1)
+    model.close()
+
+
 def test_random_numbers_begin_with_the_seed(tmp_path: Path) -> None:
     made = package(export(lambda x: x + gw.rand(1000), (gw.zeros(1000),)), tmp_path / "noise")
     one, other = Model(made), Model(made, threads=2)
@@ -175,7 +207,7 @@ def test_bad_callers(tmp_path: Path) -> None:
         given, found = model.ffi.new("gw_tensor[1]"), model.ffi.new("gw_tensor[1]")
         if model("run", model.model[0], given, found):
             raise RuntimeError(model.error())
-    raw = np.zeros(32, np.uint8)[1:17].view(np.uint8)
+    raw = np.zeros(32, np.uint8)[1:17]
     sizes = model.ffi.new("int64_t[]", [2])
     given[0].data, given[0].sizes, given[0].rank = (
         model.ffi.cast("void *", raw.ctypes.data), sizes, 1)
@@ -186,7 +218,7 @@ def test_bad_callers(tmp_path: Path) -> None:
         model.run(np.array([1, 4]))[0], table(gw.tensor([1, 4])).detach().numpy())
     other = tmp_path / "other.safetensors"
     gw.save_file({"weight": gw.ones(4, 3)}, other)
-    for path, message in ((other, "no tensor of this dtype and shape: weight"),
+    for path, message in ((other, "no entry of this dtype and shape, written without spaces"),
                           (made.library, "no safetensors file"), (tmp_path, "no safetensors"),
                           (tmp_path / "none", "No such file")):
         assert model("load", model.model[0], str(path).encode()) == 1 and message in model.error()
@@ -220,8 +252,11 @@ def test_damaged_weights(tmp_path: Path) -> None:
 def test_programs_that_cannot_be_packaged(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="Python only"):
         package(export(lambda x: gw.linalg.svd(x)[1], (gw.rand(3, 3),)), tmp_path / "svd")
-    with pytest.raises(ValueError, match="names of C functions"):
-        package(export(nn.ReLU(), (gw.rand(3),)), tmp_path / "no-name")
+    with pytest.raises(ExportError, match="no products of bfloat16"):
+        package(export(nn.Linear(4, 4).bfloat16(), (gw.rand(2, 4).bfloat16(),)), tmp_path / "half")
+    for name in ("no-name", "int", "1x"):
+        with pytest.raises(ValueError, match="names of C functions"):
+            package(export(nn.ReLU(), (gw.rand(3),)), tmp_path / name)
     with pytest.raises(TypeError, match="takes an ExportedProgram"):
         package(nn.ReLU(), tmp_path / "relu")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'vax' is no target"):
@@ -280,8 +315,13 @@ def test_a_c_program_learns_to_read_digits(digits: Path) -> None:
     assert gw.load_file(str(trained))["net.last.weight"].shape == (10, 128)
 
 
-def test_under_the_address_sanitizer(digits: Path) -> None:
+def test_under_the_address_sanitizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs and libraries both."""
     flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+    compiler = find_compiler()
+    watched = replace(compiler, command=(*compiler.command, *flags))
+    monkeypatch.setattr(packaging, "find_compiler", lambda: watched)
+    digits = written(tmp_path)
     done([built(digits, "train", "learn", *flags), digits, 1])
     done([built(digits, "classify", "classify", *flags), digits, digits / "classify.safetensors"])
 

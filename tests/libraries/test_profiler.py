@@ -146,9 +146,9 @@ def test_compiled_functions_record_guards_graphs_and_kernels() -> None:
     kinds = {event.kind for event in compiling.events()}
     assert {"compiler", "compiled_graph", "compiled_function", "autograd"} <= kinds
     phases = {event.name.split(" ")[0] for event in compiling.events() if event.kind == "compiler"}
-    assert phases == {"compile::capture", "compile::guards", "compile::passes", "compile::pass", "compile::native",
-                      "compile::lowering", "compile::schedule", "compile::memory_plan",
-                      "compile::codegen"}
+    assert phases == {"compile::capture", "compile::guards", "compile::passes", "compile::pass",
+                      "compile::native", "compile::lowering", "compile::schedule",
+                      "compile::memory_plan", "compile::codegen"}
     assert not any(event.kind == "cpu_op" and event.cpu_parent is not None
                    and event.cpu_parent.kind == "compiler" for event in compiling.events())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.ir.graph.graph import Graph
 from graphwright.ir.graph.node import Node
-from graphwright.runtime.symbolic.expr import Int
+from graphwright.runtime.symbolic.expr import Int, Sym
 from graphwright.runtime.symbolic.symint import SymInt
 
 
@@ -46,15 +46,11 @@ def _plain(
     if isinstance(value, Node):
         return "node", places[value]
     if isinstance(value, SymInt):
-        known = {symbol: Int(sizes[symbol.name]) for symbol in value.expr.symbols()
-                 if symbol.name in sizes}
+        known = {symbol: Int(sizes[symbol.name]) if symbol.name in sizes
+                 else Sym(renamed.get(symbol.name, symbol.name))
+                 for symbol in value.expr.symbols()}
         left = value.expr.subs(known)
-        if isinstance(left, Int):
-            return left.value
-        text = str(left)
-        for name, other in renamed.items():
-            text = text.replace(name, f"<{other}>")
-        return text.replace("<", "").replace(">", "")
+        return left.value if isinstance(left, Int) else str(left)
     if isinstance(value, tuple | list):
         return [_plain(part, places, sizes, renamed) for part in value]
     return value

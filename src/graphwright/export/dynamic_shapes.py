@@ -52,7 +52,7 @@ class Dim:
             raise ValueError(f"Dim takes an identifier as its name, not {name!r}")
         self.__name__ = name
         self.min, self.max = LEAST if min is None or min < LEAST else min, max
-        self.asked, self.least = min == 1, min or 1
+        self.asked = min
         if max is not None and max < self.min:
             raise ValueError(f"Dim('{name}'): max={max} is less than min={self.min}")
 

@@ -224,7 +224,7 @@ class _Reader:
         if arguments.num_leaves != len(users) or outcome.num_leaves != len(outputs):
             raise InvalidProgram("the structure of arguments or results has another number of "
                                  "leaves than the graph")
-        mutated = tuple(self.field("mutated", list))
+        mutated = tuple([_text(name, "a name of an input") for name in self.field("mutated", list)])
         if not {*mutated} <= {one.arg.name for one in specs}:
             raise InvalidProgram("the program says that it writes to what is no input")
         module.meta["rng_ops"] = _count(self.written.get("rng_ops"))
@@ -268,8 +268,8 @@ class _Reader:
         shape, stride = self._sizes(one.get("shape")), self._sizes(one.get("stride"))
         if len(shape) != len(stride) or len(shape) > 32:
             raise InvalidProgram(f"the input {name!r:.40} has sizes and strides of two lengths")
-        target = one.get("target")
-        tensor = state.get(target) if target is not None else None
+        target = None if one.get("target") is None else _text(one["target"], "a tensor's name")
+        tensor = None if target is None else state.get(target)
         needs = InputKind(kind) is not InputKind.USER_INPUT
         if needs != (tensor is not None):
             raise InvalidProgram(f"the input {name!r:.40} has no tensor named {target!r:.60}")
@@ -352,7 +352,7 @@ class _Reader:
             return _dtype(content)
         if tag == "device" and content == "cpu":
             return Device("cpu")
-        if tag == "memory_format" and content in _FORMATS:
+        if tag == "memory_format" and type(content) is str and content in _FORMATS:
             return _FORMATS[content]
         if tag == "float" and content in ("inf", "-inf", "nan"):
             return float(content)
@@ -424,6 +424,12 @@ def _map(written: Any, what: str) -> dict[str, Any]:
     if type(written) is not dict:
         raise InvalidProgram(f"{what} is malformed")
     return written
+
+
+def _text(value: Any, what: str) -> str:
+    if type(value) is not str:
+        raise InvalidProgram(f"{what} is no text")
+    return value
 
 
 def _count(value: Any) -> int:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from graphwright.autograd.grad_mode import no_grad
 from graphwright.export.calling import checker
-from graphwright.export.errors import ExportError
 from graphwright.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -45,10 +43,10 @@ class ExportedProgram:
         self._recording = recording
         self.graph_module: GraphModule = recording.module
         self.graph_signature: ExportGraphSignature = recording.signature
-        constants = set(recording.signature.lifted_tensor_constants)
+        self.constants = {name: recording.state[name]
+                          for name in recording.signature.lifted_tensor_constants}
         self.state_dict = {name: tensor for name, tensor in recording.state.items()
-                           if name not in constants}
-        self.constants = {name: recording.state[name] for name in constants}
+                           if name not in self.constants}
 
     @property
     def graph(self) -> Graph:
@@ -222,14 +220,3 @@ _COMPUTED = object()
 
 def _arguments(signature: ExportGraphSignature) -> list[Any]:
     return [one.arg for one in signature.input_specs if one.kind is InputKind.USER_INPUT]
-
-
-def copied(program: ExportedProgram) -> ExportedProgram:
-    """The program with state of its own."""
-    made = copy.copy(program)
-    made.state_dict = {name: tensor.detach().clone() for name, tensor in
-                       program.state_dict.items()}
-    return made
-
-
-__all__ = ["ExportError", "ExportedModule", "ExportedProgram"]

@@ -16,7 +16,6 @@ from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.saving.archive import Archive, archived
 from graphwright.saving.files import NAMES, Reader, content_of, contiguous, write_atomically
 from graphwright.saving.files import encoded as weights_of
-from graphwright.saving.header import InvalidFile
 
 PROGRAM, WEIGHTS = "program.json", "weights.safetensors"
 _LONGEST = 1 << 30
@@ -104,13 +103,14 @@ def load(f: Path | BinaryIO | bytes, **options: Any) -> ExportedProgram:
         trained = json.loads(weights.metadata.get("requires_grad", "[]"))
     except InvalidProgram:
         raise
-    except (InvalidFile, UnicodeDecodeError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidProgram(f"the file is no exported program, or damaged: {error}") from None
     return ExportedProgram(decoded(text, _state(weights, trained)))
 
 
 def _state(weights: Reader, trained: Any) -> dict[str, Tensor]:
-    if type(trained) is not list or not all(name in weights.entries for name in trained):
+    if type(trained) is not list or not all(
+            type(name) is str and name in weights.entries for name in trained):
         raise InvalidProgram("the weights name parameters that they do not have")
     state: dict[str, Tensor] = {}
     for name, tensor in weights.tensors().items():

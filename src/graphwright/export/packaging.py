@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from graphwright.codegen.lowering.graph import (
     lower_graph,
     needs_eager,
 )
-from graphwright.codegen.program import NativeProgram
+from graphwright.codegen.program import Gemm, NativeProgram
 from graphwright.codegen.target import Machine, find_compiler, host
 from graphwright.export.convolutions import REWRITES
 from graphwright.export.errors import ExportError
@@ -32,10 +33,22 @@ from graphwright.ir.pipeline import lower_graph as to_primitives
 from graphwright.ir.trace import trace
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.fake.fake_tensor import make_fake
+from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.record import Record
-from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int
-from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.symbolic.expr import (
+    Add,
+    Expr,
+    FloorDiv,
+    Int,
+    Min,
+    Mod,
+    Mul,
+    Sym,
+    as_expr,
+    as_int,
+)
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.saving.files import NAMES, contiguous, encoded, write_atomically
@@ -56,6 +69,9 @@ TARGETS = {
     "x86-64-v4": Machine("x86_64", _V3 | {"avx512f", "avx512bw", "avx512dq", "avx512vl"}, 512),
 }
 """The processors that packages are made for; None is this one."""
+
+
+_KEYWORDS = frozenset(["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"])
 
 
 class Package(Record):
@@ -85,13 +101,13 @@ def package(
     Returns: the paths of the three files.
 
     Raises:
-        ExportError: the program has an op that only runs in Python, or results that are views.
+        ExportError: the program has an op that only runs in Python, or a product of bfloat16.
         CompilerMissing: there is no working C compiler.
         ValueError: the last part of the path is no identifier of C, or the target is unknown.
     """
     place = Path(path)
     name = place.name
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in _KEYWORDS:
         raise ValueError(f"{name!r} cannot begin the names of C functions")
     if not isinstance(program, ExportedProgram):
         raise TypeError(f"package takes an ExportedProgram, not {type(program).__name__}")
@@ -140,11 +156,11 @@ class _Source:
         outputs, native = self.native.outputs, self.native
         header = self.weights[: 8 + int.from_bytes(self.weights[:8], "little")]
         ranks = [len(node.meta["val"].shape) for node in self.inputs]
-        items = [_dtype(node).itemsize for node in self.inputs]
+        items = [node.meta["val"].dtype.itemsize for node in self.inputs]
         pointers = len(native.inputs) + len(outputs) + 1
         constants = {
             "GW_MODEL": self.name, "GW_NAME(part)": f"{self.name}_##part",
-            "GW_FLOAT32": _core_code(dtypes.float32), "GW_INPUTS": len(self.inputs),
+            "GW_FLOAT32": dtypes.float32.code, "GW_INPUTS": len(self.inputs),
             "GW_OUTPUTS": len(outputs), "GW_SYMBOLS": len(native.symbols),
             "GW_OUTPUT_DIMS": sum(len(one.shape) for one in outputs), "GW_POINTERS": pointers,
             "GW_FIRST_INPUT": len(self.state), "GW_FIRST_OUTPUT": len(native.inputs),
@@ -166,8 +182,7 @@ class _Source:
         lines, known, later = [], set(), []
         for number, node in enumerate(self.inputs):
             for dim, size in enumerate(node.meta["val"].shape):
-                own = f"inputs[{number}].sizes[{dim}]"
-                expr: Any = size.expr if isinstance(size, SymInt) else Int(size)
+                own, expr = f"inputs[{number}].sizes[{dim}]", as_expr(size)
                 if isinstance(expr, Sym) and expr.name not in known:
                     known.add(expr.name)
                     lines.append(f"    const int64_t {expr.name} = {own};\n")
@@ -188,6 +203,8 @@ class _Source:
         return ("struct GW_MODEL;\nstatic int refuse(struct GW_MODEL *, const char *, ...);\n"
                 "#define GW_MIN(a, b) ((a) < (b) ? (a) : (b))\n"
                 "#define GW_MAX(a, b) ((a) > (b) ? (a) : (b))\n"
+                "#define GW_FLOORDIV(a, b) ((a) / (b) - ((a) % (b) != 0 && ((a) ^ (b)) < 0))\n"
+                "#define GW_MOD(a, b) ((a) - (b) * GW_FLOORDIV(a, b))\n"
                 "static int read_sizes(struct GW_MODEL *m, const gw_tensor *inputs, "
                 f"int64_t *sizes) {{\n    (void)m, (void)inputs, (void)sizes;\n{''.join(lines)}"
                 "    return 0;\n}\n")
@@ -284,7 +301,12 @@ def _lowered(program: ExportedProgram) -> tuple[LoweredGraph, NativeProgram]:
     if not all(isinstance(one, TensorOutput) for one in graph.outputs):
         raise ExportError("a result of the program is no tensor of its own: return a tensor that "
                           "it computes")
-    return graph, build_program(graph)
+    native = build_program(graph)
+    for step in native.steps:
+        if isinstance(step, Gemm) and step.out.dtype not in (dtypes.float32, dtypes.float64):
+            raise ExportError(f"a package has no products of {step.out.dtype.name}: compute them "
+                              "in float32")
+    return graph, native
 
 
 def _without_convolutions(module: GraphModule) -> GraphModule:
@@ -296,7 +318,7 @@ def _without_convolutions(module: GraphModule) -> GraphModule:
 
 
 def _with_own_results(module: GraphModule) -> GraphModule:
-    """The graph of primitives whose results are copies where they were arguments or views."""
+    """The graph with a copy of each result, in row-major order."""
     names = [node.name for node in module.graph.placeholders]
     examples = [node.meta["val"] for node in module.graph.placeholders]
     made = trace(module, examples, keep=lambda op: True, names=names)
@@ -307,16 +329,20 @@ def _with_own_results(module: GraphModule) -> GraphModule:
         for result in results:
             if not isinstance(result, Node):
                 continue
-            copy = made.graph.call_function(TABLE["clone"], (result,))
-            copy.meta["val"] = result.meta["val"]
-            copies.append(copy)
+            fake = result.meta["val"]
+            own = make_fake(fake.shape, contiguous_strides(fake.shape), fake.dtype, fake.device)
+            for name in ("contiguous", "clone"):    # the first may give its argument back
+                result = made.graph.call_function(TABLE[name], (result,))
+                result.meta["val"] = own
+            copies.append(result)
     output.args = (tuple(copies),)
     made.recompile()
     return made
 
 
 def _shapes(program: NativeProgram) -> list[int]:
-    """The arena's bytes, then the sizes and strides of each result; 0 where `shapes` writes."""
+    """The arena's bytes, then the sizes and strides of each result, as `shapes` writes them; 0
+    where it does."""
     exprs = [program.arena_bytes]
     for one in program.outputs:
         exprs += [*one.shape, *one.strides]
@@ -329,26 +355,33 @@ def _weight(name: str, tensor: Tensor) -> str:
     entry = (f'{json.dumps(name)}:{{"dtype":"{NAMES[tensor.dtype]}","shape":[{shape}],'
              '"data_offsets":[')
     size = tensor.numel() * tensor.element_size()
-    return f"{{{_quoted(name.encode())}, {_quoted(entry.encode())}, {size}}}"
+    return f"{{{_quoted(name)}, {_quoted(entry)}, {size}}}"
 
 
 def c_size(expr: Expr) -> str:
-    """A size, which is positive, as C."""
-    text = str(expr).replace("//", "/")
-    return text.replace("min(", "GW_MIN(").replace("max(", "GW_MAX(")
+    """An expression of sizes as C."""
+    if isinstance(expr, Int | Sym):
+        return str(expr)
+    if isinstance(expr, FloorDiv | Mod):
+        kind = "GW_FLOORDIV" if isinstance(expr, FloorDiv) else "GW_MOD"
+        return f"{kind}({c_size(expr.a)}, {c_size(expr.b)})"
+    parts = [c_size(part) for part in expr.args]
+    if isinstance(expr, Add | Mul):
+        return f"({(' + ' if isinstance(expr, Add) else ' * ').join(parts)})"
+    kind = "GW_MIN" if isinstance(expr, Min) else "GW_MAX"
+    return reduce(lambda one, other: f"{kind}({one}, {other})", parts)
 
 
 def _check(test: str, message: str) -> str:
-    return f"    if (!({test})) {{\n        return refuse(m, {_quoted(message)});\n    }}\n"
+    return (f"    if (!({test})) {{\n"
+            f'        return refuse(m, "%s", {_quoted(message)});\n    }}\n')
 
 
 def _quoted(text: str | bytes) -> str:
     """A string literal of C."""
     content = text.encode() if isinstance(text, str) else text
-    parts = [chr(byte) if 32 <= byte < 127 and byte not in b'"\\?%' else f"\\{byte:03o}"
+    parts = [chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}"
              for byte in content]
-    if isinstance(text, str):
-        parts = ["%%" if part == "\\045" else part for part in parts]
     lines = ["".join(parts[start: start + 80]) for start in range(0, len(parts), 80)] or [""]
     return " \\\n    ".join(f'"{line}"' for line in lines)
 
@@ -357,15 +390,7 @@ def _array(values: list[Any]) -> str:
     return "{" + ", ".join(map(str, values or ["0"])) + "}"
 
 
-def _dtype(node: Node) -> Any:
-    return node.meta["val"].dtype
-
-
 def _described(node: Node) -> str:
     fake = node.meta["val"]
     kind = _C_TYPES.get(fake.dtype, fake.dtype.name)
     return f"{kind}[{', '.join(map(str, fake.shape))}]"
-
-
-def _core_code(dtype: Any) -> int:
-    return int(dtype.code)

@@ -40,8 +40,6 @@ from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
-Place = tuple[str, int, str]
-
 
 class Recording(Record):
     """A recorded call.
@@ -193,7 +191,7 @@ def _extend_to_one(made: Recording, call: _Call) -> None:
     """
     dims = dict(call.dims)
     for said in {id(said): said for said, _, _ in dims.values()}.values():
-        if not isinstance(said, Dim) or said.least > 1:
+        if not isinstance(said, Dim) or (said.asked or 1) > 1:
             continue
         names = [name for name, (other, _, _) in dims.items() if other is said]
         if any(isinstance(other, DerivedDim) and other.root is said
@@ -209,7 +207,7 @@ def _extend_to_one(made: Recording, call: _Call) -> None:
             for name in names:
                 upper = made.constraints.ranges[name].upper
                 made.constraints.ranges[name] = ValueRanges(1, upper)
-        elif said.asked:
+        elif said.asked == 1:
             raise ExportError(f"the program is another one where {said.__name__} is 1: give "
                               f"Dim('{said.__name__}') without min=1")
 

@@ -265,8 +265,8 @@ static int find_weights(struct GW_MODEL *m, const char *path, char *pages, size_
         const char *at = strstr(copy, weights[i].entry);
         long long begin = -1, end = -1;
         if (at == NULL) {
-            failed = refuse_file(m, path, "it has no tensor of this dtype and shape: ",
-                                 weights[i].name);
+            failed = refuse_file(m, path, "its header has no entry of this dtype and shape, "
+                                 "written without spaces: ", weights[i].name);
         } else if (sscanf(at + strlen(weights[i].entry), "%lld,%lld]", &begin, &end) != 2
                    || begin < 0 || end > room || end - begin != weights[i].bytes) {
             failed = refuse_file(m, path, "the data lies elsewhere: ", weights[i].name);
@@ -427,7 +427,7 @@ GW_API int GW_NAME(run)(struct GW_MODEL *m, const gw_tensor *inputs, gw_tensor *
             }
         }
         outputs[i].rank = out_ranks[i];
-        if (outputs[i].data == NULL) {
+        if (outputs[i].data == NULL || outputs[i].data == m->out[i]) {
             if (!provide(m, &m->out[i], &m->out_bytes[i], bytes)) {
                 return 1;
             }
