@@ -50,6 +50,8 @@ def output(folder: Path, *command: str) -> list[str]:
     (["bench", "mo"], ["model.py"]), (["bench", "model.py", ":"], ["Net", "late", "loss"]),
     (["bench", "model.py", ":", "l"], ["late", "loss"]), (["run", "no"], ["notes.txt"]),
     (["completion", ""], ["bash", "zsh", "fish"]), (["dump", "--out", "no"], ["notes.txt"]),
+    (["profile", "--trace", "no"], ["notes.txt"]), (["dump", "--input", ""], []),
+    (["bench", "--seconds", ""], []),
 ])
 def test_bash(
     folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], found: list[str]

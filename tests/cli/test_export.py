@@ -82,7 +82,7 @@ def test_show_describes_the_file(capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     main(["show", "net.gwx"])
     assert "return self.drop(self.inner(x))" in capsys.readouterr().out
-    main(["show", "net.gwx", "--json"])
+    main(["show", "--json", "net.gwx"])
     document = json.loads(capsys.readouterr().out)
     assert document["parameters"] == ["inner.weight", "inner.bias"]
     assert document["inputs"] == ["x"] and document["ranges"] == {}

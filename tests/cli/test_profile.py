@@ -61,6 +61,30 @@ def test_tables_have_the_rows_that_are_asked_for_and_no_stacks_are_a_choice(fold
     assert "Time by the lines" not in out
 
 
+def test_words_of_a_program_and_odd_folders_are_left_alone(tmp_path: Path) -> None:
+    """`--json` before a target is an option of other commands, "(12)" a part of a path."""
+    folder = tmp_path / "of mine (12)"
+    folder.mkdir()
+    (folder / "train.py").write_text(PROGRAM)
+    for words in (["profile"], ["--debug", "run"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "graphwright", *words, str(folder / "train.py"), "--json",
+             "x.py:f"], capture_output=True, text=True, cwd=tmp_path)
+        assert done.stdout.startswith("arguments ['--json', 'x.py:f'] __main__"), done.stderr
+        assert done.returncode == 5
+    status, out, _ = run(tmp_path, str(folder / "train.py"))
+    assert status == 5 and "of mine (12)/train.py:7  loss.backward()" in out
+
+
+def test_a_library_is_not_taken_for_the_program(folder: Path) -> None:
+    """Nor is what started it, nor a label that happens to be called as the tool's own."""
+    (folder / "label.py").write_text(
+        "import torch\n"
+        "with torch.profiler.record_function('program'):\n    torch.ones(100, 100)\n")
+    _, out, _ = run(folder, "label.py")
+    assert "label.py:2" in out and "graphwright/cli" not in out and "__main__.py" not in out
+
+
 def test_a_program_that_raises_is_reported_too(folder: Path) -> None:
     (folder / "bad.py").write_text("import torch\ntorch.ones(2).relu()\ntorch.ones(2) @ 3\n")
     status, out, errors = run(folder, "bad.py")
@@ -83,7 +107,7 @@ def test_a_program_that_is_not_there(folder: Path) -> None:
     ((), "graphwright: profile: no program was given"),
     (("--trace", "t.txt", "train.py"), "graphwright: --trace t.txt: the name must end with .json"),
     (("--memory", "m.png", "train.py"), "graphwright: the name of a timeline of memory, 'm.png'"),
-    (("--trace", "no/t.json", "train.py"), "graphwright: cannot write no/t.json: there is no"),
+    (("--trace", "no/t.json", "train.py"), "graphwright: cannot write to no/t.json: there is no"),
     (("--rows", "0", "train.py"), "graphwright: --rows 0 is less than 1"),
 ])  # fmt: skip
 def test_mistakes_are_one_line_and_status_two(

@@ -230,7 +230,8 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(("text", "shown", "code"), [
     ("raise ValueError('here')", "ValueError: here", 1),
-    ("def g():\n    import no_such_module\ng()", "No module named 'no_such_module'", 2),
+    ("import graphwright\ndef g():\n    import no_such_module\ng()",
+     "No module named 'no_such_module'", 2),
     ("import sys\nsys.exit(4)", "ended the process (SystemExit: 4)", 1),
     ("raise KeyboardInterrupt", "graphwright: interrupted", 130),
 ])

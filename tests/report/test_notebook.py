@@ -73,6 +73,11 @@ def test_a_graph_is_drawn_and_printed() -> None:
     assert "def forward" in shown(module)
 
 
+def test_an_explanation_shows_its_counts_unfolded() -> None:
+    text = gw.explain(lambda x: x.sin() + 1)(gw.ones(2))._repr_html_()
+    assert "1 graph, 0 graph breaks" in text.partition("<details>")[0]
+
+
 def test_an_explanation_lists_its_breaks_escaped() -> None:
     text = shown(pages.with_breaks())
     assert "GB0003 graph break" in text and "<script>alert(" in text

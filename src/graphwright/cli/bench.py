@@ -21,7 +21,7 @@ from graphwright.cli.doctor import lines as environment
 from graphwright.cli.errors import users_code
 from graphwright.cli.loading import load_call
 from graphwright.cli.options import add_backend, add_json, add_target
-from graphwright.cli.output import folder_for_output, json_alone, say, say_table
+from graphwright.cli.output import check_folder, folder_for_output, json_alone, say, say_table
 from graphwright.cli.peers import (
     PEERS,
     Start,
@@ -30,7 +30,7 @@ from graphwright.cli.peers import (
     installed_in,
     progress,
 )
-from graphwright.cli.verdicts import compare_runs, read_results
+from graphwright.cli.verdicts import compare_runs, format_bytes, read_results
 from graphwright.face.stage_dumps import count
 from graphwright.report.charts import Value, bars
 from graphwright.report.measure import Timing, format_seconds, in_turns, summary
@@ -139,7 +139,7 @@ def own_case(start: Start, case: str, timing: Timing, arguments: argparse.Namesp
     return {
         "problem": None,
         "version": __version__,
-        "call_s": spread(timing, medians),
+        "call_s": numbers_of(timing, medians),
         **first_calls(found),
         "starts_problem": problem,
     }
@@ -176,10 +176,10 @@ def first_calls(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 
 def over(runs: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
     """The spread of a number over processes."""
-    return spread(summary([run[key] for run in runs]), []) if runs else None
+    return numbers_of(summary([run[key] for run in runs]), []) if runs else None
 
 
-def spread(timing: Timing, medians: list[float]) -> dict[str, Any]:
+def numbers_of(timing: Timing, medians: list[float]) -> dict[str, Any]:
     """A timing's keys; `between` is the range of it and of the medians of other processes."""
     return {"median": timing.median, "low": timing.low, "high": timing.high,
             "samples": timing.samples,
@@ -211,7 +211,7 @@ def peer_case(start: Start, case: str, python: str, expected: Any, seconds: floa
     (run,) = found["cold"]
     timing = summary(run["samples"])
     medians = [summary(other["samples"]).median for other in found["warm"]]
-    return {"problem": None, "version": run["version"], "call_s": spread(timing, medians),
+    return {"problem": None, "version": run["version"], "call_s": numbers_of(timing, medians),
             **first_calls(found), "differs": disagreement(expected, run)}
 
 
@@ -239,8 +239,8 @@ def memory_of(case: dict[str, Any]) -> str:
     """The most that a process had in memory, and how much of it its calls added."""
     if case["peak_bytes"] is None:
         return "-"
-    peak, calls = (case[key]["median"] / 2**20 for key in ("peak_bytes", "call_bytes"))
-    return f"{peak:.0f} MiB, +{calls:.1f}"
+    peak, calls = (format_bytes(case[key]["median"]) for key in ("peak_bytes", "call_bytes"))
+    return f"{peak}, +{calls}"
 
 
 def notes_of(document: dict[str, Any]) -> list[str]:
@@ -263,8 +263,8 @@ def notes_of(document: dict[str, Any]) -> list[str]:
     return notes
 
 
-def write(folder: Path, document: dict[str, Any]) -> None:
-    """Write the three reports into `folder`."""
+def write(folder: Path, document: dict[str, Any], machine: list[tuple[str, str]]) -> None:
+    """Write the three reports into `folder`. machine: what `graphwright doctor` says of it."""
     rows, notes, name = rows_of(document["cases"]), notes_of(document), document["target"]
     table = ["| " + " | ".join(cells) + " |" for cells in (HEADERS, ["---"] * len(HEADERS), *rows)]
     listed = [f"- {note}" for note in notes]
@@ -278,7 +278,7 @@ def write(folder: Path, document: dict[str, Any]) -> None:
     for note in notes:
         page.paragraph(note)
     page.heading("Environment")
-    page.table(["what", "found"], environment(), texts=True)
+    page.table(["what", "found"], machine, texts=True)
     for file, text in texts.items():
         (folder / file).write_text(text, encoding="utf-8", errors="backslashreplace")
     page.write(folder / "report.html")
@@ -294,6 +294,8 @@ def ratios(cases: dict[str, Any]) -> dict[str, list[Value]]:
 def run(arguments: argparse.Namespace) -> None:
     """Measure and report."""
     old = read_results(arguments.compare) if arguments.compare else None
+    check_folder(arguments.json, "--json")
+    machine = list(environment())   # before a file for PyTorch makes torch mean graphwright
     with json_alone(arguments.json) as emit:
         try:
             with tempfile.TemporaryDirectory() as folder:
@@ -307,7 +309,7 @@ def run(arguments: argparse.Namespace) -> None:
             emit(document)
         if arguments.out:
             with folder_for_output(arguments.out) as path:
-                write(path, document)
+                write(path, document, machine)
             say(f"written to {arguments.out}")
         if old is not None:
             compare_runs(old, document)

@@ -277,7 +277,7 @@ def jax_case(config: dict[str, Any], document: dict[str, Any], arrays: Any) -> C
 
 
 def imported_names(file: str) -> list[str]:
-    """The modules that a file imports, with the modules that they may be attributes of."""
+    """The modules that the import statements of a file name."""
     tree = ast.parse(pathlib.Path(file).read_bytes())
     names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import)
              for alias in node.names]
@@ -329,7 +329,7 @@ def clock_of(path: str) -> Any:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's first line, and the user's line that raised it."""
+    """An exception's type, and the first line of its text."""
     text = str(error).strip().splitlines()
     first = text[0] if text else ""
     return first if isinstance(error, CannotRunError) else f"{type(error).__name__}: {first}"

@@ -79,7 +79,7 @@ def arguments_of(parser: argparse.ArgumentParser) -> Iterator[Argument]:
     for action in parser._actions:
         if not isinstance(action, argparse._SubParsersAction):
             names = tuple(action.option_strings)
-            yield Argument(names, value_of(action), (action.help or "").partition("; ")[0])
+            yield Argument(names, value_of(action), action.help or "")
 
 
 def value_of(action: argparse.Action) -> str | None:
@@ -90,7 +90,8 @@ def value_of(action: argparse.Action) -> str | None:
         return " ".join(map(str, action.choices))
     if action.metavar == "FILE.py:FUNCTION":
         return PYTHON_FILES
-    is_file = action.type is Path or action.metavar in ("OUT", "SCRIPT", "PATH")
+    name = action.metavar if isinstance(action.metavar, str) else ""
+    is_file = action.type is Path or name.startswith(("OUT", "SCRIPT", "PATH"))
     return FILES if is_file else ""
 
 
@@ -126,7 +127,7 @@ _graphwright() {{
     case "$command $previous" in'''.splitlines()
     for command in commands:
         for option in command.options:
-            if option.value:
+            if option.value is not None:
                 keys = "|".join(shlex.quote(f"{command.name} {name}") for name in option.names)
                 yield f"        {keys}) value={shlex.quote(option.value)} ;;"
     yield '        *) case $command in'
@@ -160,7 +161,7 @@ _graphwright() {{
     case "$command ${{words[CURRENT-1]}}" in'''.splitlines()
     for command in commands:
         for option in command.options:
-            if option.value:
+            if option.value is not None:
                 keys = "|".join(shlex.quote(f"{command.name} {name}") for name in option.names)
                 yield f"        ({keys}) value={shlex.quote(option.value)} ;;"
     yield "        (*) case $command in"

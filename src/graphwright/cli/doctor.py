@@ -17,6 +17,7 @@ from graphwright.cli.output import json_alone, say
 from graphwright.codegen import cache, target
 from graphwright.face import native_backends
 from graphwright.runtime import blas
+from graphwright.version import __version__
 
 OPTIONAL = (("triton", "Triton kernels (dump --stage triton, ptx)"),
             ("rich", "colours and tables on a terminal"),
@@ -59,7 +60,7 @@ def lines() -> Iterator[tuple[str, str]]:
     """What is checked, and what was found."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     yield "Python", f"{python} ({sys.prefix})"
-    yield "graphwright", gw.__version__
+    yield "graphwright", __version__
     yield "frame hook", hook_problem() or "works on this Python"
     yield "processor", f"{platform.machine()}, {target.host().vector_bits}-bit vectors"
     yield "threads", str(gw.get_num_threads())

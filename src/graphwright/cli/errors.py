@@ -18,7 +18,7 @@ EXIT_CODES = {
     NOTHING_COMPILED: "no frame of the target was compiled",
     INTERRUPTED: "interrupted",
 }
-"""Exit codes of every command but `run`, whose exit code is the program's."""
+"""Exit codes of every command but `run` and `profile`, whose exit code is the program's."""
 
 
 class UserError(Exception):

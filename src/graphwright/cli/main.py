@@ -43,7 +43,7 @@ by --input (a dtype with a shape, or a Python literal), once for each argument; 
 file's function example_inputs() or FUNCTION_inputs() is asked for a tuple. In a file that imports
 torch, or other libraries and not graphwright, `import torch` gives graphwright.
 
-exit codes (`run` has those of the program):
+exit codes (`run` and `profile` have those of the program):
 """ + "".join(f"  {code:<4} {meaning}\n" for code, meaning in EXIT_CODES.items())
 
 COMMANDS: tuple[Any, ...] = (
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     debug = False
     try:
         with finished():
-            parsed = parser().parse_args(words if words[:1] == ["run"] else spelled_out(words))
+            parsed = parser().parse_args(spelled_out(words))
             debug = parsed.debug
             if not hasattr(parsed, "is_program"):
                 checked(parsed)

@@ -36,7 +36,16 @@ def add_html(parser: argparse.ArgumentParser) -> None:
                         help="write a page that shows every stage to the file OUT")
 
 
+PROGRAMS = ("run", "profile")
+"""The commands whose further words are a program's own."""
+
+
 def spelled_out(words: list[str]) -> list[str]:
-    """The command line with a value for `--json` before a target, which is not its value."""
-    return [f"--json={STDOUT}" if word == "--json" and ".py:" in following else word
+    """The command line with a value for `--json` before a target or a file of an exported
+    program, which is not its value."""
+    command = next((word for word in words if not word.startswith("-")), "")
+    if command in PROGRAMS:
+        return words
+    return [f"--json={STDOUT}" if word == "--json" and (
+                ".py:" in following or following.endswith(".gwx")) else word
             for word, following in zip(words, (*words[1:], ""), strict=False)]

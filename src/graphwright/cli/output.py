@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import importlib.util
 import io
 import json
@@ -122,9 +121,11 @@ def json_alone(out: str | None) -> Iterator[Callable[[Any], None]]:
 
 def write_html(out: Path, explanation: Any) -> None:
     """Write the page that shows an explanation, and print its path."""
-    viewer = importlib.import_module("graphwright.report.viewer")
-    with writing(out, "--html"):
-        viewer.write(out, explanation)
+    try:
+        with writing(out, "--html"):
+            explanation.save(out)
+    except ValueError as error:
+        raise UserError(str(error), "name a smaller function") from None
     say(str(out))
 
 
@@ -154,6 +155,18 @@ def folder_for_output(path: Path) -> Iterator[Path]:
     with writing(path, "--out"):
         path.mkdir(parents=True, exist_ok=True)
         yield path
+
+
+def check_folder(path: str | Path | None, option: str) -> None:
+    """Before a long run: whether the folder of what `option` names is there. None: no such path.
+
+    Raises: UserError if it is not.
+    """
+    if path is not None and path != STDOUT:
+        folder = os.path.dirname(os.path.abspath(path))
+        if not os.path.isdir(folder):
+            raise UserError(f"cannot write to {path}: there is no folder {folder}",
+                            f"make it first, or give another place with {option}")
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphwright.cli.errors import FAILED, UserError
 from graphwright.cli.export import read
-from graphwright.cli.output import say
+from graphwright.cli.output import say, writing
 from graphwright.codegen.target import CompilerMissing
 from graphwright.export import ExportError
 from graphwright.export.packaging import TARGETS
@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, compile and write."""
     program = read(arguments.file)
     try:
-        made = packaged(program, arguments.output, target=arguments.target)
+        with writing(arguments.output, "--output"):
+            made = packaged(program, arguments.output, target=arguments.target)
     except ExportError as error:
         raise UserError(str(error), "docs/package.md says what a package can have", FAILED
                         ) from None
@@ -42,8 +43,5 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(str(error), "install gcc or clang", FAILED) from None
     except ValueError as error:
         raise UserError(str(error), "for example: -o out/model") from None
-    except OSError as error:
-        raise UserError(f"cannot write {arguments.output}: {error.strerror}",
-                        "name a folder that can be written") from None
     for path in (made.library, made.header, made.weights):
         say(f"{path}: {path.stat().st_size:,} bytes")

@@ -75,6 +75,7 @@ def progress(text: str) -> None:
 
 def environment(cache: Path) -> dict[str, str]:
     """The environment of a process whose compiled code is kept in `cache`."""
+    # The stand-in for torch has set its variable here; each process decides for itself.
     known = {name: value for name, value in os.environ.items()
              if name != "GRAPHWRIGHT_TORCH_VERSION"}
     return {**known, "GRAPHWRIGHT_CACHE_DIR": str(cache), "GRAPHWRIGHT_NOTICES": "0",

@@ -5,22 +5,23 @@ from __future__ import annotations
 import argparse
 import linecache
 import os
-import sysconfig
+import re
 from collections import defaultdict
-from collections.abc import Callable
 from typing import Any
 
+from graphwright.capture.frame.record import Location
 from graphwright.cli import run as program
 from graphwright.cli.errors import UserError
-from graphwright.cli.output import finished, say
+from graphwright.cli.output import check_folder, finished, say, writing
+from graphwright.face.explain_text import library_of
 from graphwright.profiler import profile, record_function
 from graphwright.profiler.events import FunctionEvent
 from graphwright.profiler.memory_timeline import form_of
 from graphwright.profiler.units import format_time
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_LIBRARIES = tuple(sysconfig.get_paths()[name] + os.sep
-                   for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_RUNNER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PLACE = re.compile(r"(.*)\((\d+)\): ", re.DOTALL)
+"""A place of a stack: "file(line): function"."""
 _PROGRAM = "program"
 
 
@@ -28,7 +29,6 @@ def add_parser(commands: Any) -> None:
     """The subcommand's grammar."""
     parser = commands.add_parser(
         "profile", help="run a program and report where its time goes",
-        usage="graphwright profile [options] (SCRIPT | -m MODULE) [ARGUMENT ...]",
         description="Run a program as `graphwright run` does, with `import torch` meaning "
                     "graphwright, and print the ops by the time spent in them, and the lines of "
                     "the program that spent it. The exit status is the program's.")
@@ -44,7 +44,7 @@ def add_parser(commands: Any) -> None:
                         help="record no Python stacks: less overhead and memory, and no table of "
                              "lines")
     program.add_program(parser)
-    parser.set_defaults(run=run, is_program=True, report=False)
+    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -83,10 +83,8 @@ def _check_files(arguments: argparse.Namespace) -> None:
             form_of(arguments.memory)
         except ValueError as error:
             raise UserError(str(error), "for example: --memory memory.html") from None
-    for path in filter(None, (arguments.trace, arguments.memory)):
-        folder = os.path.dirname(os.path.abspath(path))
-        if not os.path.isdir(folder):
-            raise UserError(f"cannot write {path}: there is no folder {folder}", "make it first")
+    check_folder(arguments.trace, "--trace")
+    check_folder(arguments.memory, "--memory")
 
 
 def _finish(recorded: profile, label: record_function, arguments: argparse.Namespace) -> None:
@@ -97,17 +95,12 @@ def _finish(recorded: profile, label: record_function, arguments: argparse.Names
         say(recorded.key_averages().table("self_cpu_time_total", row_limit=arguments.rows))
         if not arguments.no_stack:
             say(lines_table(recorded.events(), arguments.rows))
-    _write(arguments.trace, recorded.export_chrome_trace)
-    _write(arguments.memory, recorded.export_memory_timeline)
-
-
-def _write(path: str | None, write: Callable[[str], None]) -> None:
-    if path is not None:
-        try:
-            write(path)
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror}", "name another file"
-                            ) from None
+    if arguments.trace is not None:
+        with writing(arguments.trace, "--trace"):
+            recorded.export_chrome_trace(arguments.trace)
+    if arguments.memory is not None:
+        with writing(arguments.memory, "--memory"):
+            recorded.export_memory_timeline(arguments.memory)
 
 
 # -- the lines of the program
@@ -117,7 +110,8 @@ def lines_table(events: list[FunctionEvent], rows: int) -> str:
     times: defaultdict[str, float] = defaultdict(float)
     counts: defaultdict[str, int] = defaultdict(int)
     for event in events:
-        line = "" if event.name == _PROGRAM else _line_of(event)
+        is_program = event.cpu_parent is None and event.name == _PROGRAM
+        line = "" if is_program else _line_of(event) or "(libraries)"
         times[line] += event.self_cpu_time_total
         counts[line] += 1
     total = sum(times.values()) or 1.0
@@ -135,10 +129,14 @@ def lines_table(events: list[FunctionEvent], rows: int) -> str:
 def _line_of(event: FunctionEvent) -> str:
     """"file:line  source" of the innermost frame of the program itself; "" if there is none."""
     for place in event.stack:
-        path, _, rest = place.partition("(")
-        if path.startswith((_PACKAGE, "<")) or path.startswith(_LIBRARIES):
+        found = _PLACE.match(place)
+        if found is None:
             continue
-        number = int(rest.partition(")")[0])
+        path, number = found[1], int(found[2])
+        if path.startswith(_RUNNER):
+            break               # what is further out has started the program
+        if path.startswith("<") or library_of(Location(path, number, "")) is not None:
+            continue
         shown = os.path.relpath(path)
         shown = path if shown.startswith(os.pardir) else shown
         return f"{shown}:{number}  {linecache.getline(path, number).strip()}"

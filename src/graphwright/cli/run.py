@@ -23,7 +23,6 @@ def add_parser(commands: Any) -> None:
     """The subcommand's grammar."""
     parser = commands.add_parser(
         "run", help="run a program in which `import torch` means graphwright",
-        usage="graphwright run [options] (SCRIPT | -m MODULE) [ARGUMENT ...]",
         description="Run a program that was written for PyTorch, which need not be installed: "
                     "`import torch` gives graphwright. SCRIPT is a Python file, a folder or zip "
                     "file with a __main__.py, or - for standard input.")
@@ -31,11 +30,13 @@ def add_parser(commands: Any) -> None:
                         help="at the end, list the names that were asked of torch and that "
                              "graphwright lacks, on standard error")
     add_program(parser)
-    parser.set_defaults(run=run, is_program=True)
+    parser.set_defaults(run=run)
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
     """What says which program is run, and how."""
+    parser.usage = f"{parser.prog} [options] (SCRIPT | -m MODULE) [ARGUMENT ...]"
+    parser.set_defaults(is_program=True, report=False)
     parser.add_argument("--compile", action="store_true",
                         help="compile the calls of all modules, each class once")
     parser.add_argument("--torch-version", metavar="VERSION",

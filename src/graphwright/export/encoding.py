@@ -224,7 +224,7 @@ class _Reader:
         if arguments.num_leaves != len(users) or outcome.num_leaves != len(outputs):
             raise InvalidProgram("the structure of arguments or results has another number of "
                                  "leaves than the graph")
-        mutated = tuple([_text(name, "a name of an input") for name in self.field("mutated", list)])
+        mutated = tuple([_text(one, "a name of an input") for one in self.field("mutated", list)])
         if not {*mutated} <= {one.arg.name for one in specs}:
             raise InvalidProgram("the program says that it writes to what is no input")
         module.meta["rng_ops"] = _count(self.written.get("rng_ops"))

@@ -71,7 +71,10 @@ TARGETS = {
 """The processors that packages are made for; None is this one."""
 
 
-_KEYWORDS = frozenset(["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"])
+_KEYWORDS = frozenset(re.findall(r"\w+", """
+    auto break case char const continue default do double else enum extern float for goto if inline
+    int long register restrict return short signed sizeof static struct switch typedef union
+    unsigned void volatile while"""))
 
 
 class Package(Record):

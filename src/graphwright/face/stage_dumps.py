@@ -11,7 +11,7 @@ import io
 import types
 from collections.abc import Callable, Iterable
 
-from graphwright.capture.frame.record import CaptureRecord
+from graphwright.capture.frame.record import CaptureRecord, FrameRecord
 from graphwright.codegen.compile import CompiledGraph
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.lowered_graph import Lowered
@@ -70,10 +70,10 @@ def stages_of(record: CaptureRecord, wanted: Iterable[str] | None) -> dict[str, 
     return {stage: text for stage, text in texts.items() if text}
 
 
-def bytecode(record: CaptureRecord) -> str:
+def bytecode(frames: Iterable[FrameRecord]) -> str:
     """Each translated frame's bytecode, before and after."""
     parts = []
-    for frame in record.frames:
+    for frame in frames:
         for title, code in (("original", frame.original), ("translated", frame.translated)):
             parts.append(f"# {title}: {frame.location}\n{_disassembled(code)}")
     return "\n".join(parts)
@@ -145,7 +145,7 @@ def triton_stage(maker: str) -> Callable[[CaptureRecord], str]:
 
 
 MAKERS: dict[str, Callable[[CaptureRecord], str]] = {
-    "bytecode": bytecode,
+    "bytecode": lambda record: bytecode(record.frames),
     "graph": graph,
     "joint": joint,
     **{stage: source(stage) for stage in COMMENT},

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 
+from graphwright.report.drawing import shortened
 from graphwright.runtime.record import Record
 
 WIDTH = 720
@@ -71,10 +72,6 @@ def _svg(height: float, title: str, parts: Sequence[str], role: str = "img") -> 
             f'viewBox="0 0 {WIDTH} {height:.0f}">{"".join(parts)}</svg>')
 
 
-def _shorter(text: str, letters: int) -> str:
-    return text if len(text) <= letters else text[:letters - 1] + "…"
-
-
 def _legend(names: Sequence[str], y: float, mark: Callable[[int, float, float], str]
             ) -> tuple[str, float]:
     """The names of the series with their marks, in lines; and where the next thing begins."""
@@ -130,7 +127,7 @@ def bars(
     drawn: list[str] = []
     for number, group in enumerate(groups):
         middle = y + 7 + 8 * len(series) + 4
-        drawn.append(_text(left - 8, middle, _shorter(group, letters), "", "end"))
+        drawn.append(_text(left - 8, middle, shortened(group, letters), "", "end"))
         y += 7
         for place, values in enumerate(spreads.values()):
             drawn += _bar(values[number], left, y, scale, place, marks[-1])
@@ -269,7 +266,7 @@ def spans(
     top, rows = y, []
     for bar in drawn:
         x, width = left + bar.start * scale, max((bar.end - bar.start) * scale, 1.5)
-        label = _shorter(bar.label, letters - 2 * bar.depth)
+        label = shortened(bar.label, letters - 2 * bar.depth)
         rows.append(
             f'<g {bar.attributes}><title>{escape(f"{bar.label}: {bar.text}")}</title>'
             + _text(LETTER * 2 * bar.depth, y + 14, label)

@@ -69,9 +69,9 @@ def kind_of(node: Any) -> str:
     return "view" if getattr(node.target, "is_view", False) or name in views else "op"
 
 
-def shortened(text: str) -> str:
-    """At most `LONGEST` letters."""
-    return text if len(text) <= LONGEST else text[:LONGEST - 1] + "…"
+def shortened(text: str, letters: int = LONGEST) -> str:
+    """At most so many letters."""
+    return text if len(text) <= letters else text[:letters - 1] + "…"
 
 
 def width_of(box: Box) -> float:

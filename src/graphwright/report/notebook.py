@@ -110,13 +110,13 @@ def _drawn(nodes: Sequence[Any], describe: Any, title: str) -> str:
 
 
 def explanation_html(explanation: Any, describe: Any) -> str:
-    """Counts, the first graph, and the tree of frames, breaks and recompiles.
+    """The function, counts, the first graph, breaks, and folded the tree of frames.
 
     Args:
         describe: writes the dtype and shape of a value.
     """
-    head, *rest = explanation.text(guards=True).splitlines()
-    parts = []
+    head, counts, *rest = explanation.text(guards=True).splitlines()
+    parts = [f"<p>{escape(counts)}</p>"]
     if explanation.graphs:
         first = explanation.graphs[0]
         parts.append(_drawn(list(first.graph.graph.nodes), describe, "The first captured graph"))

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphwright.face.explain_text import Branch, Tree, counts
 from graphwright.face.stage_dumps import artifacts_of, bytecode
@@ -142,8 +142,7 @@ def _overview(explanation: Explanation) -> str:
         f"<li><code>{escape(place.function)}</code> <span class='muted'>"
         f"{escape(place.file)}:{place.line}</span><ul>{_branches(tree.branches(entries))}</ul></li>"
         for place, entries in tree.functions(explanation).items())
-    frames: Any = explanation
-    code = bytecode(frames) if explanation.frames else ""
+    code = bytecode(explanation.frames)
     return (
         f'<ul class="tiles">{tiles}</ul><h2>Frames, breaks, guards and recompiles</h2>'
         f'<ul class="tree">{functions or "<li>No function was captured.</li>"}</ul>'

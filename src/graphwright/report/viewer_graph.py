@@ -22,7 +22,7 @@ from graphwright.report import drawing
 from graphwright.report.charts import Bar, spans
 from graphwright.report.page import figure, table
 from graphwright.report.stages import Half, Memory, Part, Step, by_kernel, halves, passes
-from graphwright.runtime.record import Record
+from graphwright.runtime.record import Record, replace
 
 NEAR, AROUND = 6, 2
 """Source lines at most so far from each other are shown with what is between; with so many lines
@@ -320,7 +320,7 @@ class GraphView:
         left = len(bars) - MOST_BARS
         return (f"<p>Arena for temporaries: {escape(part.arena)}."
                 + (f" {left} further buffers are in the table alone." if left > 0 else "")
-                + f"</p>{figure(type(chart)(chart.svg, headers, rows))}")
+                + f"</p>{figure(replace(chart, headers=headers, rows=rows))}")
 
 
 GRAPH_NAMES = {

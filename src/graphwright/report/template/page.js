@@ -176,7 +176,7 @@ const linked = event => event.target.closest?.("[data-k]");
 document.addEventListener("pointerover", event => {
   const element = linked(event);
   if (element) paint(element.dataset.k);
-  else if (lit.length && !event.target.closest?.("[data-k]")) paint(pinned);
+  else if (lit.length) paint(pinned);
 });
 document.addEventListener("focusin", event => { if (linked(event)) paint(linked(event).dataset.k); });
 document.addEventListener("click", event => {
