@@ -92,6 +92,7 @@ class Measured:
 def conditions(load_before: float) -> Conditions:
     """Those of a run that ends now."""
     import graphwright as gw
+    from graphwright.utils.collect_env import processor
 
     versions = {"Python": platform.python_version()} | {
         name: version(library) for name, library in LIBRARIES.items()
@@ -112,13 +113,3 @@ def commit() -> str | None:
     if head.returncode:
         return None
     return head.stdout.strip() + ("+" if git("status", "--porcelain", "-uno").stdout else "")
-
-
-def processor() -> str | None:
-    """The processor's name as the system has it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return None
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else None

@@ -248,6 +248,11 @@ def test_stacks_begin_with_the_line_of_the_program() -> None:
     assert "Source Location" in recorded.key_averages(group_by_stack_n=2).table()
 
 
+def in_half() -> None:
+    with gw.autocast("cpu"):
+        gw.ones(5, 2, 3) @ gw.ones(3, 4)
+
+
 @pytest.mark.parametrize(("run", "flops"), [
     (lambda: gw.ones(2, 3) @ gw.ones(3, 4), 48),
     (lambda: gw.ones(5, 2, 3) @ gw.ones(3, 4), 240),
@@ -259,6 +264,14 @@ def test_stacks_begin_with_the_line_of_the_program() -> None:
     (lambda: gw.nn.functional.linear(gw.ones(2, 3), gw.ones(4, 3)), 48),
     (lambda: gw.nn.functional.conv2d(gw.ones(1, 2, 4, 4), gw.ones(3, 2, 3, 3)), 2 * 12 * 18),
     (lambda: gw.nn.functional.conv_transpose1d(gw.ones(1, 2, 4), gw.ones(2, 3, 3)), 2 * 8 * 9),
+    (lambda: gw.ones(5, 2, 3, requires_grad=True) @ gw.ones(3, 4), 240),
+    (lambda: gw.ones(4, 4).addmm_(gw.ones(4, 3), gw.ones(3, 4)), 96),
+    (in_half, 240),
+    (lambda: gw.nn.functional.conv2d(
+        gw.ones(1, 2, 4, 4), gw.ones(3, 2, 3, 3), padding="same"), 2 * 48 * 18),
+    (lambda: gw.nn.functional.scaled_dot_product_attention(*[gw.ones(1, 2, 4, 8)] * 3), 1024),
+    (lambda: gw.nn.functional.scaled_dot_product_attention(
+        *[gw.ones(1, 2, 4, 8, requires_grad=True)] * 3), 1024),
     (lambda: gw.ones(2) + 1, 0),
 ])  # fmt: skip
 def test_floating_point_operations(run: Callable[[], Any], flops: int) -> None:
@@ -299,6 +312,8 @@ def test_tables_are_sorted_and_limited() -> None:
     assert "aten::zeros" not in averages.table(sort_by="count", row_limit=1)
     with pytest.raises(ValueError, match="is no metric; there are count, cpu_time"):
         averages.table(sort_by="speed")
+    with pytest.raises(ValueError, match="is no metric"):
+        averages.table(sort_by="cpu_time_str")
     with pytest.raises(ValueError, match="time_unit must be"):
         averages.table(time_unit="hours")
 
@@ -422,6 +437,38 @@ def test_the_older_profiler() -> None:
     with gw.autograd.profiler.profile(enabled=False) as off:
         gw.ones(2)
     assert str(off) == "<unfinished profile>"
+    with gw.autograd.profiler.profile() as running:
+        assert str(running) == "<unfinished profile>"
+
+
+def test_a_trace_is_prepared_and_started_by_hand() -> None:
+    recorded = gw.profiler.profile()
+    recorded.prepare_trace()
+    gw.ones(2).sin()
+    recorded.start_trace()
+    gw.ones(2).cos()
+    recorded.stop_trace()
+    assert [event.name for event in recorded.events()] == ["aten::ones", "aten::cos"]
+
+
+def test_a_label_does_not_end_a_graph() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        with gw.profiler.record_function("part"):
+            return x.sin() + 1
+
+    stats = gw.explain(f)(gw.ones(2)).stats
+    assert (stats.graphs, stats.breaks) == (1, 0)
+
+
+def test_a_label_can_be_entered_within_itself() -> None:
+    def run() -> None:
+        label = gw.profiler.record_function("f")
+        with label, label:
+            pass
+        gw.ones(2)
+
+    outer, inner, op = recorded_by(run).events()
+    assert inner.cpu_parent is outer and outer.cpu_parent is None and op.cpu_parent is None
 
 
 # -- threads, processes

@@ -32,7 +32,7 @@ class profile:
         self, enabled: bool = True, *, use_cpu: bool = True, use_cuda: bool = False,
         use_device: str | None = None, record_shapes: bool = False, with_flops: bool = False,
         profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False,
-        use_kineto: bool = True, **others: Any,
+        use_kineto: bool = True,
     ) -> None:
         if not use_cpu:
             raise ValueError("profile: nothing but the CPU can be recorded; use_cpu must be True")
@@ -84,4 +84,7 @@ class profile:
         self._profile.export_stacks(path, metric)
 
     def __str__(self) -> str:
-        return str(self.function_events) if self.enabled else "<unfinished profile>"
+        try:
+            return str(self.function_events)
+        except RuntimeError:
+            return "<unfinished profile>"

@@ -144,9 +144,12 @@ class Optimizer:
         None is written without a look at what was there: a compiled step needs no guard then, and
         one version serves the first step and all others.
         """
-        begun = None
         if _core.is_profiling():
-            begun = _core.begin_span(_span_name(self, "zero_grad"), Kind.LIBRARY)
+            with Timed(_span_name(self, "zero_grad"), Kind.LIBRARY):
+                return self._zero_grad(set_to_none)
+        return self._zero_grad(set_to_none)
+
+    def _zero_grad(self, set_to_none: bool) -> None:
         for group in self.param_groups:
             for param in group["params"]:
                 if set_to_none:
@@ -155,8 +158,6 @@ class Optimizer:
                     if param.grad.requires_grad:
                         param.grad = param.grad.detach()
                     ops.fill_(param.grad, 0)
-        if begun is not None:
-            _core.end_span(begun)
 
     # -- steps
 
@@ -368,10 +369,7 @@ def _hooked_step(
                 f"got {changed}."
             )
         args, kwargs = changed
-    if _core.is_profiling():
-        with Timed(_span_name(optimizer, "step"), Kind.LIBRARY):
-            result = step(*args, **kwargs)
-    else:
+    with Timed(_span_name(optimizer, "step"), Kind.LIBRARY):
         result = step(*args, **kwargs)
     for hook in (*optimizer._each("step_post"), *_ALL_POST.values()):
         hook(optimizer, args, kwargs)

@@ -12,7 +12,9 @@ from graphwright.profiler.units import format_time
 
 _METRICS = (
     *("count", "cpu_time", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage"),
-    *("self_cpu_memory_usage", "flops"),
+    *("self_cpu_memory_usage", "flops", "device_time", "device_time_total"),
+    *("self_device_time_total", "cuda_time", "cuda_time_total", "self_cuda_time_total"),
+    *("device_memory_usage", "self_device_memory_usage"),
 )
 _STEP = re.compile(r"ProfilerStep#\d+")
 
@@ -219,7 +221,7 @@ class EventList(list[Any]):
 
         Raises ValueError for names that are no metrics.
         """
-        if sort_by not in _METRICS and not hasattr(_Measured, sort_by):
+        if sort_by not in _METRICS:
             raise ValueError(f"sort_by={sort_by!r} is no metric; there are {', '.join(_METRICS)}")
         return self._like(sorted(self, key=lambda e: getattr(e, sort_by), reverse=True))
 

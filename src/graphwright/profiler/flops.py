@@ -36,7 +36,7 @@ def flops_of(name: str, shapes: Any, result: Any) -> int:
     args = [_Shaped(shape) if isinstance(shape, tuple) else shape for shape in shapes]
     if name == "matmul":
         return _matmul(*(arg.shape for arg in args[:2]))
-    if name in ("addmm", "baddbmm", "addmv"):
+    if name.rstrip("_") in ("addmm", "baddbmm", "addmv"):
         return _matmul(*(arg.shape for arg in args[1:3]))
     if name in ("mv", "dot"):
         return 2 * args[0].numel()
@@ -44,7 +44,7 @@ def flops_of(name: str, shapes: Any, result: Any) -> int:
         return 2 * args[0].numel() * prod(args[1].shape[1:])
     if name in _CONVOLUTIONS:
         return 2 * prod(result) * prod(args[1].shape[1:])
-    formula = FORMULAS.get(name)
+    formula = FORMULAS.get("fused_attention" if name == "scaled_dot_product_attention" else name)
     if formula is None:
         return 0
     return formula(*args, **({"out": _Shaped(result)} if name in WITH_RESULT else {}))

@@ -26,19 +26,21 @@ class record_function(ContextDecorator):
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name, self.args = name, args
-        self._begun: int | None = None
+        self._begun: list[int | None] = []
 
     def _recreate_cm(self) -> record_function:
         """A label of its own for each call of a decorated function: calls may be nested."""
         return record_function(self.name, self.args)
 
     def __enter__(self) -> record_function:
-        if _core.is_profiling():
+        begun = None
+        if _core.is_profiling():    # False to captured code, which has no spans of its own
             name = self.name if self.args is None else f"{self.name} {self.args}"
-            self._begun = _core.begin_span(name, Kind.LABEL)
+            begun = _core.begin_span(name, Kind.LABEL)
+        self._begun.append(begun)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._begun is not None:
-            _core.end_span(self._begun)
-            self._begun = None
+        begun = self._begun.pop()
+        if begun is not None:
+            _core.end_span(begun)

@@ -82,11 +82,11 @@ class profile:
         self.acc_events = acc_events
         self.step_num = 0
         self.current_action = self.schedule(0)
-        self.profiler: profile | None = None    # set once there are events
         self._metadata: dict[str, Any] = {}
         self._recordings: list[Recording] = []
         self._begun: tuple[int, int] | None = None
         self._step: record_function | None = None
+        self._warming = False
 
     # -- when it records
 
@@ -129,9 +129,8 @@ class profile:
             self._step = None
 
     def _enter_action(self, action: ProfilerAction) -> None:
-        """Record from here on, if it is not done already; the spans of a warm-up are dropped."""
+        """Record from here on, if it is not done already."""
         if action in _RECORDING and not self._recordings_open():
-            self._drop()
             self.start_trace()
         elif action is ProfilerAction.WARMUP and not self._warming:
             self.prepare_trace()
@@ -149,8 +148,6 @@ class profile:
         elif before is ProfilerAction.WARMUP and after in (None, ProfilerAction.NONE):
             self._drop()
 
-    _warming = False
-
     def _recordings_open(self) -> bool:
         return self._begun is not None and not self._warming
 
@@ -165,7 +162,8 @@ class profile:
         self._warming = True
 
     def start_trace(self) -> None:
-        """Record from here on."""
+        """Record from here on; what a warm-up has recorded is dropped."""
+        self._drop()
         self._begun = begin(self._flags())
 
     def stop_trace(self) -> None:
@@ -178,7 +176,6 @@ class profile:
         if not self.acc_events:
             self._recordings.clear()
         self._recordings.append(Recording(drained, began, live, self.with_flops))
-        self.profiler = self
 
     def _flags(self) -> int:
         flags = MEMORY * self.profile_memory | STACK * self.with_stack
@@ -208,7 +205,7 @@ class profile:
         """
         return self.events().key_averages(group_by_input_shape, group_by_stack_n)
 
-    def export_chrome_trace(self, path: str | os.PathLike[str], **options: Any) -> None:
+    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
         """Write the last recording in Chrome's format; compressed where `path` ends with .gz."""
         write_trace(path, self._recorded()[-1], {
             "record_shapes": int(self.record_shapes), "profile_memory": int(self.profile_memory),

@@ -142,13 +142,21 @@ def _places(stack: list[Any]) -> Iterator[str]:
 
 
 def _connect(events: list[FunctionEvent], recorded: list[_core.Span]) -> None:
-    """Parents and children of one thread's events; times and memory with and without these."""
+    """Parents and children of one thread's events; times and memory with and without these.
+
+    Floating point operations are those of the innermost ops that have a formula.
+    """
     for event, span in zip(events, recorded, strict=True):
         event.cpu_memory_usage += event.self_cpu_memory_usage
         if span[4] >= 0:
             parent = event.cpu_parent = events[span[4]]
             parent.cpu_children.append(event)
             parent.self_cpu_time_total -= event.cpu_time_total
-    for event in reversed(events):      # a parent's number is less than its children's
+    counted: set[int] = set()       # events within which operations are counted already
+    for event in reversed(events):  # a parent's number is less than its children's
+        if id(event) in counted:
+            event.flops = 0
         if event.cpu_parent is not None:
             event.cpu_parent.cpu_memory_usage += event.cpu_memory_usage
+            if event.flops or id(event) in counted:
+                counted.add(id(event.cpu_parent))

@@ -96,7 +96,7 @@ def _rows(event: Any, columns: Sequence[_Column], total: float, unit: str | None
         "# of Calls": str(event.count),
     }
     flops = f"{event.flops / scale:.3f}" if event.flops else "--"
-    texts, rest = [], [""] * len(columns)
+    texts = []
     for column in columns:
         if column.title == "Input Shapes":
             texts.append(str(event.input_shapes)[:column.width])

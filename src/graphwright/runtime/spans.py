@@ -52,7 +52,7 @@ class Timed:
     def __enter__(self) -> None:
         if self._into is not None:
             self._start = perf_counter()
-        if _core.is_profiling():
+        if _core.is_profiling():    # False to captured code, which has no spans of its own
             self._begun = _core.begin_span(self._name, self._kind)
 
     def __exit__(self, *exc: object) -> None:

@@ -22,15 +22,14 @@ def _installed(name: str) -> str:
         return "not installed"
 
 
-def _processor() -> str:
-    """The CPU's name, as Linux has it."""
+def processor() -> str | None:
+    """The CPU's name, as Linux has it; None where it has none."""
     try:
-        text = Path("/proc/cpuinfo").read_text()
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
-        return platform.processor() or "unknown"
-    names = [line.partition(":")[2].strip() for line in text.splitlines()
-             if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown"
+        return None
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else None
 
 
 def _facts() -> Iterator[tuple[str, str]]:
@@ -38,7 +37,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "Python version", f"{sys.version.splitlines()[0]} ({platform.architecture()[0]})"
     yield "Python platform", platform.platform()
     yield "libc version", "-".join(platform.libc_ver())
-    yield "CPU", f"{_processor()} ({platform.machine()})"
+    yield "CPU", f"{processor() or 'unknown'} ({platform.machine()})"
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     yield "CPU cores", f"{usable} usable of {os.cpu_count()}"
     yield "Threads", str(_core.num_threads())

@@ -12,14 +12,9 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from graphwright.nn.global_hooks import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-)
 from graphwright.nn.module import Module
-from graphwright.runtime import _core
-from graphwright.runtime.dispatch import TRACE, dispatch
 from graphwright.runtime.ops.table import Op
+from graphwright.utils.module_tracer import ModuleTracer, run_untraced
 
 __all__ = ["FlopCounterMode"]
 
@@ -75,7 +70,7 @@ FORMULAS: dict[str, Callable[..., int]] = {
 WITH_RESULT = frozenset({"convolution", "conv_input_grad", "conv_weight_grad"})
 
 
-class FlopCounterMode:
+class FlopCounterMode(ModuleTracer):
     """Counts while it is entered, in this thread.
 
     Args:
@@ -88,35 +83,23 @@ class FlopCounterMode:
     ("Net.encoder.0"), and by op; "Global" has them all. Backward passes count there alone.
     """
 
-    whole_functions = for_native_code = False
-    fused_kernels = True
-
     def __init__(
         self, mods: Any = None, depth: int | None = 2, display: bool = True,
         custom_mapping: dict[str, Callable[..., int]] | None = None,
     ) -> None:
+        super().__init__()
         self.depth, self.display = depth, display
         self.flop_counts: Counts = defaultdict(lambda: defaultdict(int))
         self._formulas = {**FORMULAS, **(custom_mapping or {})}
         self._names: dict[int, str] = {}
-        self._inside: list[str] = []
-        self._handles: list[Any] = []
-        self._before: Any = None
 
     def __enter__(self) -> FlopCounterMode:
         self.flop_counts.clear()
-        self._handles = [register_module_forward_pre_hook(self._begin),
-                         register_module_forward_hook(self._end, always_call=True)]
-        self._before = _core.set_tracer(self), _core.modes() & TRACE
-        _core.set_modes(_core.modes() | TRACE)
+        self.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        tracer, traced = self._before
-        _core.set_tracer(tracer)
-        _core.set_modes(_core.modes() & ~TRACE | traced)
-        for handle in self._handles:
-            handle.remove()
+        self.stop()
         if self.display:
             print(self.get_table())
 
@@ -125,28 +108,20 @@ class FlopCounterMode:
         formula = self._formulas.get(op.name)
         if formula is None and op.decompose is not None:
             return NotImplemented
-        tracer, modes = _core.set_tracer(None), _core.modes()
-        _core.set_modes(modes & ~TRACE)
-        try:
-            out = dispatch(op, args)
-        finally:
-            _core.set_tracer(tracer)
-            _core.set_modes(modes)
+        out = run_untraced(op, args)
         if formula is not None:
             count = formula(*args, **({"out": out} if op.name in WITH_RESULT else {}))
-            for name in ("Global", *self._inside):
+            for name in ("Global", *self.inside):
                 self.flop_counts[name][op.name] += count
         return out
 
-    def _begin(self, module: Module, args: Any) -> None:
-        if not self._inside:
+    def path_of(self, module: Module) -> str:
+        """The path from the outermost module that is called, between dots."""
+        if not self.inside:
             root = type(module).__name__
             self._names = {id(part): f"{root}.{path}" if path else root
                            for path, part in module.named_modules()}
-        self._inside.append(self._names.get(id(module), type(module).__name__))
-
-    def _end(self, module: Module, args: Any, output: Any) -> None:
-        self._inside.pop()
+        return self._names.get(id(module), type(module).__name__)
 
     def get_total_flops(self) -> int:
         """The number of all."""

@@ -167,11 +167,8 @@ class _Run:
         return inputs
 
     def _compute_in_span(self, node: Node, grads: list[Any]) -> Sequence[Any]:
-        begun = _core.begin_span(node.name(), Kind.NODE)
-        try:
+        with Timed(node.name(), Kind.NODE):
             return self._compute(node, grads)
-        finally:
-            _core.end_span(begun)
 
     def _useful(self, edge: tuple[Any, int]) -> bool:
         assert self.allowed is not None and self.wanted is not None
@@ -439,10 +436,7 @@ def _execute(run: _Run, tensors: tuple[Any, ...], grads: Any, create_graph: bool
         finally:
             _PASSES.running.pop()
 
-    if _core.is_profiling():
-        with Timed("autograd::engine::execute", Kind.LIBRARY):
-            _core.with_grad_mode(create_graph, execute)
-    else:
+    with Timed("autograd::engine::execute", Kind.LIBRARY):
         _core.with_grad_mode(create_graph, execute)
 
 

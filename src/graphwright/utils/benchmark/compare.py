@@ -38,7 +38,7 @@ class Compare:
     def __init__(self, results: list[Measurement]) -> None:
         self._results: list[Measurement] = []
         self.extend_results(results)
-        self._trim = self._color = self._rowwise = False
+        self._trim = self._color = self._rowwise = self._warn = False
 
     def extend_results(self, results: Iterable[Measurement]) -> None:
         """Add measurements. ValueError for anything else."""
@@ -59,8 +59,6 @@ class Compare:
     def highlight_warnings(self) -> None:
         """Mark cells with the interquartile range, where that is more than a tenth."""
         self._warn = True
-
-    _warn = False
 
     def print(self) -> None:
         """Print the tables."""

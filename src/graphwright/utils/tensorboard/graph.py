@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.autograd.grad_mode import no_grad
-from graphwright.nn.global_hooks import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-)
 from graphwright.nn.module import Module
-from graphwright.runtime import _core
-from graphwright.runtime.dispatch import TRACE, dispatch
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.utils._pytree import tree_leaves
+from graphwright.utils.module_tracer import ModuleTracer, run_untraced
 
 
 def graph_of(model: Any, inputs: Any) -> Any:
@@ -38,16 +33,14 @@ def _tensors(tree: Any) -> list[Tensor]:
     return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, Tensor)]
 
 
-class _Recorder:
+class _Recorder(ModuleTracer):
     """The tracer of one call; nodes are known by the tensors that they make."""
-
-    whole_functions = for_native_code = False
-    fused_kernels = True
 
     def __init__(self, model: Module) -> None:
         from tensorboardX.proto.graph_pb2 import GraphDef
         from tensorboardX.proto.versions_pb2 import VersionDef
 
+        super().__init__()
         self.graph = GraphDef(versions=VersionDef(producer=22))
         self._model = model
         self._root = type(model).__name__
@@ -58,39 +51,24 @@ class _Recorder:
         self._names: dict[int, str] = {}
         self._alive: list[Tensor] = []      # so that no id is another tensor's
         self._taken: dict[str, int] = {}
-        self._inside: list[str] = []
 
     def run(self, args: Any) -> Any:
         """Call the model."""
-        handles = [register_module_forward_pre_hook(self._begin),
-                   register_module_forward_hook(self._end, always_call=True)]
-        tracer, traced = _core.set_tracer(self), _core.modes() & TRACE
-        _core.set_modes(_core.modes() | TRACE)
+        self.start()
         try:
             with no_grad():
                 return self._model(*args)
         finally:
-            _core.set_tracer(tracer)
-            _core.set_modes(_core.modes() & ~TRACE | traced)
-            for handle in handles:
-                handle.remove()
+            self.stop()
 
-    def _begin(self, module: Module, args: Any) -> None:
-        self._inside.append(self._paths.get(id(module), self._root))
-
-    def _end(self, module: Module, args: Any, output: Any) -> None:
-        self._inside.pop()
+    def path_of(self, module: Module) -> str:
+        """Its names in the model, between slashes."""
+        return self._paths.get(id(module), self._root)
 
     def record(self, op: Op, args: tuple[Any, ...]) -> Any:
         """Run an op, and add its node."""
-        tracer, modes = _core.set_tracer(None), _core.modes()
-        _core.set_modes(modes & ~TRACE)
-        try:
-            out = dispatch(op, args)
-        finally:
-            _core.set_tracer(tracer)
-            _core.set_modes(modes)
-        scope = self._inside[-1] if self._inside else self._root
+        out = run_untraced(op, args)
+        scope = self.inside[-1] if self.inside else self._root
         sources = [self.name_of(tensor) for tensor in _tensors(args)]
         made = _tensors(out)
         name = self.add(f"{scope}/{op.name}", f"aten::{op.name}", sources, *made)
