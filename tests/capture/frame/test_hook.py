@@ -18,7 +18,10 @@ from graphwright.capture.guards.source import LocalSource
 
 from ..frames import NESTED, Callback, Replace, fresh
 
-pytestmark = pytest.mark.skipif(not _eval_frame.SUPPORTED, reason="the hook is declined here")
+pytestmark = [
+    pytest.mark.skipif(not _eval_frame.SUPPORTED, reason="the hook is declined here"),
+    pytest.mark.usefixtures("no_collection_by_itself"),
+]
 
 
 def test_nested_frames_run_other_code():

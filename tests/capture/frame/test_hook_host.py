@@ -16,7 +16,10 @@ from graphwright.capture.frame import python_support
 
 from ..frames import NESTED, Replace, fresh
 
-pytestmark = pytest.mark.skipif(not _eval_frame.SUPPORTED, reason="the hook is declined here")
+pytestmark = [
+    pytest.mark.skipif(not _eval_frame.SUPPORTED, reason="the hook is declined here"),
+    pytest.mark.usefixtures("no_collection_by_itself"),
+]
 
 
 def test_deep_recursion():

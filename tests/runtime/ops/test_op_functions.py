@@ -226,3 +226,19 @@ def test_calls_keep_nothing() -> None:
     for _ in range(200):
         calls()
     assert alive() - before < 100
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, out: gw.add(x, 2, x, nothing=1),
+    lambda x, out: gw.add(x, 2, x, alpha=5),
+    lambda x, out: gw.add(x, 2, x, input=x),
+    lambda x, out: x.add(2, x, out=out),
+])
+def test_an_older_overload_takes_out_of_a_function_alone(call: Any) -> None:
+    """What it would not use is refused, where numbers stand by position."""
+    x, out = gw.ones(2), gw.zeros(2)
+    with pytest.raises(TypeError, match=r"takes no argument '.*' beside so many by position"):
+        call(x, out)
+    assert out.tolist() == [0.0, 0.0]
+    with pytest.warns(UserWarning, match="alpha by position"):
+        assert gw.add(x, 2, x, out=out) is out and out.tolist() == [3.0, 3.0]

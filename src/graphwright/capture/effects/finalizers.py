@@ -53,8 +53,8 @@ _PLAIN: tuple[Iterable[Any], ...] = (
 )  # fmt: skip
 _SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, collections.deque)
 _STAY = (type, enum.Enum, _core.TensorBase)
-_FUNCTIONS = (types.FunctionType, _core.OpFunction)
 """Whose weakrefs do not count: members stay with their class, and guards refer to them."""
+_FUNCTIONS = (types.FunctionType, _core.OpFunction)
 _MOST = 64
 _HEAP_TYPE = 1 << 9
 _HOLD_PLAIN_VALUES = frozenset(type(iter(values)) for values in _PLAIN)

@@ -1,4 +1,5 @@
-"""Bringing arguments of ops to their one form; called where binding.c meets no plain ones."""
+"""Bringing arguments of ops to their one form, where `_core/dispatch/argument_forms.c` meets none
+that is plain."""
 
 from __future__ import annotations
 

@@ -26,4 +26,5 @@ def _all() -> dict[str, Any]:
 
 _FUNCTIONS = _all()
 globals().update(_FUNCTIONS)
-__all__ = [name for name in _FUNCTIONS if name not in INTERNAL.split()]
+_INTERNAL = frozenset(INTERNAL.split())
+__all__ = [name for name in _FUNCTIONS if name not in _INTERNAL]

@@ -14,8 +14,9 @@ class TensorMethods(TensorBase):
     __slots__ = ()
 
 
-for _name in METHODS.split():
+_METHODS = dict.fromkeys(METHODS.split())
+for _name in _METHODS:
     setattr(TensorMethods, _name, op_method(_name, _name, TensorMethods))
-for _name, _target, _renamed in names_of_aliases(METHODS.split()):
+for _name, _target, _renamed in names_of_aliases(_METHODS):
     _method = op_method(_name, _target, TensorMethods) if _renamed else None
     setattr(TensorMethods, _name, _method or vars(TensorMethods)[_target])

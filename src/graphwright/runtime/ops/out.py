@@ -65,10 +65,13 @@ RESIZING = frozenset(
 TYPED = frozenset({"cumprod", "cumsum", "prod", "sum"})
 
 
-def with_out(op: Op, args: tuple[Any, ...], out: Any, result: Any = None) -> Any:
+_NOT_ASKED = object()
+
+
+def with_out(op: Op, args: tuple[Any, ...], out: Any, result: Any = _NOT_ASKED) -> Any:
     """Run `op` on its bound arguments, write its result into `out` and return `out`.
 
-    `result`: what the op has given already.
+    `result`: what `_core.compute_out` has given already, None where it had to run nothing.
 
     `out` has another shape: it is resized, mostly with a UserWarning unless it was empty. Its
     dtype may be another one of a category at least as high. It may be one of the arguments.
@@ -82,12 +85,12 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any, result: Any = None) -> Any
         raise TypeError(f"{op.name}() missing required argument 'dim', beside 'out'")
     single = isinstance(out, _core.TensorBase)
     outs = (out,) if single else out
-    if result is None and (single or out.__class__ is tuple):
+    if result is _NOT_ASKED and (single or out.__class__ is tuple):
         first = outs[0] if outs and isinstance(outs[0], _core.TensorBase) else None
         result = _core.compute_out(op, _typed_by_out(op, args, first), out)
         if result is out or (isinstance(result, tuple) and result[:1] and result[0] is first):
             return result
-    if result is None:
+    if result is None or result is _NOT_ASKED:
         if _core.dispatch_flags((*args, *_members(out))) & OVERRIDE:
             answer = HOOKS.overridden(op, args, out=out)
             if answer is not NotImplemented:

@@ -1,4 +1,4 @@
-"""The ops whose functions take `out=`, as in PyTorch; read when the wrappers are generated."""
+"""The ops whose functions take `out=`, as in PyTorch."""
 
 _NAMES = """
     abs acos acosh add addbmm addcdiv addcmul addmm addmv addr alias_copy all amax amin aminmax

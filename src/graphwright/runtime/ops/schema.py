@@ -1,8 +1,8 @@
 """Schema strings of ops: `"sum(Tensor input, Dims dim=None, bool keepdim=False)"`.
 
 A parameter is `Type name`, optionally `= default`; after a lone `*` parameters are
-keyword-only. The type decides how the generated wrapper normalises the argument, so that
-every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
+keyword-only. The type decides how a call brings the argument to its one form
+(argument_forms.py), which is what every op sees: dims are wrapped to 0..ndim-1, sizes are tuples.
 
     Tensor Tensor? Tensor[] Tensor?[]   tensors; lists become tuples
     Operand                             a tensor or a Python number

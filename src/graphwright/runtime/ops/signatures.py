@@ -168,13 +168,16 @@ def describe(function: OpFunction) -> tuple[Any, ...]:
 
 def _described(entry: Op, one: Declared) -> tuple[Any, ...]:
     param = one.param
-    convert: Callable[..., Any] | None = NORMALISERS.get(param.type, (None, None))[0]
+    known: tuple[Callable[..., Any] | None, int | None]
+    known = NORMALISERS.get(param.type, (None, None))
+    convert, more_dims = known
     beside_dim = entry.name in OVERLOADED and param.name == "keepdim"
     if beside_dim:
         convert = partial(given_dim, entry.name)
     return (
-        param.name, param.type, one.seconds, param.default, convert, param.default is REQUIRED,
-        NEVER_NONE.get(entry.name) == param.name, beside_dim, param.name in KEYWORDS,
+        param.name, param.type, one.seconds, param.default, convert, more_dims or 0,
+        param.default is REQUIRED, NEVER_NONE.get(entry.name) == param.name, beside_dim,
+        param.name in KEYWORDS,
     )  # fmt: skip
 
 

@@ -6,23 +6,20 @@
 static const struct {
     const char *type;
     uint8_t form;
-    int8_t more_dims;
 } forms[] = {
-    {"Tensor[]", GW_FORM_TENSORS, 0}, {"Tensor?[]", GW_FORM_TENSORS, 0},
-    {"Operands*", GW_FORM_OPERANDS, 0}, {"Dim", GW_FORM_DIM, 0}, {"Dim?", GW_FORM_DIM_OR_NONE, 0},
-    {"NewDim", GW_FORM_DIM, 1}, {"Dims", GW_FORM_DIMS, 0}, {"Dims?", GW_FORM_DIMS_OR_NONE, 0},
-    {"DimsGiven", GW_FORM_DIMS_GIVEN, 0}, {"LoneDim", GW_FORM_LONE_DIM, 0},
-    {"DimsExact", GW_FORM_DIMS_EXACT, 0}, {"Perm", GW_FORM_PERMUTATION, 0},
-    {"Perm*", GW_FORM_PERMUTATION, 0}, {"Size", GW_FORM_SIZE, 0}, {"Size*", GW_FORM_SIZE, 0},
-    {"Size?", GW_FORM_SIZE_OR_NONE, 0}, {"IntPair", GW_FORM_PAIR, 0},
-    {"IntPair?", GW_FORM_PAIR_OR_NONE, 0},
+    {"Tensor[]", GW_FORM_TENSORS}, {"Tensor?[]", GW_FORM_TENSORS}, {"Operands*", GW_FORM_OPERANDS},
+    {"Dim", GW_FORM_DIM}, {"Dim?", GW_FORM_DIM_OR_NONE}, {"NewDim", GW_FORM_DIM},
+    {"Dims", GW_FORM_DIMS}, {"Dims?", GW_FORM_DIMS_OR_NONE}, {"DimsGiven", GW_FORM_DIMS_GIVEN},
+    {"LoneDim", GW_FORM_LONE_DIM}, {"DimsExact", GW_FORM_DIMS_EXACT},
+    {"Perm", GW_FORM_PERMUTATION}, {"Perm*", GW_FORM_PERMUTATION}, {"Size", GW_FORM_SIZE},
+    {"Size*", GW_FORM_SIZE}, {"Size?", GW_FORM_SIZE_OR_NONE}, {"IntPair", GW_FORM_PAIR},
+    {"IntPair?", GW_FORM_PAIR_OR_NONE},
 };
 
 static void set_form(GwParameter *p, const char *type) {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(forms[i].type, type) == 0) {
             p->form = forms[i].form;
-            p->more_dims = forms[i].more_dims;
         }
     }
 }
@@ -30,11 +27,11 @@ static void set_form(GwParameter *p, const char *type) {
 static bool read_parameter(PyObject *described, GwParameter *p) {
     PyObject *name, *seconds, *value, *convert;
     const char *type;
-    int required, never_none, refuses_tensors, with_next;
+    int more_dims, required, never_none, needs_int_before, with_next;
     if (!PyTuple_Check(described)
-        || !PyArg_ParseTuple(described, "UsO!OOpppp:parameter", &name, &type, &PyTuple_Type,
-                             &seconds, &value, &convert, &required, &never_none,
-                             &refuses_tensors, &with_next)) {
+        || !PyArg_ParseTuple(described, "UsO!OOipppp:parameter", &name, &type, &PyTuple_Type,
+                             &seconds, &value, &convert, &more_dims, &required, &never_none,
+                             &needs_int_before, &with_next)) {
         return false;
     }
     p->name = Py_NewRef(name);
@@ -43,7 +40,8 @@ static bool read_parameter(PyObject *described, GwParameter *p) {
     p->value = required ? NULL : Py_NewRef(value);
     p->convert = Py_NewRef(convert);
     p->never_none = never_none;
-    p->refuses_tensors = refuses_tensors;
+    p->needs_int_before = needs_int_before;
+    p->more_dims = (int8_t)more_dims;
     p->with_next = with_next;
     set_form(p, type);
     return true;
@@ -73,7 +71,12 @@ bool gw_read_binding(PyObject *described, GwBinding *b) {
     }
     while (b->count < n) {
         GwParameter *p = &b->parameter[b->count];
-        if (!read_parameter(PyTuple_GET_ITEM(parameters, b->count++), p)) {
+        bool ok = read_parameter(PyTuple_GET_ITEM(parameters, b->count++), p);
+        if (ok && p->needs_int_before && b->count == 1) {
+            PyErr_SetString(PyExc_ValueError, "there is no parameter before the first");
+            ok = false;
+        }
+        if (!ok) {
             gw_clear_binding(b);
             return false;
         }
@@ -189,13 +192,13 @@ static bool too_many(const GwBinding *b, PyObject *name, Py_ssize_t nargs) {
     while (least < b->positional && b->parameter[least].value == NULL) {
         least++;
     }
-    const char *from = least < b->positional ? "from " : "", *plural = b->positional == 1 ? "" : "s";
     if (least < b->positional) {
-        PyErr_Format(PyExc_TypeError, "%U() takes %s%d to %d positional arguments but %zd were given",
-                     name, from, least, b->positional, nargs);
+        PyErr_Format(PyExc_TypeError,
+                     "%U() takes from %d to %d positional arguments but %zd were given", name, least,
+                     b->positional, nargs);
     } else {
         PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd were given", name,
-                     b->positional, plural, nargs);
+                     b->positional, b->positional == 1 ? "" : "s", nargs);
     }
     return false;
 }
@@ -228,26 +231,20 @@ static bool bind_keyword(const GwBinding *b, PyObject *name, PyObject *word, PyO
     return true;
 }
 
-static bool missing(const GwBinding *b, PyObject *name, const GwBound *bound) {
-    for (int i = 0; i < b->count; i++) {
-        const GwParameter *p = &b->parameter[i];
-        if (bound->value[i] == NULL && p->value == NULL) {
-            PyErr_Format(PyExc_TypeError, "%U() missing 1 required %s argument: '%U'", name,
-                         i < b->positional ? "positional" : "keyword-only", p->name);
-            return false;
-        }
-    }
+static bool missing(const GwBinding *b, PyObject *name, int i) {
+    PyErr_Format(PyExc_TypeError, "%U() missing 1 required %s argument: '%U'", name,
+                 i < b->positional ? "positional" : "keyword-only", b->parameter[i].name);
     return false;
 }
 
-/* What is not given has its default; false with TypeError where it has none, or for None or a tensor
- * that may not be there. */
+/* What is not given has its default; false with TypeError where it has none, or for a value that may
+ * not be there. */
 static bool complete(const GwBinding *b, PyObject *name, GwBound *bound) {
     for (int i = 0; i < b->count; i++) {
         const GwParameter *p = &b->parameter[i];
         if (bound->value[i] == NULL) {
             if (p->value == NULL) {
-                return missing(b, name, bound);
+                return missing(b, name, i);
             }
             bound->value[i] = p->value;
             continue;
@@ -258,7 +255,7 @@ static bool complete(const GwBinding *b, PyObject *name, GwBound *bound) {
                          p->name);
             return false;
         }
-        if (p->refuses_tensors && !PyLong_CheckExact(bound->value[i - 1])) {
+        if (p->needs_int_before && !PyLong_CheckExact(bound->value[i - 1])) {
             PyObject *dim = PyObject_CallFunctionObjArgs(p->convert, bound->value[i - 1], NULL);
             if (gw_keep(bound, dim) == NULL) {
                 return false;

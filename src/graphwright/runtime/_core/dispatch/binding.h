@@ -24,11 +24,11 @@ typedef struct {
     PyObject *name;         /* interned */
     PyObject *seconds;      /* a tuple of other names that it is given by */
     PyObject *value;        /* the default; NULL: it must be given */
-    PyObject *convert;      /* convert(value[, ndim]): what is not plain; NULL: handed through */
+    PyObject *convert;      /* convert(value[, ndim]): what is not plain; None: nothing is made */
     uint8_t form;           /* of GwForm */
     int8_t more_dims;       /* of the result, beyond those of the tensor */
     bool never_none;        /* it may be left out, but not be None */
-    bool refuses_tensors;   /* the parameter before it has to be an int beside this one */
+    bool needs_int_before;  /* where it is given, `convert` makes an int of the one before it */
     bool with_next;         /* by its second name only together with the parameter behind it */
 } GwParameter;
 
@@ -73,9 +73,15 @@ bool gw_bind(const GwBinding *binding, PyObject *name, PyObject *const *args, Py
 /* argument_forms.c: brings all arguments to their form; false with an exception. */
 bool gw_convert_bound(const GwBinding *binding, GwBound *bound);
 
+/* dispatch.c */
 PyObject *gw_tuple(PyObject *const *items, Py_ssize_t n);
 
-/* dispatch.c: runs the op; `args` are the same arguments as a tuple, or NULL. */
+/* hook(op, args, error) with the pending exception: gives a result after all, or raises. `args` are
+ * the items as a tuple, or NULL. */
+PyObject *gw_ask_about_error(PyObject *hook, PyObject *op, PyObject *const *items,
+                             Py_ssize_t count, PyObject *args);
+
+/* Runs the op; `args` are the same arguments as a tuple, or NULL. */
 PyObject *gw_dispatch(PyObject *op, PyObject *const *items, Py_ssize_t count, PyObject *args);
 
 /* The same written into `out`, a tensor or an exact tuple of them: see `compute_out`. */

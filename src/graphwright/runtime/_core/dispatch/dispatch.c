@@ -16,7 +16,8 @@ PyObject *gw_tuple(PyObject *const *items, Py_ssize_t n) {
     return made;
 }
 
-static PyObject *failed(PyObject *op, PyObject *const *items, Py_ssize_t count, PyObject *args) {
+PyObject *gw_ask_about_error(PyObject *hook, PyObject *op, PyObject *const *items,
+                             Py_ssize_t count, PyObject *args) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
@@ -25,7 +26,7 @@ static PyObject *failed(PyObject *op, PyObject *const *items, Py_ssize_t count, 
     }
     PyObject *tuple = args != NULL ? Py_NewRef(args) : gw_tuple(items, count);
     PyObject *out = tuple == NULL ? NULL
-                    : PyObject_CallFunctionObjArgs(failed_hook, op, tuple, value, NULL);
+                    : PyObject_CallFunctionObjArgs(hook, op, tuple, value, NULL);
     Py_XDECREF(tuple);
     Py_XDECREF(type);
     Py_XDECREF(value);
@@ -184,9 +185,6 @@ static int flags_of(PyObject *op, PyObject *const *items, Py_ssize_t n) {
 /* All but the plain call of the kernel. */
 static PyObject *run_ordered(PyObject *op, PyObject *run, PyObject *args, int flags) {
     GwOpBase *base = (GwOpBase *)op;
-    if (flags & GW_FLAG_OVERRIDE && override_hook != NULL) {
-        return PyObject_CallFunctionObjArgs(override_hook, op, args, NULL);
-    }
     if (flags == GW_FLAG_GRAD && !base->inplace && gw_can_record(op, &base->recipe)) {
         return record(op, run, args);
     }
@@ -217,12 +215,14 @@ run_op(PyObject *op, PyObject *const *items, Py_ssize_t count, PyObject *args) {
         out = PyObject_Vectorcall(run, items, (size_t)count, NULL);
     } else {
         PyObject *tuple = args != NULL ? Py_NewRef(args) : gw_tuple(items, count);
-        out = tuple == NULL ? NULL : run_ordered(op, run, tuple, flags);
+        out = tuple == NULL ? NULL
+              : overridden ? PyObject_CallFunctionObjArgs(override_hook, op, tuple, NULL)
+              : run_ordered(op, run, tuple, flags);
         Py_XDECREF(tuple);
     }
     Py_DECREF(run);
     bool refused = out == NULL && !overridden && PyErr_ExceptionMatches(PyExc_Exception);
-    return refused ? failed(op, items, count, args) : out;
+    return refused ? gw_ask_about_error(failed_hook, op, items, count, args) : out;
 }
 
 static __attribute__((noinline)) PyObject *
@@ -345,7 +345,7 @@ static PyObject *write_out(PyObject *op, PyObject *const *items, Py_ssize_t coun
         Py_RETURN_NONE;
     }
     if (result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
-        result = failed(op, items, count, NULL);
+        result = gw_ask_about_error(failed_hook, op, items, count, NULL);
     }
     if (result != NULL && several) {
         return moved_into_all(result, out);

@@ -50,13 +50,16 @@ static const GwBinding *binding_of(OpFunction *f) {
 /* The older overloads of ops that take numbers by position. */
 static PyObject *call_older(OpFunction *f, PyObject *const *args, Py_ssize_t nargs,
                             PyObject *kwnames) {
-    PyObject *out = Py_None, *given = gw_tuple(args, nargs);
+    PyObject *out = Py_None;
     for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++) {
         PyObject *word = PyTuple_GET_ITEM(kwnames, k);
-        if (f->binding.takes_out && PyUnicode_CompareWithASCIIString(word, "out") == 0) {
-            out = args[nargs + k];
+        if (!f->binding.takes_out || PyUnicode_CompareWithASCIIString(word, "out") != 0) {
+            return PyErr_Format(PyExc_TypeError, "%U() takes no argument '%U' beside so many by "
+                                "position", f->name, word);
         }
+        out = args[nargs + k];
     }
+    PyObject *given = gw_tuple(args, nargs);
     PyObject *result = given == NULL ? NULL
                        : PyObject_CallFunctionObjArgs(hooks.older, (PyObject *)f, given, out, NULL);
     Py_XDECREF(given);
@@ -70,20 +73,7 @@ static PyObject *call_not_bound(OpFunction *f, PyObject *const *given) {
         && !PyErr_ExceptionMatches(PyExc_TypeError)) {
         return NULL;
     }
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    if (traceback != NULL) {
-        PyException_SetTraceback(value, traceback);
-    }
-    PyObject *args = gw_tuple(given, f->binding.count);
-    PyObject *result = args == NULL ? NULL
-                       : PyObject_CallFunctionObjArgs(hooks.not_bound, f->op, args, value, NULL);
-    Py_XDECREF(args);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
-    return result;
+    return gw_ask_about_error(hooks.not_bound, f->op, given, f->binding.count, NULL);
 }
 
 /* A factory's tensors are on this thread's place unless a device is given, strided and not pinned. */
@@ -144,6 +134,8 @@ static PyObject *run_with_out(OpFunction *f, GwBound *bound) {
         Py_XSETREF(result, PyObject_CallFunctionObjArgs(hooks.with_out, f->op, args, out, result,
                                                         NULL));
         Py_DECREF(args);
+    } else {
+        Py_CLEAR(result);
     }
     return result;
 }
@@ -312,7 +304,6 @@ static PyMemberDef function_members[] = {
     {"__name__", T_OBJECT_EX, offsetof(OpFunction, name), READONLY, NULL},
     {"__qualname__", T_OBJECT_EX, offsetof(OpFunction, qualname), READONLY, NULL},
     {"__module__", T_OBJECT_EX, offsetof(OpFunction, module), READONLY, NULL},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(OpFunction, weakrefs), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

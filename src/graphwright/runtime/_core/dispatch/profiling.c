@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { FIRST_SPANS = 256, DEEPEST_STACK = 256, FIRST_KERNELS = 32, GEMM_SIZES = 3 };
+enum { FIRST_ITEMS = 256, DEEPEST_STACK = 256, GEMM_SIZES = 3 };
 
 typedef struct {
     PyObject *name;         /* an op, a str, or the native code of a kernel */
@@ -74,7 +74,7 @@ static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
     if (count < *capacity) {
         return true;
     }
-    size_t more = *capacity == 0 ? FIRST_SPANS : *capacity * 2;
+    size_t more = *capacity == 0 ? FIRST_ITEMS : *capacity * 2;
     void *moved = more > INT32_MAX ? NULL : realloc(*items, more * size);
     if (moved == NULL) {
         return false;
@@ -96,7 +96,7 @@ static Span *add_span(Buffer *b, int kind, PyObject *name) {
 
 /* ---- what is recorded besides times; exceptions of it are nobody's ---- */
 
-static PyObject *or_none(PyObject *made) {
+static PyObject *or_nothing(PyObject *made) {
     if (made == NULL) {
         PyErr_Clear();
     }
@@ -128,7 +128,7 @@ static PyObject *shapes_of(PyObject *const *items, Py_ssize_t count) {
             PyTuple_SET_ITEM(shapes, i, shape);
         }
     }
-    return or_none(shapes);
+    return or_nothing(shapes);
 }
 
 /* Code objects and lines by turns, the innermost frame first. */
@@ -146,7 +146,7 @@ static PyObject *python_stack(void) {
         Py_SETREF(frame, PyFrame_GetBack(frame));
     }
     Py_XDECREF((PyObject *)frame);
-    return or_none(list);
+    return or_nothing(list);
 }
 
 /* ---- spans ---- */
@@ -217,7 +217,7 @@ void gw_span_end_op(GwMark mark, PyObject *result) {
     }
     if (b != NULL && result != NULL && (gw_profiling & GW_PROFILE_RESULTS) != 0
         && gw_is_tensor(result)) {
-        PyObject *shape = or_none(shape_of(result));    /* may run code that stops the profile */
+        PyObject *shape = or_nothing(shape_of(result));    /* may run code that stops the profile */
         if (is_current(mark) && own->spans[mark.index].result == NULL) {
             own->spans[mark.index].result = shape;
         } else {
@@ -326,7 +326,7 @@ void gw_kernels_end(GwKernels *kernels, PyObject *code) {
     Buffer *b = gw_profiling != 0 ? buffer() : NULL;
     for (size_t i = 0; b != NULL && i < kernels->count; i++) {
         const Kernel *kernel = &kernels->list[i];
-        PyObject *sizes = or_none(sizes_of(kernel));
+        PyObject *sizes = or_nothing(sizes_of(kernel));
         Span *span = kernel->start < started ? NULL : add_span(b, GW_SPAN_KERNEL, code);
         if (span == NULL) {
             Py_XDECREF(sizes);
@@ -343,12 +343,12 @@ void gw_kernels_end(GwKernels *kernels, PyObject *code) {
 
 /* ---- Python ---- */
 
-static PyObject *or_none_object(PyObject *item) { return item != NULL ? item : Py_None; }
+static PyObject *or_none(PyObject *item) { return item != NULL ? item : Py_None; }
 
 static PyObject *span_tuple(const Span *s) {
     return Py_BuildValue("(iOLLiLOOOK)", s->kind, s->name, (long long)s->start, (long long)s->end,
-                         (int)s->parent, (long long)s->memory, or_none_object(s->shapes),
-                         or_none_object(s->result), or_none_object(s->stack),
+                         (int)s->parent, (long long)s->memory, or_none(s->shapes),
+                         or_none(s->result), or_none(s->stack),
                          (unsigned long long)s->value);
 }
 
