@@ -178,7 +178,7 @@ def test_copies() -> None:
 def test_every_public_function_knows_its_op() -> None:
     assert gw.add.__gw_op__.name == "add"
     assert gw.Tensor.permute.__gw_op__.name == "permute"
-    assert gw.add.__gw_op__.public is gw.add
+    assert gw.add.__gw_op__.call is gw.add
 
 
 def test_size() -> None:

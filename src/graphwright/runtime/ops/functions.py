@@ -18,7 +18,7 @@ def _all() -> dict[str, Any]:
     made = {}
     for name in NAMES:
         entry = op(name)
-        entry.call = entry.public = made[name] = op_function(name, name, __name__)
+        entry.call = made[name] = op_function(name, name, __name__)
     for name, target, renamed in names_of_aliases(NAMES):
         made[name] = op_function(name, target, __name__) if renamed else made[target]
     return made

@@ -137,7 +137,6 @@ class Op(OpBase):
     def __init__(self, name: str) -> None:
         self.name = name
         self.call: Callable[..., Any] | None = None
-        self.public: Callable[..., Any] | None = None
 
     def __getattr__(self, attribute: str) -> Any:
         """A field that is read before it is set: see the module's docstring."""
