@@ -73,6 +73,11 @@ def alike(found: Any, wanted: Any) -> None:
         assert gw.equal(a, b) if isinstance(b, gw.Tensor) else a == b
 
 
+def test_a_module_that_was_never_run_compiles_as_one_graph() -> None:
+    module = export(lambda x: gw.erfinv(x), (gw.zeros(3),)).module()
+    assert gw.compile(module, fullgraph=True)(gw.zeros(3)).tolist() == [0, 0, 0]
+
+
 def test_a_module_for_all_batches_and_lengths() -> None:
     """One graph, recorded for 2 x 5, holds bit for bit for any sizes, 1 included, from the file
     too, and compiled in one graph."""

@@ -24,6 +24,7 @@ from graphwright.codegen.lowering.graph import (
 from graphwright.codegen.program import NativeProgram, Output
 from graphwright.codegen.segments import split
 from graphwright.ir.graph.python_emitter import Script
+from graphwright.ir.passes.convolutions import without_convolutions
 from graphwright.runtime import _core
 from graphwright.runtime.record import Record
 from graphwright.runtime.spans import Span, Timed
@@ -86,16 +87,18 @@ class CompiledGraph(Record, frozen=False):
 
 def compile_graph(
     module: Any, fake_inputs: Sequence[Any], *, target: str, strict: bool = False,
-    label: str = "graph", spans: list[Span] | None = None,
+    blas: bool = True, label: str = "graph", spans: list[Span] | None = None,
 ) -> CompiledGraph:
     """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c".
 
     Ops without a lowering run eagerly between native segments. strict: half types are rounded
     where each node of the graph ends, and no quotient becomes a product that rounds otherwise.
+    blas: False takes matrix products from own kernels alone, and makes products of convolutions.
     label: what profiles call it. spans: gets when it was lowered, scheduled, and emitted or taken
     from the cache.
     """
-    compile_segment = partial(_compile_segment, target, strict, label, spans)
+    module = module if blas else without_convolutions(module)
+    compile_segment = partial(_compile_segment, target, strict, blas, label, spans)
     eager: set[Any] = needs_eager(module)
     if not eager:
         try:
@@ -105,13 +108,13 @@ def compile_graph(
             eager.add(reason.node)
     symbols = dict(module.meta.get("symbols", {}))
     compile_whole = partial(
-        compile_graph, target=target, strict=strict, label=label, spans=spans)
+        compile_graph, target=target, strict=strict, blas=blas, label=label, spans=spans)
     launch, segments = split(module, eager, symbols, compile_segment, compile_whole)
     return CompiledGraph(launch, segments)
 
 
 def _compile_segment(
-    target: str, strict: bool, label: str, spans: list[Span] | None, module: Any,
+    target: str, strict: bool, blas: bool, label: str, spans: list[Span] | None, module: Any,
     fake_inputs: Sequence[Any],
 ) -> Segment:
     with Timed("compile::lowering", into=spans):
@@ -119,12 +122,12 @@ def _compile_segment(
     program = build_program(graph, spans)
     with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)
-    launch = _wrapped(graph, _launcher(program, loaded, label), len(fake_inputs))
+    launch = _wrapped(graph, _launcher(program, loaded, label, blas), len(fake_inputs))
     return Segment(launch, program, loaded, module, fake_inputs, strict)
 
 
 def _launcher(
-    program: NativeProgram, loaded: LoadedProgram, label: str
+    program: NativeProgram, loaded: LoadedProgram, label: str, blas: bool
 ) -> Callable[..., Any]:
     arena = as_int(program.arena_bytes)
     return _core.Launcher(
@@ -134,7 +137,7 @@ def _launcher(
         symbols=[(position, dim) for _, position, dim in program.symbols],
         rng_ops=program.rng_ops, mutated=list(program.mutated),
         messages=list(program.messages), cls=Tensor, release_gil=_is_long(program),
-        label=label)
+        label=label, blas=blas)
 
 
 LONG_WORK = 1 << 16

@@ -28,6 +28,8 @@ class Machine(Record):
         return f"{self.arch} {self.vector_bits} {','.join(sorted(self.features))}"
 
 
+AARCH64 = Machine("aarch64", frozenset({"fma", "sse4_1", "f16c"}), 128)
+"""What each of them has, by the names of x86 for the same instructions."""
 _AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl")
 
 
@@ -54,7 +56,7 @@ def host() -> Machine:
     if "avx2" in flags and "fma" in flags:
         return Machine(arch, flags, 256)
     if arch in ("aarch64", "arm64"):
-        return Machine(arch, flags | {"fma", "sse4_1", "f16c"}, 128)
+        return Machine(arch, flags | AARCH64.features, AARCH64.vector_bits)
     return Machine(arch, flags, 128)
 
 

@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from graphwright.export.graph_signature import InputKind, TensorArgument
+from graphwright.export.size_rules import size_rules
 from graphwright.runtime.errors import describe
-from graphwright.runtime.symbolic.expr import Sym
-from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -19,43 +17,31 @@ if TYPE_CHECKING:
 def checker(program: ExportedProgram) -> Callable[..., None]:
     """A function of the tensor arguments that raises RuntimeError where the program does not
     hold."""
-    nodes = {node.name: node for node in program.graph.placeholders}
-    inputs = [nodes[one.arg.name] for one in program.graph_signature.input_specs
-              if one.kind is InputKind.USER_INPUT and isinstance(one.arg, TensorArgument)]
-    names = [f"t{number}" for number in range(len(inputs))]
+    rules = size_rules(program)
+    shapes = [[str(size) for size in node.meta["val"].shape] for node in rules.inputs]
+    names = [f"t{number}" for number in range(len(rules.inputs))]
     lines = [f"def check({', '.join(names)}):", "    pass"]
-    spaces: dict[str, Any] = {"refuse": _refuse, "refuse_relation": _refuse_relation,
-                              "Tensor": Tensor, "isinstance": isinstance, "__builtins__": {}}
-    known: set[str] = set()
-    later: list[str] = []
-    for name, node in zip(names, inputs, strict=True):
-        fake = node.meta["val"]
-        shape = [str(size) for size in fake.shape]
-        spaces[f"dtype_{name}"] = fake.dtype
-        wanted = f"{node.name!r}, {fake.dtype.name!r}, {shape!r}, {name}"
-        test = (f"not isinstance({name}, Tensor) or {name}.dtype is not dtype_{name} "
-                f"or {name}.ndim != {len(shape)}")
-        lines += [f"    if {test}:", f"        refuse({wanted})"]
-        for dim, size in enumerate(fake.shape):
-            own = f"{name}.shape[{dim}]"
-            expr = size.expr if type(size) is SymInt else None
-            if isinstance(expr, Sym) and expr.name not in known:
-                known.add(expr.name)
-                lines.append(f"    {expr.name} = {own}")
-            else:
-                later += [f"    if {own} != {size}:", f"        refuse({wanted})"]
-    lines += later
-    for symbol, one in program.range_constraints.items():
-        if symbol not in known:
-            continue
+    spaces: dict[str, Any] = {"refuse": _refuse, "refuse_relation": _refuse_relation, "min": min,
+                              "max": max, "Tensor": Tensor, "isinstance": isinstance,
+                              "__builtins__": {}}
+    refusals = []
+    for name, node, shape in zip(names, rules.inputs, shapes, strict=True):
+        dtype = spaces[f"dtype_{name}"] = node.meta["val"].dtype
+        refusals.append(f"        refuse({node.name!r}, {dtype.name!r}, {shape!r}, {name})")
+        lines += [f"    if not isinstance({name}, Tensor) or {name}.dtype is not dtype_{name} "
+                  f"or {name}.ndim != {len(shape)}:", refusals[-1]]
+    lines += [f"    {symbol} = {names[number]}.shape[{dim}]"
+              for symbol, number, dim in rules.symbols]
+    for number, dim, size in rules.equal:
+        lines += [f"    if {names[number]}.shape[{dim}] != {size}:", refusals[number]]
+    for symbol, one in rules.ranges:
         most = "" if one.upper is None else f" or {symbol} > {one.upper}"
         lines += [f"    if {symbol} < {one.lower}{most}:",
                   f"        refuse_relation('{symbol} in {one}', {symbol})"]
-    for relation in program.constraints.relations:
-        if {symbol.name for symbol in relation.symbols()} <= known:
-            shown = ", ".join(sorted(symbol.name for symbol in relation.symbols()))
-            lines += [f"    if not ({relation}):",
-                      f"        refuse_relation({str(relation)!r}, {shown})"]
+    for relation in rules.relations:
+        shown = ", ".join(sorted(symbol.name for symbol in relation.symbols()))
+        lines += [f"    if not ({relation}):",
+                  f"        refuse_relation({str(relation)!r}, {shown})"]
     exec(compile("\n".join(lines), "<arguments of an exported program>", "exec"), spaces)
     check: Callable[..., None] = spaces["check"]
     return check

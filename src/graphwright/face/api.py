@@ -26,7 +26,7 @@ from graphwright.utils import CAPTURE
 
 F = TypeVar("F", bound=Callable[..., Any])
 BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
-OPTIONS = {"recompile_limit": 8, "strict": False}
+OPTIONS = {"recompile_limit": 8, "strict": False, "blas": True}
 """The keys of `options`, and their defaults."""
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 ALIASES = {"inductor": "auto", "aot_eager": "eager"}
@@ -58,7 +58,7 @@ class Compilation:
         self.record = CaptureRecord(watch=notices.watch)
         if not logs.attach(self.record):
             notices.attach(self.record, self.name)
-        run = lookup(backend, self.settings["strict"])
+        run = lookup(backend, self.settings["strict"], self.settings["blas"])
         self.frontend = Frontend(run, fullgraph=fullgraph, dynamic=dynamic,
                                  record=self.record, limit=self.settings["recompile_limit"])
         self.functions: list[CompiledFunction] = []
@@ -99,12 +99,14 @@ def compilations() -> list[Compilation]:
             return list(_ALIVE)
 
 
-def lookup(backend: BackendLike, strict: bool = False) -> native_backends.Backend:
+def lookup(
+    backend: BackendLike, strict: bool = False, blas: bool = True
+) -> native_backends.Backend:
     """The backend that a name or a callable means.
 
     Raises:
         ValueError: a name that is not among `native_backends.BACKENDS` and `ALIASES`, or a
-            callable that is to be `strict`.
+            callable that is to be `strict` or to do without `blas`.
         TypeError: neither a name nor a callable.
     """
     if isinstance(backend, str):
@@ -113,11 +115,13 @@ def lookup(backend: BackendLike, strict: bool = False) -> native_backends.Backen
             known = sorted((*native_backends.BACKENDS, *ALIASES))
             raise ValueError(f"unknown backend '{backend}'; there are {', '.join(known)}, or give "
                              "a callable")
-        return functools.partial(found, strict=True) if strict else found
+        changed = {**({"strict": True} if strict else {}), **({} if blas else {"blas": False})}
+        return functools.partial(found, **changed) if changed else found
     if not callable(backend):
         raise TypeError(f"backend must be a name or a callable, not {type(backend).__name__}")
-    if strict:
-        raise ValueError('the option "strict" needs a named backend, not a callable')
+    if strict or not blas:
+        raise ValueError(f'the option "{"strict" if strict else "blas"}" needs a named backend, '
+                         'not a callable')
     return backend
 
 
@@ -164,7 +168,8 @@ def compile(
             what needs more runs as plain Python, after one warning. "strict": whether to round
             as eager execution does, False by default: half types after every operation, not only
             where they are stored. `+ - * /`, sqrt, comparisons and casts of floats are then
-            bit-equal to eager ones (docs/numerics.md).
+            bit-equal to eager ones (docs/numerics.md). "blas": False takes matrix products and
+            convolutions from the kernels that packages have, for the same bits (docs/package.md).
         disable: return `model` as it is.
 
     Returns:
@@ -190,7 +195,7 @@ def compile(
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
                                  options=options)
-    lookup(backend, settings["strict"])
+    lookup(backend, settings["strict"], settings["blas"])
     if hook_problem() is not None:
         native_backends.warn_once(f"graphwright: everything runs eagerly: {hook_problem()}")
         return model
@@ -201,7 +206,7 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """All of `OPTIONS`, with the values given.
 
     Raises:
-        ValueError: another key, a limit that is not a positive int, or a `strict` that is no bool.
+        ValueError: another key, a limit that is not a positive int, or no bool for another option.
     """
     if not isinstance(options, Mapping):
         raise TypeError(
@@ -214,11 +219,12 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
             f"{', '.join(map(repr, OPTIONS))}"
         )
     settings = {**OPTIONS, **options}
-    limit, strict = settings["recompile_limit"], settings["strict"]
+    limit = settings["recompile_limit"]
     if type(limit) is not int or limit < 1:
         raise ValueError(f"recompile_limit must be a positive int, not {limit!r}")
-    if type(strict) is not bool:
-        raise ValueError(f"strict must be True or False, not {strict!r}")
+    for name in ("strict", "blas"):
+        if type(settings[name]) is not bool:
+            raise ValueError(f"{name} must be True or False, not {settings[name]!r}")
     return settings
 
 

@@ -92,7 +92,7 @@ def warn_once(message: str) -> None:
 
 
 def eager(
-    graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False
+    graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False, blas: bool = True,
 ) -> Callable[..., Any]:
     """Run the captured graph as it is, op by op, which is strict anyway.
 
@@ -118,14 +118,16 @@ def _leaves_history(graph: GraphModule) -> bool:
 
 
 def native(
-    target: str, graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False
+    target: str, graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False,
+    blas: bool = True,
 ) -> Callable[..., Any]:
     """Compile the graph, and its backward on first use, for "llvm" or "c".
 
-    strict: half types are rounded where eager execution rounds them.
+    strict: half types are rounded where eager execution rounds them. blas: False takes matrix
+    products, and convolutions, from the kernels that packages have.
     """
     artifacts = graph.meta[KEY] = Artifacts(
-        resolve(target), strict=strict, function=compiled_now())
+        resolve(target), strict=strict, blas=blas, function=compiled_now())
     needs_grad = _core.grad_enabled() and any(
         isinstance(value, Tensor) and value.requires_grad for value in example_inputs
     )
@@ -177,8 +179,8 @@ def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callab
           watched(f"the {name} graph of {artifacts.function}"), stage("codegen")):
         note_stage(f"code generation by {artifacts.target} for the {name} graph of "
                    f"{len(module.graph.nodes)} nodes")
-        compile_ = partial(compile_graph, module, examples, strict=artifacts.strict, label=label,
-                           spans=artifacts.spans)
+        compile_ = partial(compile_graph, module, examples, strict=artifacts.strict,
+                           blas=artifacts.blas, label=label, spans=artifacts.spans)
         try:
             compiled = compile_(target=artifacts.target)
         except machine.CompilerMissing as missing:

@@ -34,6 +34,7 @@ class Artifacts(Record, frozen=False):
             only some outputs of the forward graph had gradients, to the compiled graph.
         note: why the graph runs eagerly, where it does.
         strict: whether half types are rounded where eager execution rounds them.
+        blas: whether matrix products may be a library's, and convolutions the core's.
         function: the function that the graph is of, and where it is defined.
         spans: when the passes over the graph and the code generation for it ran.
     """
@@ -43,6 +44,7 @@ class Artifacts(Record, frozen=False):
     programs: dict[str, CompiledGraph] = field(default_factory=dict)
     note: str = ""
     strict: bool = False
+    blas: bool = True
     function: str = "a function"
     spans: list[Span] = field(default_factory=list)
 

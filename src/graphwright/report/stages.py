@@ -103,7 +103,8 @@ def _half(artifacts: Artifacts, name: str, module: GraphModule) -> Half:
 
 def _compiled(artifacts: Artifacts, module: GraphModule) -> CompiledGraph:
     examples = [node.meta["val"] for node in module.graph.placeholders]
-    return compile_graph(module, examples, target=artifacts.target, strict=artifacts.strict)
+    return compile_graph(module, examples, target=artifacts.target, strict=artifacts.strict,
+                         blas=artifacts.blas)
 
 
 def _part(segment: Segment, values: Mapping[str, Any]) -> Part:

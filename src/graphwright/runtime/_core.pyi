@@ -426,7 +426,8 @@ class Launcher:
     where `shapes` tells. `arena_bytes` is -1 where `shapes` tells. `symbols` holds
     (input index, dim), dim -1 for the value of an int. `messages` are texts
     with {value} and {bound}. Pointers are passed as inputs, constants, outputs, arena.
-    A single output comes alone with `single`, else in a tuple.
+    A single output comes alone with `single`, else in a tuple. Without `blas` matrix products are
+    made by own kernels alone.
 
     Raises on a call:
         TypeError: for a wrong number of inputs, or one without data on the CPU.
@@ -452,6 +453,7 @@ class Launcher:
         single: bool = False,
         constants: Sequence[TensorBase] = (),
         label: str = "graph",
+        blas: bool = True,
     ) -> Launcher: ...
     @property
     def n_inputs(self) -> int: ...

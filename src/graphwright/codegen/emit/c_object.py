@@ -8,6 +8,8 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from graphwright.codegen.private_files import compilers_folder
 from graphwright.codegen.target import Compiler, CompilerMissing, Machine, host, mark_broken
@@ -31,11 +33,19 @@ def flags(machine: Machine) -> tuple[str, ...]:
     if machine == host():
         return (*_FLAGS, "-march=native", f"-mprefer-vector-width={machine.vector_bits}")
     wanted = ("avx2", "fma", "f16c", "sse4_1", "avx512f", "avx512bw", "avx512dq", "avx512vl")
+    if machine.arch != "x86_64":
+        return _FLAGS
     return (*_FLAGS, *(f"-m{name.replace('_', '.')}" for name in wanted if machine.has(name)))
 
 
-def shared_library(text: str, machine: Machine, compiler: Compiler) -> bytes:
+def shared_library(
+    text: str, machine: Machine, compiler: Compiler, more: Sequence[str] = (),
+    files: Mapping[str, Iterable[Any]] | None = None,
+) -> bytes:
     """The bytes of the library that `compiler` makes of `text`.
+
+    more: flags besides those for `machine`. files: what lies in the compiler's working directory,
+    by name.
 
     Raises: CompilerMissing if the compiler cannot be run, does not end, crashes, refuses the
         source or makes nothing, or there is no room for its files.
@@ -44,10 +54,13 @@ def shared_library(text: str, machine: Machine, compiler: Compiler) -> bytes:
         source, result = os.path.join(folder, "program.c"), os.path.join(folder, "program.so")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        command = [*compiler.command, *flags(machine), "-o", result, source, "-lm"]
+        for name, parts in (files or {}).items():
+            with open(os.path.join(folder, name), "wb") as beside:
+                beside.writelines(parts)
+        command = [*compiler.command, *flags(machine), *more, "-o", result, source, "-lm"]
         limit = _PATIENCE + len(text) / _PACE
         try:
-            status, said = _run(command, limit)
+            status, said = _run(command, limit, folder if files else None)
         except OSError as error:
             raise CompilerMissing(f"{compiler.command[0]} cannot be run: {error}") from error
         except subprocess.TimeoutExpired:
@@ -63,7 +76,7 @@ def shared_library(text: str, machine: Machine, compiler: Compiler) -> bytes:
             return file.read()
 
 
-def _run(command: list[str], limit: float) -> tuple[int, str]:
+def _run(command: list[str], limit: float, folder: str | None) -> tuple[int, str]:
     """The exit status of a command, negative for a signal, and the first of its standard error.
 
     Raises: OSError if it cannot be run, TimeoutExpired if it has not ended in `limit` seconds; of
@@ -71,7 +84,7 @@ def _run(command: list[str], limit: float) -> tuple[int, str]:
     """
     end = time.monotonic() + limit
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, start_new_session=True) as process:
+                          stderr=subprocess.PIPE, start_new_session=True, cwd=folder) as process:
         try:
             assert process.stderr is not None
             said = _drained(process.stderr.fileno(), end)

@@ -37,13 +37,9 @@ class BoundOps:
     """What `ops` is in a graph's code: its functions hand their arguments to `dispatch`.
 
     A graph holds arguments in their final form, which the ops' public wrappers make of what users
-    write, and which some of them do not take themselves.
+    write, and which some of them do not take themselves. Capture reads them as attributes, which
+    are there from when the code that names them is written.
     """
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = BoundOp(TABLE[name])
-        setattr(self, name, function)
-        return function
 
 
 class BoundOp:
@@ -238,6 +234,8 @@ class _Printer:
                 self.inner[f"{name}, graph {place}"] = graph
             return name
         self.names["ops"] = _OPS
+        if op.name not in vars(_OPS):
+            setattr(_OPS, op.name, BoundOp(op))
         return f"ops.{op.name}"
 
     def attribute(self, path: str) -> str:

@@ -41,7 +41,7 @@ typedef struct {
     Py_ssize_t *mutated;
     int64_t arena_bytes;    /* -1: from shapes() */
     unsigned long long rng_ops;
-    bool single, release_gil;
+    bool single, release_gil, blas;
     Arena idle[IDLE_ARENAS];
     int n_idle;
 } Launcher;
@@ -234,6 +234,9 @@ static int32_t execute(Launcher *self, Call *call, int64_t *error_info) {
     gw_ctx ctx;
     gw_context(&ctx);
     ctx.error_info = error_info;
+    if (!self->blas) {
+        ctx.gemm = gw_own_gemm;
+    }
     if (self->rng_ops > 0) {
         gw_reserve_random(self->rng_ops, &ctx.seed, &ctx.offset);
     }
@@ -458,21 +461,21 @@ static bool check_tuples(Launcher *self) {
 static bool parse_launcher(Launcher *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"run", "shapes", "keepalive", "n_inputs", "outputs", "arena_bytes",
                             "symbols", "rng_ops", "mutated", "messages", "cls", "release_gil",
-                            "single", "constants", "label", NULL};
+                            "single", "constants", "label", "blas", NULL};
     unsigned long long run, shapes;
     long long arena_bytes;
-    int release_gil, single = 0;
+    int release_gil, single = 0, blas = 1;
     PyObject *keepalive, *outputs, *symbols, *mutated, *messages, *cls, *constants = NULL;
     PyObject *label = NULL;
     if (PyTuple_GET_SIZE(args) > 0) {
         PyErr_SetString(PyExc_TypeError, "Launcher takes keyword arguments only");
         return false;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKOnO!LO!KO!OOp|pOU:Launcher", names, &run,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKOnO!LO!KO!OOp|pOUp:Launcher", names, &run,
                                      &shapes, &keepalive, &self->n_inputs, &PyList_Type, &outputs,
                                      &arena_bytes, &PyList_Type, &symbols, &self->rng_ops,
                                      &PyList_Type, &mutated, &messages, &cls, &release_gil,
-                                     &single, &constants, &label)) {
+                                     &single, &constants, &label, &blas)) {
         return false;
     }
     if (run == 0 || self->n_inputs < 0) {
@@ -482,6 +485,7 @@ static bool parse_launcher(Launcher *self, PyObject *args, PyObject *kwargs) {
     self->shapes = (gw_shapes)(uintptr_t)shapes;
     self->arena_bytes = arena_bytes < 0 ? -1 : arena_bytes;
     self->single = single;
+    self->blas = blas;
     self->release_gil = release_gil;
     self->keepalive = Py_NewRef(keepalive);
     self->label = label != NULL ? Py_NewRef(label) : PyUnicode_FromString("graph");

@@ -14,7 +14,6 @@
 
 enum {
     MAX_THREADS = 1024,
-    CHUNKS_PER_THREAD = 4,
     WORKER_SPIN_NS = 100000,    /* longer than the gap between the kernels of one step */
     CALLER_SPIN_NS = 20000,
 };
@@ -145,29 +144,9 @@ int gw_num_threads(void) {
     return n;
 }
 
-/* ---- chunks ---- */
-
-GwSplit gw_split(int64_t n, int64_t grain, int64_t num_threads) {
-    GwSplit split;
-    split.grain = grain < 1 ? 1 : grain;
-    split.units = n <= 0 ? 0 : (n - 1) / split.grain + 1;
-    int64_t most = num_threads <= 1 ? 1 : num_threads * CHUNKS_PER_THREAD;
-    split.chunks = split.units < most ? split.units : most;
-    split.n = n;
-    return split;
-}
-
-static void run_chunk(const GwSplit *split, gw_body body, void *closure, int64_t chunk) {
-    int64_t whole = split->units / split->chunks, rest = split->units % split->chunks;
-    int64_t first = chunk * whole + (chunk < rest ? chunk : rest);
-    int64_t last = first + whole + (chunk < rest ? 1 : 0);
-    int64_t end = last * split->grain;
-    body(closure, first * split->grain, end < split->n ? end : split->n);
-}
-
 static void run_serially(const GwSplit *split, gw_body body, void *closure) {
     for (int64_t chunk = 0; chunk < split->chunks; chunk++) {
-        run_chunk(split, body, closure, chunk);
+        gw_run_chunk(split, body, closure, chunk);
     }
 }
 
@@ -183,7 +162,7 @@ static void work(void) {
                                                    memory_order_acq_rel, memory_order_acquire)) {
             continue;
         }
-        run_chunk(&region.split, region.body, region.closure, next);
+        gw_run_chunk(&region.split, region.body, region.closure, next);
         if (atomic_fetch_sub(&remaining, 1) == 1 && atomic_load(&caller_sleeps)) {
             wake(&remaining, 1);
         }

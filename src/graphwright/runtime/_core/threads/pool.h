@@ -3,14 +3,8 @@
 #define GRAPHWRIGHT_POOL_H
 
 #include "abi.h"
+#include "split.h"
 
-/* How [0, n) is cut: `chunks` runs of whole grains, the first ones longer by one. Depends on
- * n, grain and the number of threads alone. */
-typedef struct {
-    int64_t n, grain, units, chunks;
-} GwSplit;
-
-GwSplit gw_split(int64_t n, int64_t grain, int64_t num_threads);
 void gw_parallel_for(const gw_ctx *ctx, gw_body body, void *closure, int64_t n, int64_t grain);
 int gw_num_threads(void);
 void gw_context(gw_ctx *ctx);   /* filled in, without random numbers and error_info */
@@ -23,6 +17,12 @@ int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb
                 int64_t n, int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
                 const void *b, int64_t ldb, int64_t stride_b, double beta, void *c, int64_t ldc,
                 int64_t stride_c, int64_t batch);
+
+/* The same by own kernels alone, which packages of exported programs have: same bits as theirs. */
+int32_t gw_own_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
+                    int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
+                    int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
+                    void *c, int64_t ldc, int64_t stride_c, int64_t batch);
 
 /* The opened library of BLAS and LAPACK, whose names begin with scipy_; NULL where there is none. */
 void *gw_blas_library(void);

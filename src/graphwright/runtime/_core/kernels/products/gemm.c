@@ -6,81 +6,15 @@
 #include "pool.h"
 #include "widths.h"
 
+#define GW_PARALLEL_FOR gw_parallel_for
+#include "own_products.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-enum {
-    TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
-    MAX_DOT_ROWS = 4,   /* of all vector widths */
-    THIN_ROWS = 8,      /* up to here own kernels beat BLAS, which packs b first */
-    K_BLOCK = 256,
-    PACKED = 16,        /* rows of a transposed b that are packed at a time */
-};
-
-/* Below this many multiplications a product stays on the calling thread. */
-static const double PARALLEL_WORK = 200e3;
-
-typedef struct {
-    int64_t m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c;
-    const void *a, *b;
-    void *c;
-    double alpha, beta;
-    int32_t dtype;
-    bool transa, transb, by_rows;
-} Product;
-
-typedef struct {
-    gw_body thin_dots, thin_stream, panels, outer;
-} Kernels;
-
-#define BYTES 32
-#define DOT_ROWS 3
-#define STREAM_ROWS 4
-#define STREAM_WIDTH 2
-#define KERNEL NARROW
-#define REAL float
-#define NAME(x) x##_f32
-#include "gemm_kernel.h"
-#define BYTES 32
-#define DOT_ROWS 3
-#define STREAM_ROWS 4
-#define STREAM_WIDTH 2
-#define KERNEL NARROW
-#define REAL double
-#define NAME(x) x##_f64
-#include "gemm_kernel.h"
-
-#ifdef HAS_WIDE
-#define BYTES 64
-#define DOT_ROWS 4
-#define STREAM_ROWS 8
-#define STREAM_WIDTH 1
-#define KERNEL WIDE
-#define REAL float
-#define NAME(x) x##_wide_f32
-#include "gemm_kernel.h"
-#define BYTES 64
-#define DOT_ROWS 4
-#define STREAM_ROWS 8
-#define STREAM_WIDTH 1
-#define KERNEL WIDE
-#define REAL double
-#define NAME(x) x##_wide_f64
-#include "gemm_kernel.h"
-#endif
-
-static const Kernels *kernels_of(int32_t dtype) {
-#ifdef HAS_WIDE
-    if (gw_has_wide()) {
-        return dtype == GW_FLOAT32 ? &kernels_wide_f32 : &kernels_wide_f64;
-    }
-#endif
-    return dtype == GW_FLOAT32 ? &kernels_f32 : &kernels_f64;
-}
 
 /* ---- BLAS ---- */
 
@@ -203,100 +137,12 @@ static void call_blas(const Product *p) {
     }
 }
 
-/* ---- one product, or a part of it ---- */
-
-/* A product of one column as one of one row, which own kernels make. */
-static Product column_as_row(const Product *p) {
-    Product q = *p;
-    q.m = 1, q.n = p->m;
-    q.a = p->b, q.b = p->a;
-    q.lda = p->ldb, q.ldb = p->lda;
-    q.transa = !p->transb && p->ldb != 1;
-    q.transb = !p->transa;
-    return q;
-}
-
-static void multiply(const Product *p) {
-    if (p->n == 1 && p->m > 1 && p->ldc == 1) {
-        Product row = column_as_row(p);
-        multiply(&row);
-        return;
+static bool by_library(const Product *p) {
+    if (!fits_blas(p) || own_is_faster(p)) {
+        return false;
     }
-    const Kernels *kernels = kernels_of(p->dtype);
-    if (p->k == 1 && (!p->transb || p->ldb == 1)) {
-        kernels->outer((void *)p, 0, p->m);
-    } else if (p->m <= THIN_ROWS && !p->transa && p->transb) {
-        kernels->thin_dots((void *)p, 0, p->n);
-    } else if (p->m <= THIN_ROWS && !p->transb && p->n > 1) {
-        kernels->thin_stream((void *)p, 0, p->n);
-    } else if (fits_blas(p) && !own_is_faster(p)) {
-        call_blas(p);
-    } else {
-        kernels->panels((void *)p, 0, p->n);
-    }
-}
-
-static Product part(const Product *p, int64_t begin, int64_t end) {
-    Product q = *p;
-    size_t size = p->dtype == GW_FLOAT32 ? sizeof(float) : sizeof(double);
-    if (p->by_rows) {
-        q.m = end - begin;
-        q.a = (const char *)p->a + (size_t)(begin * (p->transa ? 1 : p->lda)) * size;
-        q.c = (char *)p->c + (size_t)(begin * p->ldc) * size;
-    } else {
-        q.n = end - begin;
-        q.b = (const char *)p->b + (size_t)(begin * (p->transb ? p->ldb : 1)) * size;
-        q.c = (char *)p->c + (size_t)begin * size;
-    }
-    return q;
-}
-
-static void multiply_part(void *closure, int64_t begin, int64_t end) {
-    Product q = part(closure, begin, end);
-    multiply(&q);
-}
-
-static Product batch_entry(const Product *p, int64_t index) {
-    Product q = *p;
-    size_t size = p->dtype == GW_FLOAT32 ? sizeof(float) : sizeof(double);
-    q.a = (const char *)p->a + (size_t)(index * p->stride_a) * size;
-    q.b = (const char *)p->b + (size_t)(index * p->stride_b) * size;
-    q.c = (char *)p->c + (size_t)(index * p->stride_c) * size;
-    return q;
-}
-
-static void multiply_batch(void *closure, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        Product q = batch_entry(closure, i);
-        multiply(&q);
-    }
-}
-
-/* k == 0: c = beta * c. */
-static void scale(const Product *p) {
-    for (int64_t i = 0; i < p->m; i++) {
-        for (int64_t j = 0; j < p->n; j++) {
-            if (p->dtype == GW_FLOAT32) {
-                float *c = (float *)p->c + i * p->ldc + j;
-                *c = p->beta == 0 ? 0 : (float)p->beta * *c;
-            } else {
-                double *c = (double *)p->c + i * p->ldc + j;
-                *c = p->beta == 0 ? 0 : p->beta * *c;
-            }
-        }
-    }
-}
-
-/* One grain a thread: each part packs the operand that it shares with the others. */
-static int64_t share_of(int64_t n, int64_t unit, int64_t num_threads) {
-    int64_t units = (n + unit - 1) / unit;
-    return (units + num_threads - 1) / num_threads * unit;
-}
-
-static void multiply_on_pool(const gw_ctx *ctx, Product *p) {
-    p->by_rows = p->m > p->n && p->m > THIN_ROWS;
-    int64_t n = p->by_rows ? p->m : p->n;
-    gw_parallel_for(ctx, multiply_part, p, n, share_of(n, 32, ctx->num_threads));
+    call_blas(p);
+    return true;
 }
 
 int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
@@ -308,33 +154,33 @@ int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb
         || batch < 0) {
         return -1;
     }
-    if (m == 0 || n == 0 || batch == 0) {
-        return 0;
-    }
     if (halves) {
-        gw_gemm_bfloat16(ctx, transa != 0, transb != 0, m, n, k, alpha, a, lda, stride_a, b, ldb,
-                         stride_b, beta, c, ldc, stride_c, batch);
+        if (m > 0 && n > 0 && batch > 0) {
+            gw_gemm_bfloat16(ctx, transa != 0, transb != 0, m, n, k, alpha, a, lda, stride_a, b,
+                             ldb, stride_b, beta, c, ldc, stride_c, batch);
+        }
         return 0;
     }
     Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
-                 dtype, transa != 0, transb != 0, false};
-    bool parallel = ctx->num_threads > 1
-                    && (double)m * (double)n * (double)k * (double)batch > PARALLEL_WORK;
-    if (k == 0) {
-        for (int64_t i = 0; i < batch; i++) {
-            Product q = batch_entry(&p, i);
-            scale(&q);
-        }
-    } else if (!parallel) {
-        multiply_batch(&p, 0, batch);
-    } else if (batch >= ctx->num_threads) {
-        gw_parallel_for(ctx, multiply_batch, &p, batch, share_of(batch, 1, ctx->num_threads));
-    } else {
-        for (int64_t i = 0; i < batch; i++) {
-            Product q = batch_entry(&p, i);
-            multiply_on_pool(ctx, &q);
-        }
+                 dtype, transa != 0, transb != 0, false, false};
+    multiply_all(ctx, &p, batch);
+    return 0;
+}
+
+int32_t gw_own_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
+                    int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
+                    int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
+                    void *c, int64_t ldc, int64_t stride_c, int64_t batch) {
+    if (dtype == GW_BFLOAT16) {
+        return gw_gemm(ctx, dtype, transa, transb, m, n, k, alpha, a, lda, stride_a, b, ldb,
+                       stride_b, beta, c, ldc, stride_c, batch);
     }
+    if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64) || m < 0 || n < 0 || k < 0 || batch < 0) {
+        return -1;
+    }
+    Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
+                 dtype, transa != 0, transb != 0, false, true};
+    multiply_all(ctx, &p, batch);
     return 0;
 }
 

@@ -1,6 +1,8 @@
 """Convolutions and their gradients as products of matrices, for programs that have no kernel for
 them: windows are copied side by side, which makes each of them one batched product.
 
+    convolution(x, weight, ...)  ->  matmul(reshape(weight), reshape(stack(slices of x)))
+
 Chellapilla, Puri and Simard (2006), "High performance convolutional neural networks for document
 processing", section 4.
 """
@@ -12,6 +14,9 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.passes.decompose import is_primitive
+from graphwright.ir.trace import trace
 from graphwright.runtime.ops import functions as ops
 
 Sizes = Sequence[Any]
@@ -119,3 +124,11 @@ REWRITES: dict[str, Callable[..., Any]] = {
     "conv_input_grad": lambda tracer, args: input_gradient(*args),
 }
 """For `ir.trace.trace`: what runs in the place of each op."""
+
+
+def without_convolutions(module: GraphModule) -> GraphModule:
+    """The same graph of primitives, with products in the place of convolutions."""
+    if not any(getattr(node.target, "name", "") in REWRITES for node in module.graph.nodes):
+        return module
+    examples = [node.meta["val"] for node in module.graph.placeholders]
+    return trace(module, examples, keep=is_primitive, rewrites=REWRITES)

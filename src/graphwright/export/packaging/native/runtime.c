@@ -13,14 +13,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "split.h"
+
 #define GW_API __attribute__((visibility("default")))
 
-enum { CHUNKS_PER_THREAD = 4, MOST_THREADS = 64, MESSAGE = 256 };
+enum { MOST_THREADS = 64, MESSAGE = 256 };
 
 typedef struct {
     gw_body body;
     void *closure;
-    int64_t n, grain, units, chunks;
+    GwSplit split;
 } Region;
 
 typedef struct {
@@ -38,6 +40,8 @@ struct GW_MODEL {
     Pool pool;
     char *mapped;               /* the weights' file, whose pages become this model's when written */
     size_t length;
+    char *written;              /* else what the program writes of the library's weights */
+    bool ready;                 /* it has weights */
     char *weight[GW_STATE + 1];
     void *arena;
     size_t arena_bytes;
@@ -57,23 +61,16 @@ static int refuse(struct GW_MODEL *m, const char *format, ...) {
 
 /* ---- threads ---- */
 
-static void run_chunk(const Region *r, int64_t chunk) {
-    int64_t whole = r->units / r->chunks, rest = r->units % r->chunks;
-    int64_t first = chunk * whole + (chunk < rest ? chunk : rest);
-    int64_t end = (first + whole + (chunk < rest)) * r->grain;
-    r->body(r->closure, first * r->grain, end < r->n ? end : r->n);
-}
-
 /* Takes chunks until there are none; the lock is held before and after. */
 static void work(Pool *p) {
-    while (p->next < p->region.chunks) {
+    while (p->next < p->region.split.chunks) {
         int64_t chunk = p->next++;
         Region region = p->region;
         p->running++;
         pthread_mutex_unlock(&p->lock);
-        run_chunk(&region, chunk);
+        gw_run_chunk(&region.split, region.body, region.closure, chunk);
         pthread_mutex_lock(&p->lock);
-        if (--p->running == 0 && p->next >= p->region.chunks) {
+        if (--p->running == 0 && p->next >= p->region.split.chunks) {
             pthread_cond_signal(&p->finished);
         }
     }
@@ -94,18 +91,15 @@ static void *worker(void *argument) {
 
 static void parallel_for(const gw_ctx *ctx, gw_body body, void *closure, int64_t n, int64_t grain) {
     Pool *p = &((struct GW_MODEL *)ctx)->pool;
-    Region r = {body, closure, n, grain < 1 ? 1 : grain, 0, 0};
-    r.units = n <= 0 ? 0 : (n - 1) / r.grain + 1;
-    int64_t most = ctx->num_threads <= 1 ? 1 : ctx->num_threads * CHUNKS_PER_THREAD;
-    r.chunks = r.units < most ? r.units : most;
-    if (r.chunks <= 1 || p->count == 0) {
-        for (int64_t chunk = 0; chunk < r.chunks; chunk++) {
-            run_chunk(&r, chunk);
+    GwSplit split = gw_split(n, grain, ctx->num_threads);
+    if (split.chunks <= 1 || p->count == 0) {
+        for (int64_t chunk = 0; chunk < split.chunks; chunk++) {
+            gw_run_chunk(&split, body, closure, chunk);
         }
         return;
     }
     pthread_mutex_lock(&p->lock);
-    p->region = r;
+    p->region = (Region){body, closure, split};
     p->next = 0;
     pthread_cond_broadcast(&p->wanted);
     work(p);
@@ -138,96 +132,35 @@ static void end_threads(Pool *p) {
     pthread_cond_destroy(&p->finished);
 }
 
-/* ---- products: panels of B side by side, rows of A against them ---- */
+/* ---- products, and convolutions, which are products ---- */
 
-enum { ROWS = 4, DEPTH = 256, BYTES = 64 };
+#if defined(__clang__)
+#pragma clang fp contract(fast)
+#define NARROW
+#else
+#define NARROW \
+    __attribute__((optimize("O3", "fp-contract=fast", "no-tree-loop-distribute-patterns")))
+#endif
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#define HAS_WIDE 1
+#define WIDE NARROW
+static bool gw_has_wide(void) { return true; }
+#endif
+#define GW_PARALLEL_FOR parallel_for
+#include "own_products.h"
 
-typedef struct {
-    const void *a, *b;
-    void *c;
-    int64_t m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c;
-    double alpha, beta;
-    bool transa, transb;
-} Product;
-
-#define DEFINE_PRODUCT(T, NAME)                                                                    \
-    typedef T NAME##_vec __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));       \
-    enum { NAME##_lanes = BYTES / sizeof(T), NAME##_width = 2 * NAME##_lanes };                    \
-    /* c[rows, width] += a[rows, depth] b[depth, width] of packed panels */                        \
-    static void NAME##_block(int64_t depth, const T *a, const T *b, T *c) {                        \
-        NAME##_vec sums[ROWS][2] = {{{0}}};                                                        \
-        for (int64_t k = 0; k < depth; k++) {                                                      \
-            NAME##_vec b0 = *(const NAME##_vec *)(b + k * NAME##_width);                           \
-            NAME##_vec b1 = *(const NAME##_vec *)(b + k * NAME##_width + NAME##_lanes);            \
-            for (int r = 0; r < ROWS; r++) {                                                       \
-                sums[r][0] += a[k * ROWS + r] * b0;                                                \
-                sums[r][1] += a[k * ROWS + r] * b1;                                                \
-            }                                                                                      \
-        }                                                                                          \
-        for (int r = 0; r < ROWS; r++) {                                                           \
-            *(NAME##_vec *)(c + r * NAME##_width) += sums[r][0];                                   \
-            *(NAME##_vec *)(c + r * NAME##_width + NAME##_lanes) += sums[r][1];                    \
-        }                                                                                          \
-    }                                                                                              \
-    static void NAME##_rows(void *closure, int64_t begin, int64_t end) {                           \
-        const Product *p = closure;                                                                \
-        T a[ROWS * DEPTH], b[DEPTH * NAME##_width], c[ROWS * NAME##_width];                        \
-        int64_t panels = (p->m + ROWS - 1) / ROWS;                                                 \
-        for (int64_t unit = begin; unit < end;) {                                                  \
-            int64_t batch = unit / panels, first = unit % panels;                                  \
-            int64_t last = first + end - unit < panels ? first + end - unit : panels;              \
-            const T *pa = (const T *)p->a + batch * p->stride_a;                                   \
-            const T *pb = (const T *)p->b + batch * p->stride_b;                                   \
-            T *pc = (T *)p->c + batch * p->stride_c;                                               \
-            for (int64_t j = 0; j < p->n; j += NAME##_width) {                                     \
-                int64_t columns = p->n - j < NAME##_width ? p->n - j : NAME##_width;               \
-                for (int64_t k = 0; k < p->k || k == 0; k += DEPTH) {                              \
-                    int64_t depth = p->k - k < DEPTH ? p->k - k : DEPTH;                           \
-                    for (int64_t d = 0; d < depth; d++) {                                          \
-                        for (int64_t x = 0; x < NAME##_width; x++) {                               \
-                            b[d * NAME##_width + x] = x >= columns ? 0 : p->transb                 \
-                                ? pb[(j + x) * p->ldb + k + d] : pb[(k + d) * p->ldb + j + x];     \
-                        }                                                                          \
-                    }                                                                              \
-                    for (int64_t i = first * ROWS; i < last * ROWS && i < p->m; i += ROWS) {       \
-                        int64_t rows = p->m - i < ROWS ? p->m - i : ROWS;                          \
-                        for (int64_t d = 0; d < depth; d++) {                                      \
-                            for (int64_t r = 0; r < ROWS; r++) {                                   \
-                                a[d * ROWS + r] = r >= rows ? 0 : p->transa                        \
-                                    ? pa[(k + d) * p->lda + i + r] : pa[(i + r) * p->lda + k + d]; \
-                            }                                                                      \
-                        }                                                                          \
-                        memset(c, 0, sizeof c);                                                    \
-                        NAME##_block(depth, a, b, c);                                              \
-                        for (int64_t r = 0; r < rows; r++) {                                       \
-                            T *to = pc + (i + r) * p->ldc + j;                                     \
-                            for (int64_t x = 0; x < columns; x++) {                                \
-                                T old = k > 0 ? to[x] : p->beta == 0 ? 0 : (T)p->beta * to[x];     \
-                                to[x] = old + (T)p->alpha * c[r * NAME##_width + x];               \
-                            }                                                                      \
-                        }                                                                          \
-                    }                                                                              \
-                }                                                                                  \
-            }                                                                                      \
-            unit += last - first;                                                                  \
-        }                                                                                          \
-    }
-
-DEFINE_PRODUCT(float, single)
-DEFINE_PRODUCT(double, wide)
+static bool by_library(const Product *p) {
+    (void)p;
+    return false;
+}
 
 static int32_t gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
                     int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
                     void *c, int64_t ldc, int64_t stride_c, int64_t batch) {
-    Product p = {a, b, c, m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, alpha, beta,
-                 transa != 0, transb != 0};
-    int64_t panels = (m + ROWS - 1) / ROWS, work = 2 * ROWS * n * (k + 1);
-    int64_t grain = work <= 0 ? 1 : (1 << 18) / work + 1;
-    if (grain < 32 && panels >= 32) {
-        grain = 32;             /* a panel of B is packed once for so many rows */
-    }
-    parallel_for(ctx, dtype == GW_FLOAT32 ? single_rows : wide_rows, &p, panels * batch, grain);
+    Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
+                 dtype, transa != 0, transb != 0, false, true};
+    multiply_all(ctx, &p, batch);
     return 0;
 }
 
@@ -236,6 +169,7 @@ static int32_t gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t tr
 typedef struct {
     const char *name, *entry;   /* the entry of a file's header, up to the places of its data */
     int64_t bytes;
+    bool written;               /* by the program */
 } Weight;
 
 static const Weight weights[] = GW_WEIGHTS;
@@ -281,6 +215,43 @@ static int find_weights(struct GW_MODEL *m, const char *path, char *pages, size_
     return failed;
 }
 
+static void drop_weights(struct GW_MODEL *m) {
+    if (m->mapped != NULL) {
+        munmap(m->mapped, m->length);
+    }
+    free(m->written);
+    m->mapped = m->written = NULL;
+}
+
+#if GW_EMBEDDED_BYTES
+/* The library's own, which stay in its read-only pages, but for those that the program writes. */
+static int take_embedded(struct GW_MODEL *m) {
+    enum { LINE = 64 };
+    size_t bytes = LINE;
+    if (find_weights(m, "the library", (char *)gw_embedded, GW_EMBEDDED_BYTES) != 0) {
+        return 1;
+    }
+    for (int i = 0; i < GW_STATE; i++) {
+        bytes += weights[i].written ? ((size_t)weights[i].bytes + LINE - 1) / LINE * LINE : 0;
+    }
+    char *place = m->written = aligned_alloc(LINE, bytes);
+    if (place == NULL) {
+        return refuse(m, "memory does not suffice: %lld bytes are needed", (long long)bytes);
+    }
+    for (int i = 0; i < GW_STATE; i++) {
+        if (weights[i].written) {
+            memcpy(place, m->weight[i], (size_t)weights[i].bytes);
+            m->weight[i] = place;
+            place += ((size_t)weights[i].bytes + LINE - 1) / LINE * LINE;
+        }
+    }
+    m->ready = true;
+    return 0;
+}
+#else
+static int take_embedded(struct GW_MODEL *m) { return refuse(m, "no path of weights is given"); }
+#endif
+
 /* Maps a file of weights; what the program writes stays in this process. */
 static int map_weights(struct GW_MODEL *m, const char *path) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -303,11 +274,10 @@ static int map_weights(struct GW_MODEL *m, const char *path) {
         munmap(pages, length);
         return 1;
     }
-    if (m->mapped != NULL) {
-        munmap(m->mapped, m->length);
-    }
+    drop_weights(m);
     m->mapped = pages;
     m->length = length;
+    m->ready = true;
     return 0;
 }
 
@@ -333,9 +303,7 @@ GW_API void GW_NAME(free)(struct GW_MODEL *m) {
         return;
     }
     end_threads(&m->pool);
-    if (m->mapped != NULL) {
-        munmap(m->mapped, m->length);
-    }
+    drop_weights(m);
     free(m->arena);
     for (int i = 0; i < GW_OUTPUTS; i++) {
         free(m->out[i]);
@@ -358,7 +326,7 @@ GW_API int GW_NAME(create)(struct GW_MODEL **made, const char *weights, int thre
     m->ctx.seed = seed;
     m->ctx.error_info = m->error_info;
     start_threads(&m->pool, threads);
-    return weights == NULL ? refuse(m, "no path of weights is given") : map_weights(m, weights);
+    return weights == NULL ? take_embedded(m) : map_weights(m, weights);
 }
 
 GW_API const char *GW_NAME(error)(const struct GW_MODEL *m) {
@@ -386,7 +354,7 @@ GW_API int GW_NAME(run)(struct GW_MODEL *m, const gw_tensor *inputs, gw_tensor *
     if (m == NULL) {
         return 1;
     }
-    if (m->mapped == NULL) {
+    if (!m->ready) {
         return refuse(m, "the model has no weights: creating it has failed");
     }
     if ((GW_INPUTS > 0 && inputs == NULL) || (GW_OUTPUTS > 0 && outputs == NULL)) {
@@ -457,7 +425,7 @@ GW_API int GW_NAME(load)(struct GW_MODEL *m, const char *path) {
 
 GW_API int GW_NAME(save)(struct GW_MODEL *m, const char *path) {
     char temporary[4096];
-    if (m == NULL || m->mapped == NULL || path == NULL
+    if (m == NULL || !m->ready || path == NULL
         || snprintf(temporary, sizeof temporary, "%s.new-XXXXXX", path) >= (int)sizeof temporary) {
         return m == NULL ? 1 : refuse(m, "there is nothing to save, or no path");
     }

@@ -1,0 +1,196 @@
+/* Matrix products by own kernels, and how they are shared out among threads: for the core, which
+ * hands large ones to a library, and for packages of exported programs, which have none.
+ *
+ * Included behind the declarations of abi.h, with these defined: NARROW, the attribute of kernels with
+ * vectors of 32 bytes; HAS_WIDE, WIDE and gw_has_wide(), where there are kernels of 64;
+ * GW_PARALLEL_FOR, the pool's; GW_FLOAT32 and GW_FLOAT64. */
+
+enum {
+    TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
+    MAX_DOT_ROWS = 4,   /* of all vector widths */
+    THIN_ROWS = 8,      /* up to here own kernels beat BLAS, which packs b first */
+    K_BLOCK = 256,
+    PACKED = 16,        /* rows of a transposed b that are packed at a time */
+};
+
+/* Below this many multiplications a product stays on the calling thread. */
+static const double PARALLEL_WORK = 200e3;
+
+typedef struct {
+    int64_t m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c;
+    const void *a, *b;
+    void *c;
+    double alpha, beta;
+    int32_t dtype;
+    bool transa, transb, by_rows;
+    bool own;           /* whether no library may have it */
+} Product;
+
+typedef struct {
+    gw_body thin_dots, thin_stream, panels, outer;
+} Kernels;
+
+#define BYTES 32
+#define DOT_ROWS 3
+#define STREAM_ROWS 4
+#define STREAM_WIDTH 2
+#define KERNEL NARROW
+#define REAL float
+#define NAME(x) x##_f32
+#include "gemm_kernel.h"
+#define BYTES 32
+#define DOT_ROWS 3
+#define STREAM_ROWS 4
+#define STREAM_WIDTH 2
+#define KERNEL NARROW
+#define REAL double
+#define NAME(x) x##_f64
+#include "gemm_kernel.h"
+
+#ifdef HAS_WIDE
+#define BYTES 64
+#define DOT_ROWS 4
+#define STREAM_ROWS 8
+#define STREAM_WIDTH 1
+#define KERNEL WIDE
+#define REAL float
+#define NAME(x) x##_wide_f32
+#include "gemm_kernel.h"
+#define BYTES 64
+#define DOT_ROWS 4
+#define STREAM_ROWS 8
+#define STREAM_WIDTH 1
+#define KERNEL WIDE
+#define REAL double
+#define NAME(x) x##_wide_f64
+#include "gemm_kernel.h"
+#endif
+
+static const Kernels *kernels_of(int32_t dtype) {
+#ifdef HAS_WIDE
+    if (gw_has_wide()) {
+        return dtype == GW_FLOAT32 ? &kernels_wide_f32 : &kernels_wide_f64;
+    }
+#endif
+    return dtype == GW_FLOAT32 ? &kernels_f32 : &kernels_f64;
+}
+
+/* Makes a product by a library; false where there is none, or it is slower. */
+static bool by_library(const Product *p);
+
+/* ---- one product, or a part of it ---- */
+
+/* A product of one column as one of one row, which own kernels make. */
+static Product column_as_row(const Product *p) {
+    Product q = *p;
+    q.m = 1, q.n = p->m;
+    q.a = p->b, q.b = p->a;
+    q.lda = p->ldb, q.ldb = p->lda;
+    q.transa = !p->transb && p->ldb != 1;
+    q.transb = !p->transa;
+    return q;
+}
+
+static void multiply(const Product *p) {
+    if (p->n == 1 && p->m > 1 && p->ldc == 1) {
+        Product row = column_as_row(p);
+        multiply(&row);
+        return;
+    }
+    const Kernels *kernels = kernels_of(p->dtype);
+    if (p->k == 1 && (!p->transb || p->ldb == 1)) {
+        kernels->outer((void *)p, 0, p->m);
+    } else if (p->m <= THIN_ROWS && !p->transa && p->transb) {
+        kernels->thin_dots((void *)p, 0, p->n);
+    } else if (p->m <= THIN_ROWS && !p->transb && p->n > 1) {
+        kernels->thin_stream((void *)p, 0, p->n);
+    } else if (p->own || !by_library(p)) {
+        kernels->panels((void *)p, 0, p->n);
+    }
+}
+
+static Product part(const Product *p, int64_t begin, int64_t end) {
+    Product q = *p;
+    size_t size = p->dtype == GW_FLOAT32 ? sizeof(float) : sizeof(double);
+    if (p->by_rows) {
+        q.m = end - begin;
+        q.a = (const char *)p->a + (size_t)(begin * (p->transa ? 1 : p->lda)) * size;
+        q.c = (char *)p->c + (size_t)(begin * p->ldc) * size;
+    } else {
+        q.n = end - begin;
+        q.b = (const char *)p->b + (size_t)(begin * (p->transb ? p->ldb : 1)) * size;
+        q.c = (char *)p->c + (size_t)begin * size;
+    }
+    return q;
+}
+
+static void multiply_part(void *closure, int64_t begin, int64_t end) {
+    Product q = part(closure, begin, end);
+    multiply(&q);
+}
+
+static Product batch_entry(const Product *p, int64_t index) {
+    Product q = *p;
+    size_t size = p->dtype == GW_FLOAT32 ? sizeof(float) : sizeof(double);
+    q.a = (const char *)p->a + (size_t)(index * p->stride_a) * size;
+    q.b = (const char *)p->b + (size_t)(index * p->stride_b) * size;
+    q.c = (char *)p->c + (size_t)(index * p->stride_c) * size;
+    return q;
+}
+
+static void multiply_batch(void *closure, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        Product q = batch_entry(closure, i);
+        multiply(&q);
+    }
+}
+
+/* k == 0: c = beta * c. */
+static void scale(const Product *p) {
+    for (int64_t i = 0; i < p->m; i++) {
+        for (int64_t j = 0; j < p->n; j++) {
+            if (p->dtype == GW_FLOAT32) {
+                float *c = (float *)p->c + i * p->ldc + j;
+                *c = p->beta == 0 ? 0 : (float)p->beta * *c;
+            } else {
+                double *c = (double *)p->c + i * p->ldc + j;
+                *c = p->beta == 0 ? 0 : p->beta * *c;
+            }
+        }
+    }
+}
+
+/* One grain a thread: each part packs the operand that it shares with the others. */
+static int64_t share_of(int64_t n, int64_t unit, int64_t num_threads) {
+    int64_t units = (n + unit - 1) / unit;
+    return (units + num_threads - 1) / num_threads * unit;
+}
+
+static void multiply_on_pool(const gw_ctx *ctx, Product *p) {
+    p->by_rows = p->m > p->n && p->m > THIN_ROWS;
+    int64_t n = p->by_rows ? p->m : p->n;
+    GW_PARALLEL_FOR(ctx, multiply_part, p, n, share_of(n, 32, ctx->num_threads));
+}
+
+static void multiply_all(const gw_ctx *ctx, Product *p, int64_t batch) {
+    if (p->m == 0 || p->n == 0 || batch == 0) {
+        return;
+    }
+    bool parallel = ctx->num_threads > 1
+                    && (double)p->m * (double)p->n * (double)p->k * (double)batch > PARALLEL_WORK;
+    if (p->k == 0) {
+        for (int64_t i = 0; i < batch; i++) {
+            Product q = batch_entry(p, i);
+            scale(&q);
+        }
+    } else if (!parallel) {
+        multiply_batch(p, 0, batch);
+    } else if (batch >= ctx->num_threads) {
+        GW_PARALLEL_FOR(ctx, multiply_batch, p, batch, share_of(batch, 1, ctx->num_threads));
+    } else {
+        for (int64_t i = 0; i < batch; i++) {
+            Product q = batch_entry(p, i);
+            multiply_on_pool(ctx, &q);
+        }
+    }
+}
