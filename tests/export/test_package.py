@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,58 +12,12 @@ import pytest
 
 import graphwright as gw
 from graphwright import nn
-from graphwright.codegen.target import find_compiler
-from graphwright.export import Dim, ExportError, export, packaging
-from graphwright.export.packaging import Package, package
-from graphwright.runtime.record import replace
+from graphwright.export import Dim, ExportError, export
+from graphwright.export.packaging import package
 
-cffi = pytest.importorskip("cffi")
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "package"
-CC = shutil.which("cc")
+from .packaged import CC, Model
+
 pytestmark = pytest.mark.skipif(CC is None, reason="there is no C compiler")
-
-
-class Model:
-    """A packaged model, called from Python as C calls it."""
-
-    def __init__(self, made: Package, threads: int = 1, weights: str | None = None) -> None:
-        text = re.sub(r'^#.*$|^extern "C" \{$|^\}$', "", made.header.read_text(), flags=re.M)
-        self.name, self.ffi = made.library.stem, cffi.FFI()
-        self.ffi.cdef(text)
-        self.library = self.ffi.dlopen(str(made.library))
-        self.model = self.ffi.new(f"{self.name} **")
-        path = str(made.weights) if weights is None else weights
-        self.failed = self("create", self.model, path.encode(), threads, 7)
-
-    def __call__(self, part: str, *args: Any) -> Any:
-        return getattr(self.library, f"{self.name}_{part}")(*args)
-
-    def error(self) -> str:
-        return str(self.ffi.string(self("error", self.model[0])).decode())
-
-    def run(self, *inputs: np.ndarray, results: int = 1) -> list[np.ndarray]:
-        """The results, which are float32, with memory of the model's."""
-        given, kept = self.ffi.new("gw_tensor[]", len(inputs) or 1), []
-        for place, array in enumerate(inputs):
-            kept.append(self.ffi.new("int64_t[]", list(array.shape) or [0]))
-            given[place].data = self.ffi.cast("void *", array.ctypes.data)
-            given[place].sizes, given[place].rank = kept[-1], array.ndim
-        found = self.ffi.new("gw_tensor[]", results)
-        sizes = [self.ffi.new("int64_t[8]") for _ in range(results)]
-        for place, one in enumerate(sizes):
-            found[place].sizes = one
-        if self("run", self.model[0], given, found):
-            raise RuntimeError(self.error())
-        made = []
-        for place in range(results):
-            shape = [sizes[place][dim] for dim in range(found[place].rank)]
-            count = int(np.prod(shape, dtype=np.int64))
-            buffer = self.ffi.buffer(found[place].data, 4 * count)
-            made.append(np.frombuffer(buffer, np.float32).reshape(shape).copy())
-        return made
-
-    def close(self) -> None:
-        self("free", self.model[0])
 
 
 def test_an_inference_program(tmp_path: Path) -> None:
@@ -267,70 +218,3 @@ def test_programs_that_cannot_be_packaged(tmp_path: Path) -> None:
     found = Model(same).run(x, results=3)
     for one, wanted in zip(found, (x, x[1:], x * 2), strict=True):
         np.testing.assert_array_equal(one, wanted)
-
-
-def written(folder: Path, *target: str) -> Path:
-    """The folder that examples/package/digits.py writes."""
-    pytest.importorskip("sklearn")
-    spec = importlib.util.spec_from_file_location("digits_package", EXAMPLES / "digits.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.main(folder, *target)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("digits"))
-
-
-def built(folder: Path, source: str, library: str, *flags: str) -> Path:
-    """A C program of the examples, without warnings."""
-    made = folder / f"{source}{len(flags)}"
-    assert CC is not None
-    subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Werror", "-g", *flags, f"-I{folder}",
-                    str(EXAMPLES / f"{source}.c"), str(folder / f"{library}.so"),
-                    f"-Wl,-rpath,{folder}", "-o", str(made)], check=True)
-    return made
-
-
-def done(command: list[Any], check: Callable[[int], bool] = lambda status: status == 0) -> str:
-    ran = subprocess.run([str(one) for one in command], capture_output=True, text=True,
-                         check=False)
-    assert check(ran.returncode), ran.stderr
-    return ran.stdout
-
-
-def test_a_c_program_learns_to_read_digits(digits: Path) -> None:
-    """Trained from scratch by one C program, read by another: at least 97 % right."""
-    lines = done([built(digits, "train", "learn"), digits, 14]).splitlines()
-    losses = [float(line.rpartition(" ")[2]) for line in lines]
-    assert losses[-1] < 0.1 < losses[0]
-    reader = built(digits, "classify", "classify")
-    trained = digits / "trained.safetensors"
-    assert float(done([reader, digits, trained])) >= 0.97
-    assert float(done([reader, digits, digits / "classify.safetensors"])) < 0.5
-    done([reader, digits, digits / "digits.bin"], lambda status: status == 1)
-    assert gw.load_file(str(trained))["net.last.weight"].shape == (10, 128)
-
-
-def test_under_the_address_sanitizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs and libraries both."""
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
-    compiler = find_compiler()
-    watched = replace(compiler, command=(*compiler.command, *flags))
-    monkeypatch.setattr(packaging, "find_compiler", lambda: watched)
-    digits = written(tmp_path)
-    done([built(digits, "train", "learn", *flags), digits, 1])
-    done([built(digits, "classify", "classify", *flags), digits, digits / "classify.safetensors"])
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
-def test_under_valgrind(tmp_path: Path) -> None:
-    """Which knows no AVX-512."""
-    digits = written(tmp_path, "x86-64-v3")
-    check = ["valgrind", "--error-exitcode=9", "--leak-check=full", "-q"]
-    done([*check, built(digits, "classify", "classify"), digits, digits / "classify.safetensors"])
-    done([*check, built(digits, "train", "learn"), digits, 1])
