@@ -27,7 +27,7 @@ test-pythons:  ## on the other supported Pythons: capture, the core, a sample of
 	$(PYTHON) tools/run_tests.py $(VENV) --others
 
 lint:
-	$(RUN) -m ruff check src tests benchmarks examples tools
+	$(RUN) -m ruff check src tests benchmarks examples tools loader
 	$(RUN) tools/op_names.py --check
 	$(RUN) tools/stubs.py --check
 	$(RUN) tools/document_ops.py --check

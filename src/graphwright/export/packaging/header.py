@@ -71,14 +71,18 @@ void {name}_free({name} *model);
 _EMBEDDED = " * weights: NULL for those that the library has, or the path of a file with others.\n"
 
 
-def header_text(name: str, rules: SizeRules, program: NativeProgram, embedded: bool) -> str:
-    """The text of the header.
+def header_text(
+    name: str, rules: SizeRules, written: tuple[str, ...], program: NativeProgram, embedded: bool
+) -> str:
+    """The text of the header. `graphwright_loader` reads its first comment, too.
 
-    name: what begins the names of its functions; embedded: whether the library has the weights.
+    name: what begins the names of its functions; written: the inputs that the program writes;
+    embedded: whether the library has the weights.
     """
     inputs = "".join(
         f" *   inputs[{number}]  {node.name}: "
-        f"{_described(node.meta['val'].dtype, node.meta['val'].shape)}\n"
+        f"{_described(node.meta['val'].dtype, node.meta['val'].shape)}"
+        f"{' (written)' if node.name in written else ''}\n"
         for number, node in enumerate(rules.inputs))
     outputs = "".join(f" *   outputs[{number}]: {_described(one.buffer.dtype, one.shape)}\n"
                       for number, one in enumerate(program.outputs))

@@ -64,7 +64,7 @@ class Source:
         self, program: ExportedProgram, name: str, machine: Machine, embedded: bool
     ) -> None:
         self.name, self.machine, self.embedded = name, machine, embedded
-        self.rules = size_rules(program)
+        self.rules, self.written = size_rules(program), program.graph_signature.mutated
         specs = program.graph_signature.input_specs
         self.state = [str(one.target) for one in specs if one.kind is not InputKind.USER_INPUT]
         lowered, self.native = lowered_program(program)
@@ -92,7 +92,7 @@ class Source:
     @property
     def header(self) -> str:
         """The text of NAME.h."""
-        return header_text(self.name, self.rules, self.native, self.embedded)
+        return header_text(self.name, self.rules, self.written, self.native, self.embedded)
 
     def _tables(self) -> str:
         outputs, native = self.native.outputs, self.native
