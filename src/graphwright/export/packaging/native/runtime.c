@@ -137,11 +137,13 @@ static void end_threads(Pool *p) {
 #if defined(__clang__)
 #pragma clang fp contract(fast)
 #define NARROW
+#elif defined(__SANITIZE_ADDRESS__)
+#define NARROW      /* checks and -O3 take minutes to compile */
 #else
 #define NARROW \
     __attribute__((optimize("O3", "fp-contract=fast", "no-tree-loop-distribute-patterns")))
 #endif
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && !defined(__SANITIZE_ADDRESS__)
 #define HAS_WIDE 1
 #define WIDE NARROW
 #define gw_has_wide() true      /* the compiler drops the others */
