@@ -103,7 +103,8 @@ class Model:
         place = ffi.new(f"{self.name} **")
         failed = self._function("create")(place, file, threads, seed)
         self._model = place[0]
-        self._free = weakref.finalize(self, self._function("free"), self._model)
+        self._free = weakref.finalize(self, _release, self._function("free"), self._model,
+                                      os.getpid())
         self._raise_if(failed)
         self._results = ffi.new("gw_tensor[]", len(self.outputs) or 1)
         self._shapes = [ffi.new("int64_t[]", len(one.shape) or 1) for one in self.outputs]
@@ -197,6 +198,12 @@ class Model:
     def _raise_if_closed(self) -> None:
         if not self._free.alive:
             raise ModelError(f"the model of {self.name} is closed")
+
+
+def _release(free: Any, model: Any, process: int) -> None:
+    """Release a model where it was made: a forked process has none of its threads."""
+    if os.getpid() == process:
+        free(model)
 
 
 def _existing(path: Path) -> Path:

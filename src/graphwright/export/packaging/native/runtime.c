@@ -3,7 +3,6 @@
  * program (GW_...). */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,31 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "split.h"
-
 #define GW_API __attribute__((visibility("default")))
 
-enum { MOST_THREADS = 64, MESSAGE = 256 };
-
-typedef struct {
-    gw_body body;
-    void *closure;
-    GwSplit split;
-} Region;
-
-typedef struct {
-    pthread_mutex_t lock;
-    pthread_cond_t wanted, finished;
-    pthread_t thread[MOST_THREADS];
-    int count;                  /* of threads that were started */
-    bool ending;
-    Region region;
-    int64_t next, running;      /* the next chunk; chunks that are taken and not finished */
-} Pool;
+enum { GW_MOST_THREADS = 64, MESSAGE = 256 };
+#include "workers.h"
 
 struct GW_MODEL {
     gw_ctx ctx;                 /* first: what kernels are handed */
-    Pool pool;
+    GwWorkers team;
     char *mapped;               /* the weights' file, whose pages become this model's when written */
     size_t length;
     char *written;              /* else what the program writes of the library's weights */
@@ -61,75 +43,18 @@ static int refuse(struct GW_MODEL *m, const char *format, ...) {
 
 /* ---- threads ---- */
 
-/* Takes chunks until there are none; the lock is held before and after. */
-static void work(Pool *p) {
-    while (p->next < p->region.split.chunks) {
-        int64_t chunk = p->next++;
-        Region region = p->region;
-        p->running++;
-        pthread_mutex_unlock(&p->lock);
-        gw_run_chunk(&region.split, region.body, region.closure, chunk);
-        pthread_mutex_lock(&p->lock);
-        if (--p->running == 0 && p->next >= p->region.split.chunks) {
-            pthread_cond_signal(&p->finished);
-        }
-    }
-}
-
-static void *worker(void *argument) {
-    Pool *p = argument;
-    pthread_mutex_lock(&p->lock);
-    while (!p->ending) {
-        work(p);
-        if (!p->ending) {
-            pthread_cond_wait(&p->wanted, &p->lock);
-        }
-    }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
-}
-
 static void parallel_for(const gw_ctx *ctx, gw_body body, void *closure, int64_t n, int64_t grain) {
-    Pool *p = &((struct GW_MODEL *)ctx)->pool;
-    GwSplit split = gw_split(n, grain, ctx->num_threads);
-    if (split.chunks <= 1 || p->count == 0) {
-        for (int64_t chunk = 0; chunk < split.chunks; chunk++) {
-            gw_run_chunk(&split, body, closure, chunk);
-        }
-        return;
-    }
-    pthread_mutex_lock(&p->lock);
-    p->region = (Region){body, closure, split};
-    p->next = 0;
-    pthread_cond_broadcast(&p->wanted);
-    work(p);
-    while (p->running > 0) {
-        pthread_cond_wait(&p->finished, &p->lock);
-    }
-    pthread_mutex_unlock(&p->lock);
+    GwWorkers *team = &((struct GW_MODEL *)ctx)->team;
+    run_on_workers(team, body, closure, n, grain, ctx->num_threads);
 }
 
-static void start_threads(Pool *p, int threads) {
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->wanted, NULL);
-    pthread_cond_init(&p->finished, NULL);
-    while (p->count < threads - 1 && p->count < MOST_THREADS
-           && pthread_create(&p->thread[p->count], NULL, worker, p) == 0) {
-        p->count++;
+static void end_workers(GwWorkers *t) {
+    atomic_store(&t->ending, true);
+    atomic_fetch_add(&t->epoch, 1);
+    wake(&t->epoch, t->started);
+    for (int i = 0; i < t->started; i++) {
+        pthread_join(t->worker[i].thread, NULL);
     }
-}
-
-static void end_threads(Pool *p) {
-    pthread_mutex_lock(&p->lock);
-    p->ending = true;
-    pthread_cond_broadcast(&p->wanted);
-    pthread_mutex_unlock(&p->lock);
-    for (int i = 0; i < p->count; i++) {
-        pthread_join(p->thread[i], NULL);
-    }
-    pthread_mutex_destroy(&p->lock);
-    pthread_cond_destroy(&p->wanted);
-    pthread_cond_destroy(&p->finished);
 }
 
 /* ---- products, and convolutions, which are products ---- */
@@ -304,7 +229,7 @@ GW_API void GW_NAME(free)(struct GW_MODEL *m) {
     if (m == NULL) {
         return;
     }
-    end_threads(&m->pool);
+    end_workers(&m->team);
     drop_weights(m);
     free(m->arena);
     for (int i = 0; i < GW_OUTPUTS; i++) {
@@ -321,13 +246,13 @@ GW_API int GW_NAME(create)(struct GW_MODEL **made, const char *weights, int thre
     if (m == NULL) {
         return 1;
     }
-    threads = threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
+    threads = threads < 1 ? 1 : threads > GW_MOST_THREADS ? GW_MOST_THREADS : threads;
     m->ctx.parallel_for = parallel_for;
     m->ctx.gemm = gemm;
     m->ctx.num_threads = threads;
     m->ctx.seed = seed;
     m->ctx.error_info = m->error_info;
-    start_threads(&m->pool, threads);
+    atomic_store(&m->team.threads, threads);
     return weights == NULL ? take_embedded(m) : map_weights(m, weights);
 }
 

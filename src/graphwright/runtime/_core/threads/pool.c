@@ -1,5 +1,4 @@
-/* The thread pool. A region's chunks are claimed one by one from a shared word, so that a worker
- * that wakes up late costs nothing but its share. */
+/* The thread pool of the core: one team of workers, and how many threads it has. */
 #define _GNU_SOURCE
 #include "core.h"
 #include "pool.h"
@@ -12,78 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    MAX_THREADS = 1024,
-    WORKER_SPIN_NS = 100000,    /* longer than the gap between the kernels of one step */
-    CALLER_SPIN_NS = 20000,
-};
+enum { GW_MOST_THREADS = 1024 };
+#include "workers.h"
 
-/* ---- sleeping until a word changes ---- */
-
-#ifdef __linux__
-#include <linux/futex.h>
-#include <sys/syscall.h>
-
-static void wait_while(_Atomic uint32_t *word, uint32_t value) {
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-}
-
-static void wake(_Atomic uint32_t *word, int count) {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
-}
-#else
-static pthread_mutex_t sleep_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t sleep_cond = PTHREAD_COND_INITIALIZER;
-
-static void wait_while(_Atomic uint32_t *word, uint32_t value) {
-    pthread_mutex_lock(&sleep_lock);
-    while (atomic_load(word) == value) {
-        pthread_cond_wait(&sleep_cond, &sleep_lock);
-    }
-    pthread_mutex_unlock(&sleep_lock);
-}
-
-static void wake(_Atomic uint32_t *word, int count) {
-    GW_UNUSED(word);
-    GW_UNUSED(count);
-    pthread_mutex_lock(&sleep_lock);
-    pthread_cond_broadcast(&sleep_cond);
-    pthread_mutex_unlock(&sleep_lock);
-}
-#endif
-
-static inline void pause_cpu(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* ---- state ---- */
-
-/* The region that runs. Stable from its publication until `remaining` is 0. */
-static struct {
-    gw_body body;
-    void *closure;
-    GwSplit split;
-} region;
-
-static _Atomic uint64_t claims;         /* chunks << 32 | next */
-static _Atomic uint32_t remaining;      /* chunks not finished */
-static _Atomic int caller_sleeps;
-static _Atomic uint32_t epoch;          /* changes with each region; workers sleep on it */
-static _Atomic int sleeping;
-static _Atomic int busy;                /* a thread owns the region */
-static _Atomic int threads;             /* 0: not decided yet */
-static int workers;                     /* started; changed by the owner only */
-static _Thread_local bool inside;
+static GwWorkers team;
 
 /* ---- how many threads ---- */
 
@@ -132,159 +63,29 @@ static int default_threads(void) {
         long limit = (long)(quota + 0.999);
         count = quota > 0 && limit < count ? limit : count;
     }
-    return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (int)count;
+    return count < 1 ? 1 : count > GW_MOST_THREADS ? GW_MOST_THREADS : (int)count;
 }
 
 int gw_num_threads(void) {
-    int n = atomic_load_explicit(&threads, memory_order_relaxed);
+    int n = atomic_load_explicit(&team.threads, memory_order_relaxed);
     if (n == 0) {
         n = default_threads();
-        atomic_store(&threads, n);
+        atomic_store(&team.threads, n);
     }
     return n;
 }
 
-static void run_serially(const GwSplit *split, gw_body body, void *closure) {
-    for (int64_t chunk = 0; chunk < split->chunks; chunk++) {
-        gw_run_chunk(split, body, closure, chunk);
-    }
-}
-
-/* Takes chunks until there are none. */
-static void work(void) {
-    uint64_t word = atomic_load_explicit(&claims, memory_order_acquire);
-    for (;;) {
-        uint32_t chunks = (uint32_t)(word >> 32), next = (uint32_t)word;
-        if (next >= chunks) {
-            return;
-        }
-        if (!atomic_compare_exchange_weak_explicit(&claims, &word, word + 1,
-                                                   memory_order_acq_rel, memory_order_acquire)) {
-            continue;
-        }
-        gw_run_chunk(&region.split, region.body, region.closure, next);
-        if (atomic_fetch_sub(&remaining, 1) == 1 && atomic_load(&caller_sleeps)) {
-            wake(&remaining, 1);
-        }
-        word = atomic_load_explicit(&claims, memory_order_acquire);
-    }
-}
-
-/* ---- workers ---- */
-
-static bool has_work(void) {
-    uint64_t word = atomic_load_explicit(&claims, memory_order_acquire);
-    return (uint32_t)word < (uint32_t)(word >> 32);
-}
-
-/* Yields in between: the kernel may have put this worker on the caller's own CPU. */
-static void spin_for_work(void) {
-    int64_t start = now_ns();
-    do {
-        for (int i = 0; i < 64; i++) {
-            if (has_work()) {
-                return;
-            }
-            pause_cpu();
-        }
-        sched_yield();
-    } while (now_ns() - start < WORKER_SPIN_NS);
-}
-
-static void *worker_main(void *argument) {
-    int index = (int)(intptr_t)argument;
-    inside = true;
-    for (;;) {
-        bool wanted = index < atomic_load(&threads) - 1;
-        if (wanted) {
-            work();
-            spin_for_work();
-        }
-        uint32_t seen = atomic_load(&epoch);
-        atomic_fetch_add(&sleeping, 1);
-        if (!wanted || !has_work()) {
-            wait_while(&epoch, seen);
-        }
-        atomic_fetch_sub(&sleeping, 1);
-    }
-    return NULL;
-}
-
-static void start_workers(int count) {
-    while (workers < count) {
-        pthread_t thread;
-        pthread_attr_t attributes;
-        pthread_attr_init(&attributes);
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        int failed = pthread_create(&thread, &attributes, worker_main, (void *)(intptr_t)workers);
-        pthread_attr_destroy(&attributes);
-        if (failed) {
-            return;
-        }
-        workers++;
-    }
-}
-
 /* In the child of a fork only the forking thread exists. */
 static void reset_after_fork(void) {
-    workers = 0;
-    atomic_store(&claims, 0);
-    atomic_store(&remaining, 0);
-    atomic_store(&sleeping, 0);
-    atomic_store(&busy, 0);
-}
-
-/* ---- regions ---- */
-
-static void wait_for_the_rest(void) {
-    int64_t start = now_ns();
-    while (atomic_load_explicit(&remaining, memory_order_acquire) != 0) {
-        if (now_ns() - start > CALLER_SPIN_NS) {
-            atomic_store(&caller_sleeps, 1);
-            uint32_t left = atomic_load(&remaining);
-            if (left != 0) {
-                wait_while(&remaining, left);
-            }
-            atomic_store(&caller_sleeps, 0);
-        } else {
-            pause_cpu();
-        }
-    }
-}
-
-static void publish(const GwSplit *split, gw_body body, void *closure) {
-    region.body = body;
-    region.closure = closure;
-    region.split = *split;
-    atomic_store_explicit(&remaining, (uint32_t)split->chunks, memory_order_relaxed);
-    atomic_store(&claims, (uint64_t)split->chunks << 32);
-    atomic_fetch_add(&epoch, 1);
-    if (atomic_load(&sleeping) > 0) {
-        bool surplus = workers > atomic_load(&threads) - 1;    /* may be woken in vain */
-        wake(&epoch, surplus || split->chunks > workers ? workers : (int)split->chunks - 1);
-    }
+    team.started = 0;
+    atomic_store(&team.claims, 0);
+    atomic_store(&team.remaining, 0);
+    atomic_store(&team.sleeping, 0);
+    atomic_store(&team.busy, 0);
 }
 
 void gw_parallel_for(const gw_ctx *ctx, gw_body body, void *closure, int64_t n, int64_t grain) {
-    GwSplit split = gw_split(n, grain, ctx->num_threads);
-    if (split.chunks <= 1) {
-        if (n > 0) {
-            body(closure, 0, n);
-        }
-        return;
-    }
-    int idle = 0;
-    if (inside || ctx->num_threads <= 1 || !atomic_compare_exchange_strong(&busy, &idle, 1)) {
-        run_serially(&split, body, closure);
-        return;
-    }
-    start_workers((int)ctx->num_threads - 1);
-    inside = true;
-    publish(&split, body, closure);
-    work();
-    wait_for_the_rest();
-    inside = false;
-    atomic_store(&busy, 0);
+    run_on_workers(&team, body, closure, n, grain, ctx->num_threads);
 }
 
 void gw_context(gw_ctx *ctx) {
@@ -325,12 +126,12 @@ static PyObject *set_num_threads(PyObject *self, PyObject *arg) {
     if (n == -1 && PyErr_Occurred()) {
         return NULL;
     }
-    if (n < 1 || n > MAX_THREADS) {
+    if (n < 1 || n > GW_MOST_THREADS) {
         return PyErr_Format(PyExc_ValueError, "the number of threads must be 1 to %d, got %ld",
-                            MAX_THREADS, n);
+                            GW_MOST_THREADS, n);
     }
     int old = gw_num_threads();
-    atomic_store(&threads, (int)n);
+    atomic_store(&team.threads, (int)n);
     return PyLong_FromLong(old);
 }
 
