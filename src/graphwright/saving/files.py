@@ -47,6 +47,8 @@ NAMES = {
 }
 _DTYPES = {name: kind for kind, name in NAMES.items()}
 _MAX_HEADER = 100_000_000
+ALIGNMENT = 64
+"""Of the data in files that are written, in bytes: what vectors want of memory."""
 _NEW = ".new-"
 
 Array = np.ndarray[Any, Any]
@@ -88,7 +90,10 @@ def encoded(
     kinds: Mapping[str, dtypes.dtype],
     metadata: Mapping[str, str] | None,
 ) -> Iterable[Any]:
-    """The parts of a file: the header, then each array's bytes. The arrays are contiguous."""
+    """The parts of a file: the header, then each array's bytes. The arrays are contiguous.
+
+    The first begins at a multiple of `ALIGNMENT` bytes, so that mapped tensors are aligned as far
+    as the sizes before them are."""
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     end = 0
     for name, array in arrays.items():
@@ -99,7 +104,7 @@ def encoded(
             "data_offsets": [start, end],
         }
     text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
+    text += b" " * (-(8 + len(text)) % ALIGNMENT)
     if len(text) > _MAX_HEADER:
         raise ValueError(f"the header takes {len(text)} bytes, more than {_MAX_HEADER}")
     yield len(text).to_bytes(8, "little") + text

@@ -31,12 +31,12 @@ from graphwright.runtime.symbolic.expr import (
     as_int,
 )
 from graphwright.runtime.tensor import dtypes
-from graphwright.saving.files import NAMES, contiguous, encoded
+from graphwright.saving.files import ALIGNMENT, NAMES, contiguous, encoded
 
 RUNTIME = Path(__file__).with_name("native") / "runtime.c"
 _CORE = Path(graphwright.runtime.__file__).parent / "_core"
-INCLUDED = (_CORE / "threads", _CORE / "kernels" / "products")
-"""Folders with what the runtime and the core have in common: loops' chunks, matrix products."""
+INCLUDED = (_CORE / "threads", _CORE / "tensor", _CORE / "kernels" / "products")
+"""Folders with what the runtime and the core have in common: threads, memory, matrix products."""
 EMBEDDED = "weights.bin"
 """The file whose content becomes part of the library, where weights are embedded."""
 _MOST_EMBEDDED = (2 << 30) - (64 << 20)
@@ -72,7 +72,7 @@ class Source:
         self.tensors = {one: tensors[one] for one in self.state}
         self.tensors |= {f"constant_{number}": constant
                          for number, constant in enumerate(lowered.constants)}
-        arrays = {one: contiguous(tensor) for one, tensor in self.tensors.items()}
+        arrays = {one: contiguous(self.tensors[one]) for one in self._in_file()}
         kinds = {one: tensor.dtype for one, tensor in self.tensors.items()}
         self.weights: list[Any] = list(encoded(arrays, kinds, None))
         size = sum(map(len, self.weights))
@@ -80,6 +80,15 @@ class Source:
         if self.embedded_bytes > _MOST_EMBEDDED:
             raise ExportError(f"{size:,} bytes of weights cannot be embedded, "
                               f"{_MOST_EMBEDDED:,} can: leave them in a file")
+
+    def _in_file(self) -> list[str]:
+        """The names of the tensors as a file has them: those first that leave what follows
+        aligned."""
+        def unaligned(name: str) -> bool:
+            tensor = self.tensors[name]
+            return tensor.numel() * tensor.element_size() % ALIGNMENT != 0
+
+        return sorted(self.tensors, key=unaligned)
 
     @cached_property
     def text(self) -> str:
@@ -108,6 +117,7 @@ class Source:
             "GW_FIRST_INPUT": len(self.state), "GW_FIRST_OUTPUT": len(native.inputs),
             "GW_RNG_OPS": native.rng_ops, "GW_STATE": len(self.tensors),
             "GW_WEIGHTS": _array(self._weight_entries() or ["{0}"]),
+            "GW_ORDER": _array(map(list(self.tensors).index, self._in_file())),
             "GW_LONGEST_HEADER": max(1 << 20, 4 * len(header)),
             "GW_EMBEDDED_BYTES": self.embedded_bytes,
             "GW_RANKS": _array(fake.ndim for fake in fakes),

@@ -15,6 +15,7 @@
 #define GW_API __attribute__((visibility("default")))
 
 enum { GW_MOST_THREADS = 64, MESSAGE = 256 };
+#include "large_blocks.h"
 #include "workers.h"
 
 struct GW_MODEL {
@@ -231,9 +232,9 @@ GW_API void GW_NAME(free)(struct GW_MODEL *m) {
     }
     end_workers(&m->team);
     drop_weights(m);
-    free(m->arena);
+    unmap_block(m->arena, m->arena_bytes);
     for (int i = 0; i < GW_OUTPUTS; i++) {
-        free(m->out[i]);
+        unmap_block(m->out[i], m->out_bytes[i]);
     }
     free(m);
 }
@@ -262,12 +263,13 @@ GW_API const char *GW_NAME(error)(const struct GW_MODEL *m) {
 
 /* Memory of at least so many bytes, which a vector may begin; false with an error. */
 static bool provide(struct GW_MODEL *m, void **place, size_t *have, int64_t bytes) {
-    size_t wanted = bytes < 1 ? 64 : ((size_t)bytes + 63) / 64 * 64;
+    enum { PAGE = 4096 };
+    size_t wanted = bytes < 1 ? PAGE : ((size_t)bytes + PAGE - 1) / PAGE * PAGE;
     if (*have < wanted) {
-        free(*place);
-        *place = aligned_alloc(64, wanted);
+        unmap_block(*place, *have);
+        *place = map_block(wanted);
         *have = *place == NULL ? 0 : wanted;
-        if (*place != NULL) {
+        if (*place != NULL && wanted < HUGE_PAGE) {
             memset(*place, 0, wanted);      /* vectors read lanes that they do not use */
         }
     }
@@ -361,8 +363,9 @@ GW_API int GW_NAME(save)(struct GW_MODEL *m, const char *path) {
         return refuse(m, "%s: %s", path, strerror(errno));
     }
     bool whole = write_all(file, header, sizeof header - 1);
+    static const int order[] = GW_ORDER;
     for (int i = 0; i < GW_STATE && whole; i++) {
-        whole = write_all(file, m->weight[i], (size_t)weights[i].bytes);
+        whole = write_all(file, m->weight[order[i]], (size_t)weights[order[i]].bytes);
     }
     whole = whole && fchmod(file, 0644) == 0 && fsync(file) == 0;
     whole = close(file) == 0 && whole && rename(temporary, path) == 0;

@@ -1,18 +1,17 @@
 /* 64-byte aligned blocks. Small ones come from free-lists that the GIL protects; from 64 KiB on
  * they come from a bounded cache, because page faults cost more than most kernels. */
 #include "core.h"
+#include "large_blocks.h"
 #include "profiling.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
     ALIGNMENT = 64,
     SMALL_LIMIT = 56 << 10,         /* larger requests round up to 64 KiB or more */
     LARGE_UNIT = 8 << 10,
-    HUGE_PAGE = 2 << 20,
     SMALL_CLASSES = 40,
     LARGE_CLASSES = 8 * 48,
     SMALL_CLASS_BYTES = 256 << 10,  /* what one small class keeps at most */
@@ -100,36 +99,6 @@ static void small_free(void *p, size_t bytes) {
 }
 
 /* ---- large blocks ---- */
-
-static void *map_block(size_t bytes) {
-    if (bytes < HUGE_PAGE) {
-        return aligned_alloc(4096, bytes);
-    }
-    size_t span = bytes + HUGE_PAGE;
-    char *p = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) {
-        return NULL;
-    }
-    size_t lead = (size_t)(-(uintptr_t)p & (HUGE_PAGE - 1));
-    if (lead > 0) {
-        munmap(p, lead);
-    }
-    if (span - lead > bytes) {
-        munmap(p + lead + bytes, span - lead - bytes);
-    }
-#ifdef MADV_HUGEPAGE
-    madvise(p + lead, bytes, MADV_HUGEPAGE);
-#endif
-    return p + lead;
-}
-
-static void unmap_block(void *p, size_t bytes) {
-    if (bytes < HUGE_PAGE) {
-        free(p);
-    } else {
-        munmap(p, bytes);
-    }
-}
 
 static void unlink_block(Block *b) {
     *(b->prev != NULL ? &b->prev->next : &large[b->class]) = b->next;
