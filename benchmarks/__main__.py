@@ -15,6 +15,7 @@ from benchmarks import (
     kernels,
     mapping,
     memory,
+    out_of_process,
     reporting,
     startup,
     training,
@@ -27,8 +28,8 @@ from benchmarks.result import Result, Wrong
 GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
           "mapping": mapping, "memory": memory, "training": training, "startup": startup,
           "compile_time": compile_time, "untouched": untouched, "writes": writes}
-BY_NAME = {"ecosystem": ecosystem}
-"""Groups that take minutes and need libraries of their own: they run only where named."""
+BY_NAME = {"ecosystem": ecosystem, "out_of_process": out_of_process}
+"""Groups that need a C compiler or libraries of their own: they run only where named."""
 
 
 def main() -> None:
@@ -44,9 +45,10 @@ def main() -> None:
     if arguments.render:
         reporting.update_docs(ROOT)
         return
-    published = {(): "suite", ("ecosystem",): "ecosystem"}.get(tuple(arguments.groups))
+    published = {(): "suite", **{(name,): name for name in BY_NAME}}.get(tuple(arguments.groups))
     if arguments.update_docs and published is None:
-        parser.error("--update-docs publishes all rows: name no groups with it, or ecosystem")
+        parser.error("--update-docs publishes all rows: name no groups with it, or "
+                     f"one of {', '.join(BY_NAME)}")
     load = os.getloadavg()[0]
     results: list[Result] = []
     for name in arguments.groups or GROUPS:

@@ -11,7 +11,7 @@ from graphwright.report.charts import bars, number_text
 from graphwright.report.page import Page
 
 HEADERS = ["what", "unit", "target", "graphwright"]
-PEERS = ["eager", "torch eager", "torch.compile", "JAX jit"]
+PEERS = ["eager", "torch eager", "torch.compile", "JAX jit", "BLAS", "ONNX Runtime"]
 CHART = Path("docs", "images", "ratios.svg")
 
 MOST_RATIO = 5.0
@@ -92,11 +92,14 @@ def write(measured: Measured, folder: Path) -> list[Path]:
 def documents(root: Path) -> dict[Path, str]:
     """The pages and charts that show committed figures, as these say they are to be."""
     suite, ecosystem = Measured.read("suite"), Measured.read("ecosystem")
+    packages = root / "docs" / "package.md"
     page = root / "docs" / "benchmarks.md"
     text = between(page.read_text(), "suite", markdown(suite))
     readme = root / "README.md"
     return {
         page: between(text, "ecosystem", markdown(ecosystem)),
+        packages: between(packages.read_text(), "out_of_process",
+                          markdown(Measured.read("out_of_process"))),
         readme: between(readme.read_text(), "chart",
                         f"![Times of PyTorch and JAX over graphwright's]({CHART})\n\n"
                         f"{suite.conditions.sentences()}"),

@@ -106,10 +106,9 @@ class Model:
         self._free = weakref.finalize(self, _release, self._function("free"), self._model,
                                       os.getpid())
         self._raise_if(failed)
-        self._results = ffi.new("gw_tensor[]", len(self.outputs) or 1)
-        self._shapes = [ffi.new("int64_t[]", len(one.shape) or 1) for one in self.outputs]
-        for result, shape in zip(self._results, self._shapes, strict=False):
-            result.sizes = shape
+        self._run_function = self._function("run")
+        self._given, self._given_sizes = self._tensors(self.inputs)
+        self._results, self._result_sizes = self._tensors(self.outputs)
 
     def __call__(self, *arrays: Any) -> Any:
         """Run the program.
@@ -132,26 +131,36 @@ class Model:
 
     def _run(self, given: list[np.ndarray[Any, Any]]) -> Any:
         self._raise_if_closed()
-        ffi, kept = self._ffi, []
-        tensors = ffi.new("gw_tensor[]", len(given) or 1)
-        for tensor, array in zip(tensors, given, strict=False):
-            kept.append(ffi.new("int64_t[]", array.shape or (0,)))
-            # what has no elements may have no address either
-            tensor.data = ffi.cast("void *", array.ctypes.data or 64)
-            tensor.sizes, tensor.rank = kept[-1], array.ndim
-        for result in self._results:
-            result.data = ffi.NULL
-        self._raise_if(self._function("run")(self._model, tensors, self._results))
+        for place, array in enumerate(given):
+            tensor, sizes = self._given[place], self._given_sizes[place]
+            tensor.data, tensor.rank = self._address(array), array.ndim
+            for dim, size in enumerate(array.shape[: len(sizes)]):
+                sizes[dim] = size
+        for place in range(len(self.outputs)):
+            self._results[place].data = self._ffi.NULL
+        self._raise_if(self._run_function(self._model, self._given, self._results))
         made = tuple(self._array(place) for place in range(len(self.outputs)))
         return made[0] if len(made) == 1 else made
+
+    def _tensors(self, arguments: tuple[Argument, ...]) -> tuple[Any, list[Any]]:
+        """An array of gw_tensor with room for sizes, and the sizes."""
+        tensors = self._ffi.new("gw_tensor[]", len(arguments) or 1)
+        sizes = [self._ffi.new("int64_t[]", len(one.shape) or 1) for one in arguments]
+        for place, one in enumerate(sizes):
+            tensors[place].sizes = one
+        return tensors, sizes
+
+    def _address(self, array: np.ndarray[Any, Any]) -> Any:
+        """Of the elements; any where there are none, as a program takes no null pointer."""
+        address: int = array.__array_interface__["data"][0]
+        return self._ffi.cast("void *", address or 64)
 
     def _array(self, place: int) -> np.ndarray[Any, Any]:
         """A copy of a result, which lies in the model's memory until the next run."""
         dtype = self.outputs[place].dtype
-        shape = tuple(self._shapes[place][dim] for dim in range(self._results[place].rank))
-        array = np.empty(shape, dtype)
-        self._ffi.memmove(self._ffi.cast("char *", array.ctypes.data), self._results[place].data,
-                          array.nbytes)
+        sizes = self._result_sizes[place]
+        array = np.empty([sizes[dim] for dim in range(self._results[place].rank)], dtype)
+        self._ffi.memmove(self._address(array), self._results[place].data, array.nbytes)
         return array
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -219,10 +228,12 @@ def _sizes(shape: str) -> tuple[str, ...]:
 def _checked(array: Any, wanted: Argument) -> np.ndarray[Any, Any]:
     """The array as the program takes it. Sizes are checked by the program itself."""
     found = np.asarray(array)
-    halves = wanted.dtype == np.uint16 and found.dtype.name == "bfloat16"
-    if found.dtype != wanted.dtype and not halves:
+    if found.dtype != wanted.dtype and not (
+            wanted.dtype == np.uint16 and found.dtype.name == "bfloat16"):
         raise TypeError(f"{wanted.name} is an array of {wanted.dtype}, not of {found.dtype}")
-    if wanted.written and not (found is array and found.flags.carray):
+    flags = found.flags
+    if wanted.written and not (found is array and flags.carray):
         raise ValueError(f"the program writes to {wanted.name}: it takes a writable array in "
                          "row-major order")
-    return np.require(found, requirements=("C", "A"))
+    plain = flags.c_contiguous and flags.aligned
+    return found if plain else np.require(found, requirements=("C", "A"))
