@@ -19,7 +19,7 @@ minilm:  ## a real sentence encoder; fetches its published weights (83 MB) once
 	$(RUN) examples/minilm.py
 
 test:  ## create the environment, build, lint, type-check, run all tests
-	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton,docs
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton,docs,package
 	$(MAKE) lint
 	$(RUN) tools/run_tests.py $(VENV)
 

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import graphwright_loader
 import numpy as np
 import pytest
+from graphwright_loader import Argument, ModelError
 
 import graphwright as gw
 from graphwright import nn
@@ -20,9 +22,6 @@ from graphwright.export import Dim, export
 from graphwright.export.packaging import package
 
 LOADER = Path(__file__).resolve().parents[2] / "loader"
-sys.path.insert(0, str(LOADER / "src"))
-import graphwright_loader  # noqa: E402
-from graphwright_loader import Argument, ModelError  # noqa: E402
 
 try:
     find_compiler()
