@@ -87,12 +87,13 @@ exhaustive:
 sanitize:  ## the C extensions' tests under AddressSanitizer and UBSan
 	$(RUN) tools/sanitize.py
 
-wheel:  ## a manylinux wheel, stripped, and the source distribution, in dist/
+wheel:  ## a manylinux wheel, stripped, the loader's, and the source distributions, in dist/
 	$(PYTHON) tools/environment.py $(VENV) --extras wheel
 	rm -rf build/dist
 	$(RUN) -m build --no-isolation --outdir build/dist
 	PATH="$(abspath $(VENV)/bin):$$PATH" $(RUN) -m auditwheel repair --strip --wheel-dir dist build/dist/*.whl
 	cp build/dist/*.tar.gz dist
+	$(RUN) -m build --no-isolation --outdir dist loader
 
 clean:
-	rm -rf dist build .venv .venv-3* .venv-libraries out *.egg-info src/*.egg-info
+	rm -rf dist build .venv .venv-3* .venv-libraries out *.egg-info src/*.egg-info loader/build loader/src/*.egg-info
