@@ -105,6 +105,8 @@ def test_package_writes_three_files(folder: Path, capsys: pytest.CaptureFixture[
     main(["export", "model.py:Net", "--input", "float32[rows,8]", "-o", "net.gwx"])
     main(["package", "net.gwx", "-o", "net", "--target", "x86-64-v3"])
     assert {"net.so", "net.h", "net.safetensors"} <= {path.name for path in folder.iterdir()}
+    main(["package", "net.gwx", "-o", "alone", "--embed", "--linker", "cc"])
+    assert {path.name for path in folder.glob("alone*")} == {"alone.so", "alone.h"}
     assert refused("package", "net.gwx", "-o", "1x") == 2
     assert refused("package", "net.gwx", "-o", "no/such/net") == 2
     main(["export", "model.py:spectrum", "--input", "float32[8]", "-o", "s.gwx"])

@@ -13,7 +13,8 @@ import pytest
 import graphwright as gw
 from graphwright import nn
 from graphwright.export import Dim, ExportError, export
-from graphwright.export.packaging import package
+from graphwright.export.packaging import package, source
+from graphwright.runtime.record import replace
 
 from .packaged import CC, Model
 
@@ -178,6 +179,35 @@ def test_bad_callers(tmp_path: Path) -> None:
     assert model.run(np.array([1, 4]))[0].shape == (2, 3)
     model("free", null)
     model.close()
+
+
+def test_weights_in_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two models learn apart from the same pages; a file's weights replace them."""
+    net = nn.Linear(3, 2)
+
+    def step(x: Any) -> Any:
+        with gw.no_grad():
+            net.weight.add_(x)
+            return net.weight.sum() + net.bias.sum()
+
+    program = export(step, (gw.rand(2, 3),))
+    made = package(program, tmp_path / "inside", embed_weights=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["inside.h", "inside.so"]
+    x = np.ones((2, 3), np.float32)
+    one, other = Model(made), Model(made)
+    (first,) = one.run(x)
+    np.testing.assert_allclose(one.run(x)[0], first + 6, rtol=1e-6)
+    np.testing.assert_array_equal(other.run(x)[0], first)
+    saved = str(tmp_path / "saved").encode()
+    assert not one("save", one.model[0], saved) and not other("load", other.model[0], saved)
+    np.testing.assert_array_equal(other.run(x)[0], one.run(x)[0])
+    one.close(), other.close()
+    beside = Model(replace(package(program, tmp_path / "beside"), weights=None))
+    assert beside.failed and beside.error() == "no path of weights is given"
+    beside.close()
+    monkeypatch.setattr(source, "_MOST_EMBEDDED", 100)
+    with pytest.raises(ExportError, match="bytes of weights cannot be embedded, 100 can"):
+        package(program, tmp_path / "large", embed_weights=True)
 
 
 def test_damaged_weights(tmp_path: Path) -> None:
