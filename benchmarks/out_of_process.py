@@ -24,6 +24,7 @@ import numpy as np
 import graphwright as gw
 from benchmarks.packaged_models import programs
 from benchmarks.result import Result, Wrong
+from graphwright import nn
 from graphwright.codegen.target import CompilerMissing, find_compiler
 from graphwright.export import ExportedProgram, export
 from graphwright.export.packaging import Package, package
@@ -170,7 +171,8 @@ def run() -> list[Result]:
     gw.manual_seed(0)
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        nothing = package(export(lambda x: x + 1, (gw.zeros(1),)), os.path.join(folder, "nothing"))
+        nothing = package(export(nn.Linear(1, 1), (gw.zeros(1, 1),)),
+                          os.path.join(folder, "nothing"))
         results.append(Result(GROUP, "runtime of a package", "KB", RUNTIME_LIMIT,
                               stripped_size(nothing)))
         for name, (title, program, x) in programs().items():

@@ -11,7 +11,7 @@ from typing import Any
 
 import graphwright.runtime
 from graphwright.codegen.emit.native import c_text
-from graphwright.codegen.program import NativeProgram
+from graphwright.codegen.program import Gemm, NativeProgram
 from graphwright.codegen.target import Machine
 from graphwright.export.errors import ExportError
 from graphwright.export.exported_program import ExportedProgram
@@ -106,9 +106,12 @@ class Source:
     def _tables(self) -> str:
         outputs, native = self.native.outputs, self.native
         header = self.weights[0]
+        products = {step.out.dtype for step in native.steps if isinstance(step, Gemm)}
         fakes = [node.meta["val"] for node in self.rules.inputs]
         constants = {
             "GW_MODEL": self.name, "GW_NAME(part)": f"{self.name}_##part",
+            "GW_PRODUCTS": int(bool(products)),
+            "GW_ONLY_FLOAT32": int(products == {dtypes.float32}),
             "GW_FLOAT32": dtypes.float32.code, "GW_FLOAT64": dtypes.float64.code,
             "GW_INPUTS": len(fakes), "GW_OUTPUTS": len(outputs),
             "GW_SYMBOLS": len(native.symbols),

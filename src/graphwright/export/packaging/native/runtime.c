@@ -60,6 +60,7 @@ static void end_workers(GwWorkers *t) {
 
 /* ---- products, and convolutions, which are products ---- */
 
+#if GW_PRODUCTS
 #if defined(__clang__)
 #pragma clang fp contract(fast)
 #define NARROW
@@ -91,6 +92,7 @@ static int32_t gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t tr
     multiply_all(ctx, &p, batch);
     return 0;
 }
+#endif
 
 /* ---- weights ---- */
 
@@ -249,7 +251,9 @@ GW_API int GW_NAME(create)(struct GW_MODEL **made, const char *weights, int thre
     }
     threads = threads < 1 ? 1 : threads > GW_MOST_THREADS ? GW_MOST_THREADS : threads;
     m->ctx.parallel_for = parallel_for;
+#if GW_PRODUCTS
     m->ctx.gemm = gemm;
+#endif
     m->ctx.num_threads = threads;
     m->ctx.seed = seed;
     m->ctx.error_info = m->error_info;

@@ -7,6 +7,7 @@
 #include "widths.h"
 
 #define GW_PARALLEL_FOR gw_parallel_for
+#define GW_ONLY_FLOAT32 0
 #include "own_products.h"
 
 #include <dlfcn.h>

@@ -3,7 +3,8 @@
  *
  * Included behind the declarations of abi.h, with these defined: NARROW, the attribute of kernels with
  * vectors of 32 bytes; HAS_WIDE, WIDE and gw_has_wide(), where there are kernels of 64;
- * GW_PARALLEL_FOR, the pool's; GW_FLOAT32 and GW_FLOAT64. */
+ * GW_PARALLEL_FOR, the pool's; GW_FLOAT32 and GW_FLOAT64, the dtypes, and GW_ONLY_FLOAT32, whether there
+ * is only the first, so that the compiler drops the other's kernels. */
 
 enum {
     TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
@@ -69,10 +70,10 @@ typedef struct {
 static const Kernels *kernels_of(int32_t dtype) {
 #ifdef HAS_WIDE
     if (gw_has_wide()) {
-        return dtype == GW_FLOAT32 ? &kernels_wide_f32 : &kernels_wide_f64;
+        return dtype == GW_FLOAT32 || GW_ONLY_FLOAT32 ? &kernels_wide_f32 : &kernels_wide_f64;
     }
 #endif
-    return dtype == GW_FLOAT32 ? &kernels_f32 : &kernels_f64;
+    return dtype == GW_FLOAT32 || GW_ONLY_FLOAT32 ? &kernels_f32 : &kernels_f64;
 }
 
 /* Makes a product by a library; false where there is none, or it is slower. */
