@@ -230,6 +230,20 @@ def test_damaged_weights(tmp_path: Path) -> None:
         model.close()
 
 
+def test_weights_at_odd_places(tmp_path: Path) -> None:
+    """Are copied: code may rely on aligned elements."""
+    linear = nn.Linear(3, 2)
+    made = package(export(linear, (gw.rand(4, 3),)), tmp_path / "linear")
+    odd = {"flag": gw.ones(1).bool(), **linear.state_dict()}
+    gw.save_file(odd, tmp_path / "odd.safetensors")
+    one, other = Model(made), Model(made, weights=str(tmp_path / "odd.safetensors"))
+    x = np.ones((4, 3), np.float32)
+    np.testing.assert_array_equal(one.run(x)[0], other.run(x)[0])
+    assert not other("save", other.model[0], str(tmp_path / "again").encode())
+    assert gw.equal(gw.load_file(tmp_path / "again")["weight"], linear.weight)
+    one.close(), other.close()
+
+
 def test_programs_that_cannot_be_packaged(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="Python only"):
         package(export(lambda x: gw.linalg.svd(x)[1], (gw.rand(3, 3),)), tmp_path / "svd")

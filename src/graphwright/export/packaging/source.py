@@ -84,11 +84,12 @@ class Source:
     def _in_file(self) -> list[str]:
         """The names of the tensors as a file has them: those first that leave what follows
         aligned."""
-        def unaligned(name: str) -> bool:
+        def key(name: str) -> tuple[bool, int]:
             tensor = self.tensors[name]
-            return tensor.numel() * tensor.element_size() % ALIGNMENT != 0
+            item = tensor.element_size()
+            return tensor.numel() * item % ALIGNMENT != 0, -item
 
-        return sorted(self.tensors, key=unaligned)
+        return sorted(self.tensors, key=key)
 
     @cached_property
     def text(self) -> str:
@@ -136,15 +137,16 @@ class Source:
 
     def _weight_entries(self) -> list[str]:
         """For each tensor its name, what a header says of it before the places of its data, its
-        bytes, and whether the program writes it."""
+        bytes, those of an element, and whether the program writes it."""
         entries = []
         for place, (name, tensor) in enumerate(self.tensors.items()):
             shape = ",".join(map(str, tensor.shape))
             entry = (f'{json.dumps(name)}:{{"dtype":"{NAMES[tensor.dtype]}","shape":[{shape}],'
                      '"data_offsets":[')
-            size = tensor.numel() * tensor.element_size()
+            item = tensor.element_size()
+            size = tensor.numel() * item
             written = int(place < len(self.state) and place in self.native.mutated)
-            entries.append(f"{{{_quoted(name)}, {_quoted(entry)}, {size}, {written}}}")
+            entries.append(f"{{{_quoted(name)}, {_quoted(entry)}, {size}, {item}, {written}}}")
         return entries
 
     def _checks(self) -> str:

@@ -23,7 +23,7 @@ struct GW_MODEL {
     GwWorkers team;
     char *mapped;               /* the weights' file, whose pages become this model's when written */
     size_t length;
-    char *written;              /* else what the program writes of the library's weights */
+    char *copies;               /* of weights that cannot stay where they are */
     bool ready;                 /* it has weights */
     char *weight[GW_STATE + 1];
     void *arena;
@@ -99,6 +99,7 @@ static int32_t gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t tr
 typedef struct {
     const char *name, *entry;   /* the entry of a file's header, up to the places of its data */
     int64_t bytes;
+    int item;                   /* bytes of an element */
     bool written;               /* by the program */
 } Weight;
 
@@ -109,8 +110,9 @@ static int refuse_file(struct GW_MODEL *m, const char *path, const char *problem
     return refuse(m, "%s: %s%s", path, problem, name);
 }
 
-/* Finds the weights in a mapped safetensors file; other tensors in it are left alone. */
-static int find_weights(struct GW_MODEL *m, const char *path, char *pages, size_t length) {
+/* Where the weights lie in a safetensors file; other tensors in it are left alone. */
+static int find_weights(struct GW_MODEL *m, const char *path, char *pages, size_t length,
+                        char **places) {
     uint64_t text = 0;
     memcpy(&text, pages, length < 8 ? length : 8);
     if (length < 8 || text > length - 8 || text > GW_LONGEST_HEADER) {
@@ -124,7 +126,6 @@ static int find_weights(struct GW_MODEL *m, const char *path, char *pages, size_
     copy[text] = 0;
     int failed = 0;
     int64_t room = (int64_t)(length - 8 - text);
-    char *places[GW_STATE + 1];
     for (int i = 0; i < GW_STATE && !failed; i++) {
         const char *at = strstr(copy, weights[i].entry);
         long long begin = -1, end = -1;
@@ -139,48 +140,65 @@ static int find_weights(struct GW_MODEL *m, const char *path, char *pages, size_
         }
     }
     free(copy);
-    if (!failed) {
-        memcpy(m->weight, places, sizeof places);
-    }
     return failed;
+}
+
+/* Copies weights that cannot stay where they are: those that are not aligned to their elements, and in
+ * read-only pages those that the program writes. */
+static int copy_weights(struct GW_MODEL *m, const char *path, bool read_only, char **places,
+                        char **copies) {
+    enum { LINE = 64 };
+    size_t bytes = 0;
+    bool wanted[GW_STATE + 1];
+    for (int i = 0; i < GW_STATE; i++) {
+        wanted[i] = (read_only && weights[i].written)
+                    || (uintptr_t)places[i] % (unsigned)weights[i].item != 0;
+        bytes += wanted[i] ? ((size_t)weights[i].bytes + LINE - 1) / LINE * LINE : 0;
+    }
+    char *at = *copies = bytes == 0 ? NULL : aligned_alloc(LINE, bytes);
+    if (bytes > 0 && at == NULL) {
+        return refuse_file(m, path, "memory does not suffice", "");
+    }
+    for (int i = 0; i < GW_STATE; i++) {
+        if (wanted[i]) {
+            memcpy(at, places[i], (size_t)weights[i].bytes);
+            places[i] = at;
+            at += ((size_t)weights[i].bytes + LINE - 1) / LINE * LINE;
+        }
+    }
+    return 0;
 }
 
 static void drop_weights(struct GW_MODEL *m) {
     if (m->mapped != NULL) {
         munmap(m->mapped, m->length);
     }
-    free(m->written);
-    m->mapped = m->written = NULL;
+    free(m->copies);
+    m->mapped = m->copies = NULL;
 }
 
-#if GW_EMBEDDED_BYTES
-/* The library's own, which stay in its read-only pages, but for those that the program writes. */
-static int take_embedded(struct GW_MODEL *m) {
-    enum { LINE = 64 };
-    size_t bytes = LINE;
-    if (find_weights(m, "the library", (char *)gw_embedded, GW_EMBEDDED_BYTES) != 0) {
+/* The weights of a file in memory take the place of those that the model has. */
+static int take_weights(struct GW_MODEL *m, const char *path, char *pages, size_t length,
+                        bool read_only) {
+    char *places[GW_STATE + 1] = {NULL}, *copies;
+    if (find_weights(m, path, pages, length, places) != 0
+        || copy_weights(m, path, read_only, places, &copies) != 0) {
         return 1;
     }
-    for (int i = 0; i < GW_STATE; i++) {
-        bytes += weights[i].written ? ((size_t)weights[i].bytes + LINE - 1) / LINE * LINE : 0;
-    }
-    char *place = m->written = aligned_alloc(LINE, bytes);
-    if (place == NULL) {
-        return refuse(m, "memory does not suffice: %lld bytes are needed", (long long)bytes);
-    }
-    for (int i = 0; i < GW_STATE; i++) {
-        if (weights[i].written) {
-            memcpy(place, m->weight[i], (size_t)weights[i].bytes);
-            m->weight[i] = place;
-            place += ((size_t)weights[i].bytes + LINE - 1) / LINE * LINE;
-        }
-    }
+    drop_weights(m);
+    memcpy(m->weight, places, sizeof places);
+    m->copies = copies;
     m->ready = true;
     return 0;
 }
+
+static int take_embedded(struct GW_MODEL *m) {
+#if GW_EMBEDDED_BYTES
+    return take_weights(m, "the library", (char *)gw_embedded, GW_EMBEDDED_BYTES, true);
 #else
-static int take_embedded(struct GW_MODEL *m) { return refuse(m, "no path of weights is given"); }
+    return refuse(m, "no path of weights is given");
 #endif
+}
 
 /* Maps a file of weights; what the program writes stays in this process. */
 static int map_weights(struct GW_MODEL *m, const char *path) {
@@ -200,14 +218,12 @@ static int map_weights(struct GW_MODEL *m, const char *path) {
     if (pages == MAP_FAILED) {
         return refuse_file(m, path, strerror(errno), "");
     }
-    if (find_weights(m, path, pages, length) != 0) {
+    if (take_weights(m, path, pages, length, false) != 0) {
         munmap(pages, length);
         return 1;
     }
-    drop_weights(m);
     m->mapped = pages;
     m->length = length;
-    m->ready = true;
     return 0;
 }
 
