@@ -2,7 +2,9 @@
 #define GW_IMPORT_ARRAY
 #include "core.h"
 #include "binding.h"
+#include "blocks.h"
 #include "contract.h"
+#include "driver.h"
 #include "tensor_flags.h"
 #include "generator.h"
 #include "native.h"
@@ -72,7 +74,9 @@ static int add_contents(PyObject *module) {
         gw_optim_methods, gw_rows_methods, gw_lines_methods, gw_attention_methods,
         gw_recurrence_methods, gw_node_methods, gw_gradient_methods, gw_tape_methods,
         gw_sampling_methods, gw_literal_methods, gw_fact_methods, gw_sharing_methods,
-        gw_profiling_methods,
+        gw_profiling_methods, gw_cuda_driver_methods, gw_cuda_device_methods,
+        gw_cuda_stream_methods, gw_cuda_stats_methods, gw_pinned_methods, gw_cuda_tensor_methods,
+        gw_cuda_transfer_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {
@@ -92,7 +96,8 @@ static int add_contents(PyObject *module) {
                                    &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type,
                                    &GwOpFunction_Type, &GwOpMethod_Type,
                                    &GwReduction_Type, &GwNative_Type, &GwNode_Type, &GwQuiet_Type,
-                                   &GwGenerator_Type, &GwSharedMemory_Type};
+                                   &GwGenerator_Type, &GwSharedMemory_Type, &GwCudaEvent_Type,
+                                   &GwCudaKernel_Type, &GwCudaProgram_Type, &GwPinned_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;

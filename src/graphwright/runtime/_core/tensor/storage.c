@@ -1,5 +1,5 @@
 /* Storage: memory, who owns it, and how often it was written in place. */
-#include "core.h"
+#include "blocks.h"
 
 enum { CACHE = 256 };
 static GwStorage *cache[CACHE];
@@ -21,6 +21,7 @@ static GwStorage *storage_object(void) {
     s->version = 0;
     s->owner = NULL;
     s->block = 0;
+    s->cuda = NULL;
     s->readonly = false;
     s->inference = (gw_modes() & GW_MODE_INFERENCE) != 0;
     return s;
@@ -60,6 +61,9 @@ static void storage_dealloc(PyObject *self) {
     if (s->block != 0) {
         gw_block_free(s->data, s->block);
     }
+    if (s->cuda != NULL && s->owner == NULL) {
+        gw_cuda_free(s->cuda);
+    }
     PyObject *owner = s->owner;
     if (cached < CACHE) {
         cache[cached++] = s;
@@ -86,7 +90,9 @@ static PyObject *storage_version(PyObject *self, void *closure) {
 
 static PyObject *storage_data_ptr(PyObject *self, PyObject *args) {
     GW_UNUSED(args);
-    return PyLong_FromVoidPtr(((GwStorage *)self)->data);
+    const GwStorage *s = (GwStorage *)self;
+    return s->cuda != NULL ? PyLong_FromUnsignedLongLong(s->cuda->address)
+                           : PyLong_FromVoidPtr(s->data);
 }
 
 static PyGetSetDef storage_getset[] = {

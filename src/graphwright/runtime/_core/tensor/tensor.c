@@ -1,5 +1,5 @@
 /* TensorBase: the object. What makes tensors is in factory.c. */
-#include "core.h"
+#include "blocks.h"
 #include "tensor_flags.h"
 #include "node.h"
 
@@ -553,7 +553,11 @@ METHOD(tensor_is_view) { TENSOR_OR_NULL return PyBool_FromLong(t->base != NULL);
 METHOD(tensor_is_inference) { TENSOR_OR_NULL return PyBool_FromLong(t->storage->inference); }
 METHOD(tensor_dim) { TENSOR_OR_NULL return PyLong_FromLong(t->ndim); }
 METHOD(tensor_element_size) { TENSOR_OR_NULL return PyLong_FromLong(gw_itemsize(t)); }
-METHOD(tensor_data_ptr) { TENSOR_OR_NULL return PyLong_FromVoidPtr(t->data); }
+METHOD(tensor_data_ptr) {
+    TENSOR_OR_NULL
+    return gw_on_gpu(t) ? PyLong_FromUnsignedLongLong(gw_cuda_address(t))
+                        : PyLong_FromVoidPtr(t->data);
+}
 
 #define FASTCALL(function) (PyCFunction)(void (*)(void))(function)
 static PyMethodDef tensor_methods[] = {

@@ -31,18 +31,19 @@ enum { GW_MAX_DIMS = 32, GW_INLINE_DIMS = 5 };
 /* Memory and its version counter. Tensors that share memory share the Storage. */
 typedef struct GwStorage {
     PyObject_HEAD
-    char *data;         /* NULL without memory (meta) */
+    char *data;         /* NULL without memory in the host's reach: on a GPU, or meta */
     int64_t nbytes;
     int64_t version;    /* counts in-place writes */
     PyObject *owner;    /* object whose memory this is, or NULL for the allocator's */
     size_t block;       /* size of the allocator's block, 0 if none */
     bool readonly;
     bool inference;     /* made in inference mode: its writes are not tracked */
+    struct GwCudaBlock *cuda;   /* the memory of a tensor on a GPU, or NULL */
 } GwStorage;
 
 typedef struct GwTensor {
     PyObject_HEAD
-    char *data;             /* first element; NULL without memory */
+    char *data;             /* first element; NULL without memory, and on a GPU */
     GwStorage *storage;     /* NULL only in an object that was never initialised */
     PyObject *nd;           /* ndarray over the data, made when first asked for */
     PyObject *base;         /* root of the views, or NULL */

@@ -1,6 +1,7 @@
 /* Tensors over the memory of other tensors: views, aliases without history, and a tensor that
  * takes the place of another. */
 #include "arguments.h"
+#include "blocks.h"
 #include "layout.h"
 
 /* Another tensor over the memory of `t`, with its own room for the layout. */
@@ -28,7 +29,9 @@ static bool point_inside(GwTensor *view) {
         || end > view->storage->nbytes / gw_itemsize(view)) {
         return false;
     }
-    view->data += view->offset * gw_itemsize(view);
+    if (view->data != NULL) {
+        view->data += view->offset * gw_itemsize(view);
+    }
     return true;
 }
 
@@ -118,7 +121,8 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     if (base == NULL) {
         return NULL;
     }
-    bool *allow = base->data == NULL ? &symbolic : NULL;
+    bool real = base->data != NULL || gw_on_gpu(base);
+    bool *allow = real ? NULL : &symbolic;
     int ndim = gw_read_ints(args[2], sizes, allow);
     int n = ndim < 0 ? -1 : gw_read_ints(args[3], strides, allow);
     if (n < 0) {
@@ -139,7 +143,7 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
         Py_DECREF(view);
         return NULL;
     }
-    if (base->data != NULL && !point_inside(view)) {
+    if (real && !point_inside(view)) {
         return out_of_bounds(view, args[2], args[3], args[4]);
     }
     if (!(symbolic ? gw_keep_symbolic(view, args[2], args[3]) : gw_tensor_seal(view))) {
@@ -256,6 +260,7 @@ static PyObject *unversioned(PyObject *self, PyObject *const *args, Py_ssize_t n
         Py_DECREF(copy);
         return NULL;
     }
+    alias->cuda = s->cuda;
     alias->version = counted == NULL ? 0 : counted->storage->version;
     Py_SETREF(copy->storage, alias);
     return (PyObject *)copy;

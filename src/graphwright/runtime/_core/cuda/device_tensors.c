@@ -1,0 +1,97 @@
+/* Tensors whose memory is a GPU's. The host cannot reach it: their `data` is NULL, so that no
+ * kernel of the CPU takes them, and the address stands in the storage's block. */
+#include "blocks.h"
+#include "layout.h"
+
+bool gw_on_gpu(const GwTensor *t) {
+    return t->storage != NULL && t->storage->cuda != NULL && t->device == GW_CUDA;
+}
+
+uint64_t gw_cuda_address(const GwTensor *t) {
+    uint64_t start = t->storage->cuda->address;
+    return start == 0 ? 0 : start + (uint64_t)(t->offset * gw_itemsize(t));
+}
+
+static bool set_memory(GwTensor *t, int device) {
+    int64_t bytes, count = gw_extent(t->sizes, t->strides, t->ndim);
+    if (count < 0 || __builtin_mul_overflow(count, (int64_t)gw_itemsize(t), &bytes)) {
+        PyErr_SetString(PyExc_RuntimeError, "the tensor's size in bytes does not fit in 63 bits");
+        return false;
+    }
+    t->storage = gw_storage_meta();
+    if (t->storage == NULL || (t->storage->cuda = gw_cuda_alloc(device, (size_t)bytes)) == NULL) {
+        return false;
+    }
+    t->storage->nbytes = bytes;
+    return true;
+}
+
+static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    int64_t sizes[GW_MAX_DIMS], steps[GW_MAX_DIMS];
+    if (!gw_expect_args(nargs, 5, "cuda_empty(cls, shape, strides, dtype, device)")) {
+        return NULL;
+    }
+    PyTypeObject *cls = gw_tensor_class(args[0]);
+    int ndim = cls == NULL ? -1 : gw_read_ints(args[1], sizes, NULL);
+    int n = ndim < 0 ? -1 : gw_read_ints(args[2], steps, NULL);
+    int dtype = n < 0 ? -1 : gw_dtype_code(args[3]), device;
+    if (dtype < 0 || !gw_cuda_index(args[4], &device) || !gw_cuda_enter(device)) {
+        return NULL;
+    }
+    if (n != ndim) {
+        return gw_not_strided();
+    }
+    GwTensor *t = gw_tensor_alloc(cls, ndim);
+    if (t == NULL) {
+        return NULL;
+    }
+    memcpy(t->sizes, sizes, (size_t)ndim * sizeof *sizes);
+    memcpy(t->strides, steps, (size_t)ndim * sizeof *steps);
+    t->dtype = (int8_t)dtype;
+    t->device = GW_CUDA;
+    t->device_index = (int16_t)device;
+    if (!set_memory(t, device) || !gw_tensor_seal(t)) {
+        Py_CLEAR(t);
+    }
+    return (PyObject *)t;
+}
+
+static GwTensor *gpu_tensor(PyObject *object) {
+    GwTensor *t = gw_tensor_arg(object);
+    if (t != NULL && !gw_on_gpu(t)) {
+        PyErr_SetString(PyExc_RuntimeError, "expected a tensor in the memory of a GPU");
+        return NULL;
+    }
+    return t;
+}
+
+static PyObject *cuda_record_stream(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyObject *tensor, *id;
+    if (!PyArg_ParseTuple(args, "OO:cuda_record_stream", &tensor, &id)) {
+        return NULL;
+    }
+    GwTensor *t = gpu_tensor(tensor);
+    GwCudaStream *stream = t == NULL ? NULL : gw_cuda_stream_of(id);
+    return stream != NULL && gw_cuda_record_use(t->storage->cuda, stream) ? Py_NewRef(Py_None)
+                                                                          : NULL;
+}
+
+static PyObject *has_cuda_memory(PyObject *self, PyObject *object) {
+    GW_UNUSED(self);
+    GwTensor *t = gw_tensor_arg(object);
+    return t == NULL ? NULL : PyBool_FromLong(gw_on_gpu(t));
+}
+
+PyMethodDef gw_cuda_tensor_methods[] = {
+    {"cuda_empty", FASTCALL(cuda_empty), METH_FASTCALL,
+     "cuda_empty(cls, shape, strides, dtype, device): in memory of a GPU, which the current "
+     "stream may write to."},
+    {"cuda_record_stream", cuda_record_stream, METH_VARARGS,
+     "cuda_record_stream(tensor, stream): its memory is not used for others until the work that "
+     "the stream has when the tensor is freed is done."},
+    {"has_cuda_memory", has_cuda_memory, METH_O,
+     "has_cuda_memory(tensor): whether it is on a GPU, and not without data."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,271 @@
+/* Page-locked memory of the host, which copies read and write while the program goes on. A block
+ * is kept for later ones of its size when it is freed, and used again when the streams are done
+ * that it was noted for. */
+#include "blocks.h"
+#include "layout.h"
+
+typedef struct HostBlock {
+    struct HostBlock *next;     /* in its class, or of those that are waiting */
+    char *data;
+    size_t bytes;
+    GwCudaUse *uses;
+} HostBlock;
+
+struct GwPinned {
+    PyObject_HEAD
+    HostBlock *block;
+};
+
+enum { CLASSES = 48, SMALLEST = 9 };    /* powers of two, from 512 bytes */
+static HostBlock *free_blocks[CLASSES], *waiting;
+static struct {
+    int64_t live, peak, reserved, allocations, segments;
+} stats;
+
+static int class_of(size_t bytes) {
+    return bytes <= (size_t)1 << SMALLEST ? 0 : 64 - __builtin_clzll(bytes - 1) - SMALLEST;
+}
+
+static void make_free(HostBlock *b) {
+    int class = class_of(b->bytes);
+    b->next = free_blocks[class];
+    free_blocks[class] = b;
+}
+
+/* Whether no stream needs the block any more; -1 with an exception. */
+static int is_idle(HostBlock *b) {
+    while (b->uses != NULL) {
+        GwCudaUse *use = b->uses;
+        int done = gw_cuda_mark_is_done(use->event);
+        if (done != 1) {
+            return done;
+        }
+        gw_cuda_mark_free(use->event);
+        b->uses = use->next;
+        PyMem_RawFree(use);
+    }
+    return 1;
+}
+
+static bool reclaim(void) {
+    for (HostBlock **place = &waiting; *place != NULL;) {
+        HostBlock *b = *place;
+        int idle = is_idle(b);
+        if (idle < 0) {
+            return false;
+        }
+        if (idle) {
+            *place = b->next;
+            make_free(b);
+        } else {
+            place = &b->next;
+        }
+    }
+    return true;
+}
+
+static void release_all(void) {
+    for (int class = 0; class < CLASSES; class++) {
+        while (free_blocks[class] != NULL) {
+            HostBlock *b = free_blocks[class];
+            free_blocks[class] = b->next;
+            gw_driver.cuMemFreeHost(b->data);
+            stats.reserved -= (int64_t)b->bytes;
+            stats.segments--;
+            PyMem_RawFree(b);
+        }
+    }
+}
+
+static HostBlock *obtain(size_t bytes) {
+    HostBlock *b = PyMem_RawCalloc(1, sizeof *b);
+    if (b == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    void *data = NULL;
+    int result = 0;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        GW_CUDA_WAIT(result, cuMemHostAlloc, &data, bytes, 1 /* for every context */);
+        if (result != GW_CUDA_OUT_OF_MEMORY) {
+            break;
+        }
+        release_all();
+    }
+    if (result != GW_CUDA_SUCCESS) {
+        PyMem_RawFree(b);
+        if (result == GW_CUDA_OUT_OF_MEMORY) {
+            PyErr_Format(gw_out_of_memory, "cannot pin %zu bytes of the host's memory", bytes);
+        } else {
+            gw_cuda_check(result, "cuMemHostAlloc");
+        }
+        return NULL;
+    }
+    b->data = data;
+    b->bytes = bytes;
+    stats.reserved += (int64_t)bytes;
+    stats.segments++;
+    return b;
+}
+
+GwPinned *gw_pinned_new(size_t bytes) {
+    if (!gw_cuda_enter(gw_cuda_current_device()) || !reclaim()) {
+        return NULL;
+    }
+    int class = class_of(bytes);
+    if (class >= CLASSES - SMALLEST) {
+        PyErr_Format(gw_out_of_memory, "cannot pin %zu bytes of the host's memory", bytes);
+        return NULL;
+    }
+    HostBlock *b = free_blocks[class];
+    if (b != NULL) {
+        free_blocks[class] = b->next;
+    } else if ((b = obtain((size_t)1 << (class + SMALLEST))) == NULL) {
+        return NULL;
+    }
+    GwPinned *pinned = PyObject_New(GwPinned, &GwPinned_Type);
+    if (pinned == NULL) {
+        make_free(b);
+        return NULL;
+    }
+    pinned->block = b;
+    stats.allocations++;
+    stats.live += (int64_t)b->bytes;
+    stats.peak = stats.live > stats.peak ? stats.live : stats.peak;
+    return pinned;
+}
+
+char *gw_pinned_data(GwPinned *pinned) { return pinned->block->data; }
+
+/* One event for each stream, recorded anew with each use. */
+bool gw_pinned_use(GwPinned *pinned, GwCudaStream *stream) {
+    HostBlock *b = pinned->block;
+    for (GwCudaUse *use = b->uses; use != NULL; use = use->next) {
+        if (use->stream == stream) {
+            return GW_CUDA_CALL(cuEventRecord, use->event, stream->handle);
+        }
+    }
+    GwCudaUse *use = PyMem_RawMalloc(sizeof *use);
+    if (use == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    *use = (GwCudaUse){b->uses, stream, gw_cuda_mark(stream)};
+    if (use->event == NULL) {
+        PyMem_RawFree(use);
+        return false;
+    }
+    b->uses = use;
+    return true;
+}
+
+GwPinned *gw_pinned_of(const GwTensor *t) {
+    for (const GwStorage *s = t->storage; s != NULL && s->owner != NULL;
+         s = (const GwStorage *)s->owner) {
+        if (Py_IS_TYPE(s->owner, &GwPinned_Type)) {
+            return (GwPinned *)s->owner;
+        }
+        if (!Py_IS_TYPE(s->owner, &GwStorage_Type)) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Whether the block is idle is asked when memory is next needed. */
+static void pinned_dealloc(PyObject *self) {
+    HostBlock *b = ((GwPinned *)self)->block;
+    stats.live -= (int64_t)b->bytes;
+    if (!gw_cuda_is_forked()) {
+        b->next = waiting;
+        waiting = b;
+    }
+    PyObject_Free(self);
+}
+
+PyTypeObject GwPinned_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.runtime._core.PinnedMemory",
+    .tp_doc = "Page-locked memory of the host.",
+    .tp_basicsize = sizeof(GwPinned),
+    .tp_dealloc = pinned_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+};
+
+/* ---- Python ---- */
+
+/* As gw_tensor_empty, over pinned memory. */
+static PyObject *pinned_empty(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyObject *cls, *shape, *strides, *dtype_object;
+    int64_t sizes[GW_MAX_DIMS], steps[GW_MAX_DIMS];
+    if (!PyArg_ParseTuple(args, "OOOO:pinned_empty", &cls, &shape, &strides, &dtype_object)
+        || gw_tensor_class(cls) == NULL) {
+        return NULL;
+    }
+    int ndim = gw_read_ints(shape, sizes, NULL);
+    int n = ndim < 0 ? -1 : gw_read_ints(strides, steps, NULL);
+    int dtype = n < 0 ? -1 : gw_dtype_code(dtype_object);
+    if (dtype < 0 || n != ndim) {
+        return dtype < 0 ? NULL : gw_not_strided();
+    }
+    int64_t bytes, count = gw_extent(sizes, steps, ndim);
+    if (count < 0 || __builtin_mul_overflow(count, (int64_t)gw_dtypes[dtype].itemsize, &bytes)) {
+        PyErr_SetString(PyExc_RuntimeError, "the tensor's size in bytes does not fit in 63 bits");
+        return NULL;
+    }
+    GwTensor *t = gw_tensor_alloc(GW_CLASS(cls), ndim);
+    GwPinned *pinned = t == NULL ? NULL : gw_pinned_new((size_t)bytes);
+    if (pinned == NULL) {
+        Py_XDECREF(t);
+        return NULL;
+    }
+    memcpy(t->sizes, sizes, (size_t)ndim * sizeof *sizes);
+    memcpy(t->strides, steps, (size_t)ndim * sizeof *steps);
+    t->data = gw_pinned_data(pinned);
+    t->dtype = (int8_t)dtype;
+    t->device_index = -1;
+    t->storage = gw_storage_borrow((PyObject *)pinned, t->data, bytes, false);
+    Py_DECREF(pinned);
+    if (t->storage == NULL || !gw_tensor_seal(t)) {
+        Py_CLEAR(t);
+    }
+    return (PyObject *)t;
+}
+
+static PyObject *is_pinned(PyObject *self, PyObject *object) {
+    GW_UNUSED(self);
+    GwTensor *t = gw_tensor_arg(object);
+    return t == NULL ? NULL : PyBool_FromLong(gw_pinned_of(t) != NULL);
+}
+
+static PyObject *pinned_stats(PyObject *self, PyObject *unused) {
+    GW_UNUSED(self);
+    GW_UNUSED(unused);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L}", "live", (long long)stats.live, "peak",
+                         (long long)stats.peak, "reserved", (long long)stats.reserved,
+                         "allocations", (long long)stats.allocations, "segments",
+                         (long long)stats.segments);
+}
+
+static PyObject *empty_pinned_cache(PyObject *self, PyObject *unused) {
+    GW_UNUSED(self);
+    GW_UNUSED(unused);
+    if (!gw_cuda_enter(gw_cuda_current_device()) || !reclaim()) {
+        return NULL;
+    }
+    release_all();
+    Py_RETURN_NONE;
+}
+
+PyMethodDef gw_pinned_methods[] = {
+    {"pinned_empty", pinned_empty, METH_VARARGS,
+     "pinned_empty(cls, shape, strides, dtype): a tensor in page-locked memory."},
+    {"is_pinned", is_pinned, METH_O, "is_pinned(tensor): whether its memory is page-locked."},
+    {"pinned_stats", pinned_stats, METH_NOARGS,
+     "Bytes of pinned memory that tensors have, the most they had, and those that are reserved; "
+     "how many allocations there were, and how many blocks there are."},
+    {"empty_pinned_cache", empty_pinned_cache, METH_NOARGS,
+     "Give pinned memory that nothing uses back to the system."},
+    {NULL, NULL, 0, NULL},
+};

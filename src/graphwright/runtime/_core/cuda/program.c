@@ -1,0 +1,326 @@
+/* `CudaProgram`: launches of kernels, all of them in one call. */
+#include "program.h"
+#include "blocks.h"
+
+static PyObject *program_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"launches", "buffers", "scalars", "derived", "arena", NULL};
+    PyObject *launches, *derived = NULL, *arena = NULL;
+    int buffers, scalars = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Oi|iOO:CudaProgram", names, &launches,
+                                     &buffers, &scalars, &derived, &arena)) {
+        return NULL;
+    }
+    GwCudaProgram *p = (GwCudaProgram *)cls->tp_alloc(cls, 0);
+    PyObject *none = PyTuple_New(0), *zero = PyLong_FromLong(0);
+    if (p != NULL && none != NULL && zero != NULL) {
+        p->buffers = buffers;
+        p->scalars = scalars;
+        if (!gw_program_read(p, launches, derived == NULL ? none : derived,
+                             arena == NULL ? zero : arena)) {
+            Py_CLEAR(p);
+        }
+    }
+    Py_XDECREF(none);
+    Py_XDECREF(zero);
+    return (PyObject *)p;
+}
+
+static void program_dealloc(PyObject *self) {
+    PyTypeObject *cls = Py_TYPE(self);
+    gw_program_clear((GwCudaProgram *)self);
+    cls->tp_free(self);
+}
+
+/* ---- what a call works on ---- */
+
+enum { FEW_BYTES = 4096, FEW_PARAMETERS = 512, FEW_NUMBERS = 64, FEW_LAUNCHES = 64 };
+
+typedef struct {
+    const GwCudaProgram *program;
+    GwCudaStream *stream;
+    const GwNumber *numbers;
+    char *bytes;
+    void **parameters;
+    unsigned (*grids)[3];
+    uint64_t arena;
+} Call;
+
+static int64_t floor_divide(int64_t a, int64_t b) {
+    int64_t quotient = a / b;
+    return quotient - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static bool value_of(const GwOperand *o, const GwNumber *numbers, int64_t *value) {
+    if (o->source == GW_FROM_CONSTANT) {
+        *value = o->value;
+        return true;
+    }
+    if (numbers[o->index].real) {
+        PyErr_Format(PyExc_TypeError, "scalar %d of the program must be an int", o->index);
+        return false;
+    }
+    *value = numbers[o->index].i;
+    return true;
+}
+
+static bool derive(const GwDerived *rule, const GwNumber *numbers, GwNumber *result) {
+    int64_t a, b, out = 0;
+    if (!value_of(&rule->a, numbers, &a) || !value_of(&rule->b, numbers, &b)) {
+        return false;
+    }
+    bool divides = rule->op == GW_DERIVE_FLOORDIV || rule->op == GW_DERIVE_CEILDIV;
+    bool bad = divides && b <= 0;
+    switch (rule->op) {
+        case GW_DERIVE_ADD: bad = __builtin_add_overflow(a, b, &out); break;
+        case GW_DERIVE_SUB: bad = __builtin_sub_overflow(a, b, &out); break;
+        case GW_DERIVE_MUL: bad = __builtin_mul_overflow(a, b, &out); break;
+        case GW_DERIVE_FLOORDIV: out = bad ? 0 : floor_divide(a, b); break;
+        case GW_DERIVE_CEILDIV: out = bad || a == INT64_MIN ? 0 : -floor_divide(-a, b); break;
+        case GW_DERIVE_MIN: out = a < b ? a : b; break;
+        default: out = a > b ? a : b; break;
+    }
+    if (bad) {
+        PyErr_SetString(PyExc_OverflowError, "a derived scalar of a program does not fit, or is a "
+                        "quotient by a number below 1");
+        return false;
+    }
+    *result = (GwNumber){.i = out};
+    return true;
+}
+
+/* The given scalars, then those that follow from them. */
+static bool read_numbers(const GwCudaProgram *p, PyObject *given, GwNumber *numbers) {
+    for (int i = 0; i < p->scalars; i++) {
+        if (!gw_number_read(PyTuple_GET_ITEM(given, i), &numbers[i])) {
+            return false;
+        }
+    }
+    for (int i = 0; i < p->derived; i++) {
+        if (!derive(&p->rules[i], numbers, &numbers[p->scalars + i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static inline GwTensor *buffer(PyObject *tensors, int index) {
+    return (GwTensor *)PyTuple_GET_ITEM(tensors, index);
+}
+
+static bool patch(const Call *call, PyObject *tensors) {
+    const GwCudaProgram *p = call->program;
+    for (int i = 0; i < p->patches; i++) {
+        const GwPatch *patch = &p->patch[i];
+        uint64_t address;
+        switch (patch->from.source) {
+            case GW_FROM_BUFFER:
+                address = gw_cuda_address(buffer(tensors, patch->from.index))
+                          + (uint64_t)patch->from.value;
+                break;
+            case GW_FROM_ARENA: address = call->arena + (uint64_t)patch->from.value; break;
+            default:
+                if (!gw_number_write(call->bytes + patch->at, patch->type,
+                                     &call->numbers[patch->from.index])) {
+                    return false;
+                }
+                continue;
+        }
+        memcpy(call->bytes + patch->at, &address, sizeof address);
+    }
+    for (uint32_t i = 0; i < p->parameters; i++) {
+        call->parameters[i] = call->bytes + p->places[i];
+    }
+    return true;
+}
+
+enum { MAX_GRID_X = 0x7fffffff, MAX_GRID_YZ = 65535 };
+
+/* A grid with a size of 0 is a kernel that has nothing to do. */
+static bool set_grids(const Call *call) {
+    const GwCudaProgram *p = call->program;
+    for (int i = 0; i < p->launches; i++) {
+        for (int d = 0; d < 3; d++) {
+            int64_t size;
+            if (!value_of(&p->launch[i].grid[d], call->numbers, &size)) {
+                return false;
+            }
+            if (size < 0 || size > (d == 0 ? MAX_GRID_X : MAX_GRID_YZ)) {
+                PyErr_Format(PyExc_ValueError, "the kernel %s cannot run on a grid of %lld in its "
+                             "dimension %d", p->launch[i].kernel->name, (long long)size, d);
+                return false;
+            }
+            call->grids[i][d] = (unsigned)size;
+        }
+    }
+    return true;
+}
+
+/* ---- launching ---- */
+
+static int launch_all(const Call *call, bool wait, const GwLaunch **failed) {
+    const GwCudaProgram *p = call->program;
+    int device = call->stream->device, result = GW_CUDA_SUCCESS;
+    for (int i = 0; i < p->launches && result == GW_CUDA_SUCCESS; i++) {
+        const GwLaunch *launch = &p->launch[i];
+        const unsigned *grid = call->grids[i];
+        if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) {
+            continue;
+        }
+        const GwCudaKernel *k = launch->kernel;
+        *failed = launch;
+        gw_cuda_note_kernel(k->name);
+        result = gw_driver.cuLaunchKernel(
+            k->functions[device], grid[0], grid[1], grid[2], (unsigned)k->warps * 32, 1, 1,
+            (unsigned)k->shared, call->stream->handle, call->parameters + launch->first, NULL);
+        if (wait && result == GW_CUDA_SUCCESS) {
+            result = gw_driver.cuStreamSynchronize(call->stream->handle);
+        }
+    }
+    return result;
+}
+
+static bool load_all(const GwCudaProgram *p, int device) {
+    for (int i = 0; i < p->launches; i++) {
+        GwCudaKernel *k = p->launch[i].kernel;
+        if (k->functions[device] == NULL && gw_cuda_function(k, device) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The device that all buffers are on; -1 with an exception. */
+static int device_of(const GwCudaProgram *p, PyObject *tensors) {
+    int device = p->buffers == 0 ? gw_cuda_current_device() : -1;
+    for (int i = 0; i < p->buffers; i++) {
+        PyObject *object = PyTuple_GET_ITEM(tensors, i);
+        const GwTensor *t = gw_is_tensor(object) ? (GwTensor *)object : NULL;
+        if (t == NULL || !gw_on_gpu(t)) {
+            PyErr_Format(PyExc_TypeError, "buffer %d of the program is no tensor on a GPU", i);
+            return -1;
+        }
+        if (device >= 0 && t->device_index != device) {
+            PyErr_Format(PyExc_RuntimeError, "buffer %d of the program is on cuda:%d, others are "
+                         "on cuda:%d", i, t->device_index, device);
+            return -1;
+        }
+        device = t->device_index;
+    }
+    return device;
+}
+
+static bool run_call(Call *call, PyObject *tensors) {
+    if (!patch(call, tensors) || !set_grids(call)) {
+        return false;
+    }
+    const GwLaunch *failed = NULL;
+    bool wait = gw_cuda_waits();
+    int result;
+    Py_BEGIN_ALLOW_THREADS
+    result = launch_all(call, wait, &failed);
+    Py_END_ALLOW_THREADS
+    return result == GW_CUDA_SUCCESS || gw_cuda_check_launch(result, failed->kernel->name);
+}
+
+/* Memory for the buffers of one call, with the intermediate results in the arena, which the work
+ * of the stream that comes later may overwrite. */
+static bool run_with_room(Call *call, PyObject *tensors) {
+    const GwCudaProgram *p = call->program;
+    int64_t arena;
+    if (!value_of(&p->arena, call->numbers, &arena)) {
+        return false;
+    }
+    if (arena < 0) {
+        PyErr_SetString(PyExc_ValueError, "the arena of a program cannot have a negative size");
+        return false;
+    }
+    char few_bytes[FEW_BYTES];
+    void *few_parameters[FEW_PARAMETERS];
+    unsigned few_grids[FEW_LAUNCHES][3];
+    call->bytes = p->size <= FEW_BYTES ? few_bytes : PyMem_RawMalloc(p->size);
+    call->parameters = p->parameters <= FEW_PARAMETERS ? few_parameters
+                       : PyMem_RawMalloc(p->parameters * sizeof *call->parameters);
+    call->grids = p->launches <= FEW_LAUNCHES ? few_grids
+                  : PyMem_RawMalloc((size_t)p->launches * sizeof *call->grids);
+    bool good = call->bytes != NULL && call->parameters != NULL && call->grids != NULL;
+    GwCudaBlock *block = good ? gw_cuda_alloc(call->stream->device, (size_t)arena) : NULL;
+    if (!good) {
+        PyErr_NoMemory();
+    }
+    good = block != NULL;
+    if (good) {
+        call->arena = block->address;
+        if (p->size > 0) {
+            memcpy(call->bytes, p->bytes, p->size);
+        }
+        good = run_call(call, tensors);
+        gw_cuda_free(block);
+    }
+    if (call->bytes != few_bytes) {
+        PyMem_RawFree(call->bytes);
+    }
+    if (call->parameters != few_parameters) {
+        PyMem_RawFree(call->parameters);
+    }
+    if (call->grids != few_grids) {
+        PyMem_RawFree(call->grids);
+    }
+    return good;
+}
+
+static bool run(const GwCudaProgram *p, PyObject *tensors, PyObject *scalars) {
+    int device = device_of(p, tensors);
+    if (device < 0 || !gw_cuda_enter(device) || !load_all(p, device)) {
+        return false;
+    }
+    int numbers = p->scalars + p->derived;
+    GwNumber few_numbers[FEW_NUMBERS];
+    GwNumber *read = numbers <= FEW_NUMBERS ? few_numbers
+                     : PyMem_RawMalloc((size_t)numbers * sizeof *read);
+    if (read == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    Call call = {.program = p, .stream = gw_cuda_current_stream(device), .numbers = read};
+    bool good = call.stream != NULL && read_numbers(p, scalars, read)
+                && run_with_room(&call, tensors);
+    if (read != few_numbers) {
+        PyMem_RawFree(read);
+    }
+    return good;
+}
+
+static PyObject *program_run(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    const GwCudaProgram *p = (GwCudaProgram *)self;
+    bool good = (nargs == 1 || nargs == 2) && PyTuple_Check(args[0])
+                && (nargs == 1 || PyTuple_Check(args[1]));
+    if (!good) {
+        PyErr_SetString(PyExc_TypeError, "run(buffers, scalars=()) takes tuples");
+        return NULL;
+    }
+    Py_ssize_t scalars = nargs == 2 ? PyTuple_GET_SIZE(args[1]) : 0;
+    if (PyTuple_GET_SIZE(args[0]) != p->buffers || scalars != p->scalars) {
+        return PyErr_Format(PyExc_TypeError, "the program takes %d buffers and %d scalars, but %zd "
+                            "and %zd are given", p->buffers, p->scalars,
+                            PyTuple_GET_SIZE(args[0]), scalars);
+    }
+    return run(p, args[0], nargs == 2 ? args[1] : NULL) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyMethodDef program_methods[] = {
+    {"run", (PyCFunction)(void (*)(void))program_run, METH_FASTCALL,
+     "run(buffers, scalars=()): launch all kernels on the current stream of the buffers' device."},
+    {NULL, NULL, 0, NULL},
+};
+
+PyTypeObject GwCudaProgram_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.runtime._core.CudaProgram",
+    .tp_doc = "CudaProgram(launches, buffers, scalars=0, derived=(), arena=0): launches of kernels "
+              "over so many tensors and numbers, run in one call.",
+    .tp_basicsize = sizeof(GwCudaProgram),
+    .tp_new = program_new,
+    .tp_dealloc = program_dealloc,
+    .tp_methods = program_methods,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+};
