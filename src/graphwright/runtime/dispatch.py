@@ -222,12 +222,19 @@ def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         return HOOKS.fake_kernel(op, args)
     if flags & OTHER_DEVICE:
         devices = _devices(args)
+        if any(device.startswith("cuda") for device in devices):
+            return on_cuda().run(op, args)
         into_meta = op.name == "copy_" and args[0].device.type == "meta"
         if devices == ["meta"] or into_meta:
             assert HOOKS.meta_kernel is not None
             return HOOKS.meta_kernel(op, args)
         raise NotImplementedError(f"{op.name}: no kernel for {', '.join(devices)}")
     return op.run(*args)
+
+
+def on_cuda() -> Any:
+    """The module that runs ops on GPUs, imported when the first tensor is to be there."""
+    return import_module("graphwright.runtime.cuda.kernels")
 
 
 def _devices(args: tuple[Any, ...]) -> list[str]:

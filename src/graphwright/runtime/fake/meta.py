@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.dispatch import HOOKS, SOME, overlap_text, steps
+from graphwright.runtime.dispatch import HOOKS, SOME, on_cuda, overlap_text, steps
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.ops.tensor_spec import TensorSpec, ViewSpec
 from graphwright.runtime.tensor.device import device as Device
@@ -24,15 +24,25 @@ def meta_kernel(op: Op, args: tuple[Any, ...]) -> Any:
         return op.decompose(*args)
     spec = op.meta(*args)
     if type(spec) is ViewSpec:
-        read_as = () if spec.dtype is None else (spec.dtype,)
-        offset = args[0].storage_offset() + spec.offset
-        view = _core.as_view(Tensor, args[0], spec.shape, spec.strides, offset, *read_as)
-        return view if op.differentiable else _core.detach(Tensor, view)
+        return _view(op, args[0], spec)
     if type(spec) is TensorSpec:
         if spec.device.type == "cpu":  # as the argument `device` of a creation op has it
             return op.run(*args)
         return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, spec.device)
     return tuple(_core.meta(Tensor, s.shape, s.strides, s.dtype, s.device) for s in spec)
+
+
+def _view(op: Op, source: Any, spec: ViewSpec) -> Any:
+    read_as = () if spec.dtype is None else (spec.dtype,)
+    offset = source.storage_offset() + spec.offset
+    view = _core.as_view(Tensor, source, spec.shape, spec.strides, offset, *read_as)
+    return view if op.differentiable else _core.detach(Tensor, view)
+
+
+def view_by_rule(op: Op, args: tuple[Any, ...]) -> Any:
+    """The view that an op gives, by its shape rule alone; NotImplemented for one without."""
+    spec = NotImplemented if op.meta is None else op.meta(*args)
+    return _view(op, args[0], spec) if type(spec) is ViewSpec else NotImplemented
 
 
 def mutate(op: Op, args: tuple[Any, ...]) -> Any:
@@ -64,7 +74,7 @@ def _partly_shared(target: Any, other: Any) -> bool:
     """Whether two dense tensors have some elements in common, but not all in the same places."""
     if target is other or target._storage is not other._storage:
         return False
-    if not (target.numel() and other.numel() and _is_dense(target) and _is_dense(other)):
+    if not (target.numel() and other.numel() and is_dense(target) and is_dense(other)):
         return False
     first, second = target.storage_offset(), other.storage_offset()
     if first == second and target.numel() == other.numel():
@@ -72,7 +82,7 @@ def _partly_shared(target: Any, other: Any) -> bool:
     return bool(first < second + other.numel() and second < first + target.numel())
 
 
-def _is_dense(tensor: Any) -> bool:
+def is_dense(tensor: Any) -> bool:
     """Whether elements lie side by side without gaps, in whatever order of the dims."""
     steps = list(zip(tensor.shape, tensor.stride(), strict=True))
     if any(size > 1 and stride == 0 for size, stride in steps):
@@ -81,15 +91,17 @@ def _is_dense(tensor: Any) -> bool:
 
 
 def minding_device(op: Op, run: Callable[..., Any]) -> Callable[..., Any]:
-    """`run`, which a creation op calls unless its argument `device` is the meta device."""
+    """`run`, which a creation op calls unless its argument `device` is a GPU or the meta device."""
     creates = op.kind in (Kind.CREATION, Kind.RANDOM) and op.meta is not None
     if not creates or "device" not in op.names:
         return run
     place = op.names.index("device")
 
     def create(*args: Any) -> Any:
-        where = args[place]
-        if where is None or Device(where).type != "meta":
+        where = None if args[place] is None else Device(args[place])
+        if where is not None and where.type == "cuda" and _core.cuda_absence() is None:
+            return on_cuda().create(op, args, where)
+        if where is None or where.type != "meta":
             return run(*args)
         return meta_kernel(op, args)
 

@@ -13,10 +13,11 @@ _INTERNED: dict[tuple[str, int | None], device] = {}
 
 
 def absence(type: str) -> str:
-    """What to say of a device that no tensor can be on: what there is instead."""
+    """What to say of a device that no tensor can be on: why, and what there is instead."""
+    why = _core.cuda_absence() if type in ("cuda", "accelerator") else None
     return (
-        f"graphwright has no {type.upper()} devices: tensors are on the CPU (device='cpu'), or on "
-        "'meta' without data"
+        f"graphwright has no {type.upper()} devices: {f'{why}; ' if why else ''}tensors are on "
+        "the CPU (device='cpu'), or on 'meta' without data"
     )
 
 

@@ -39,7 +39,7 @@ def tensor(
             keep theirs.
         device: the device; the default device if None.
         requires_grad: record gradients.
-        pin_memory: must be False: there is no pinned memory.
+        pin_memory: must be False: call `pin_memory()` of the tensor.
 
     Returns: a contiguous tensor.
 
@@ -79,10 +79,12 @@ MAKE.tensor = tensor
 
 
 def _placed(name: str, device: Device | str | None) -> Device | None:
-    """Where the tensor goes; None is the CPU. Raises NotImplementedError for a GPU."""
+    """Where the tensor goes; None is the CPU. Raises NotImplementedError for an absent GPU."""
     place = _core.place() if device is None else Device(device)
     if place is None or place.type == "cpu":
         return None
+    if place.type == "cuda" and _core.cuda_absence() is None:
+        return place
     if place.type != "meta":
         raise NotImplementedError(f"{name}(): {absence(place.type)}")
     return place

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.runtime import _core
 from graphwright.runtime.naming import NAMING
 from graphwright.runtime.ops.strides import contiguous_strides
 
@@ -127,5 +128,8 @@ def check_placement(name: str, kind: Any, pin_memory: Any) -> None:
             f"{name}(): argument 'layout' must be {strided!r}, not {kind!r}: graphwright has no "
             "sparse or nested tensors"
         )
+    if pin_memory and _core.cuda_absence() is None:
+        raise NotImplementedError(
+            f"{name}: pin_memory=True is not there yet; call pin_memory() of the tensor")
     if pin_memory:
         raise RuntimeError(f"{name}: pinning memory needs an accelerator, and there is none")

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from graphwright.runtime import _core
 from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.elements import elements
 from graphwright.runtime.torch_function import has_say
 
 
@@ -178,7 +180,7 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
 
 def _shown(tensor: Any) -> np.ndarray[Any, Any]:
     """The values that are printed."""
-    array: np.ndarray[Any, Any] = tensor._nd
+    array = elements(tensor)
     if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
         array = array.astype(np.float32)
     if tensor.dtype is dtypes.float8_e8m0fnu:
@@ -198,15 +200,15 @@ def format_tensor(tensor: Any) -> str:
     """
     prefix = "tensor" if not has_say(type(tensor)) else type(tensor).__name__
     suffixes = []
-    fake = tensor.is_fake or tensor.device.type != "cpu"
+    fake = tensor.is_fake or not (tensor.device.type == "cpu" or _core.has_cuda_memory(tensor))
     if tensor.device.type != "cpu":
         suffixes.append(f"device='{tensor.device}'")
     if fake:
         body = "..."
         suffixes.append(f"size={tuple(tensor.shape)}")
     else:
-        array = tensor._nd
-        body = _body(_shown(tensor), len(prefix) + 1) if array.size else "[]"
+        array = _shown(tensor)
+        body = _body(array, len(prefix) + 1) if array.size else "[]"
         if array.shape != (0,) and not (array.size and OPTIONS.edgeitems):
             suffixes.append(f"size={tuple(tensor.shape)}")
     default = dtypes.get_default_dtype()

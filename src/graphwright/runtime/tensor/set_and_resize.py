@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.dispatch import PYTHON_TYPES
+from graphwright.runtime.dispatch import PYTHON_TYPES, on_cuda
 from graphwright.runtime.errors import DataDependent, describe, require_kind, require_tensor
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import as_size, varargs
@@ -42,6 +42,8 @@ def _elements(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
 def _grown(tensor: Any, elements: int) -> Any:
     """A flat tensor of so many elements that begins with the bytes of `tensor`'s storage."""
     cls = type(tensor)
+    if tensor.is_cuda:
+        return on_cuda().transfers.grown(tensor, elements)
     flat = _core.empty(cls, (elements,), tensor.dtype)
     held = tensor._storage.nbytes // tensor.dtype.itemsize
     old = _core.as_view(cls, tensor, (held,), (1,), 0)
@@ -60,7 +62,7 @@ class Memory:
         Args:
             src: a tensor that broadcasts to this one's shape, or a number; converted to its
                 dtype.
-            non_blocking: without effect.
+            non_blocking: return before the copy is done between a GPU and pinned memory.
 
         Returns: the tensor.
 
@@ -78,6 +80,9 @@ class Memory:
         if isinstance(src, int | float | complex):
             kind = next(kind for kind in PYTHON_TYPES if isinstance(src, kind))
             src = ops.scalar_tensor(src, dtype=PYTHON_TYPES[kind])
+        if non_blocking and (self.is_cuda or getattr(src, "is_cuda", False)):
+            with on_cuda().transfers.non_blocking():
+                return ops.copy_(self, src)
         return ops.copy_(self, src)
 
     def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Tensor:

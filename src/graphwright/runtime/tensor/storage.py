@@ -64,8 +64,8 @@ class _Memory:
 
     @property
     def is_cuda(self) -> bool:
-        """False: memory is the CPU's."""
-        return False
+        """Whether the memory is a GPU's."""
+        return bool(self._holder.is_cuda)
 
     def data_ptr(self) -> int:
         """The address of the first byte; 0 without memory."""

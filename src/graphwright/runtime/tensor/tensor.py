@@ -17,6 +17,7 @@ from graphwright.runtime.tensor.apply_map import Elementwise
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.dlpack import Exchange
 from graphwright.runtime.tensor.dtypes import dtype as DType
+from graphwright.runtime.tensor.elements import elements
 from graphwright.runtime.tensor.indexing import Indexing
 from graphwright.runtime.tensor.operators import Operators
 from graphwright.runtime.tensor.printing import format_tensor
@@ -82,6 +83,13 @@ def _rebuild_meta(
 ) -> Tensor:
     """A copied or unpickled tensor of the meta device, of a subclass if given."""
     return as_it_was(_core.meta(Tensor, *layout, dtype, Device("meta")), requires_grad, cls)
+
+
+def _rebuild_there(device: Device, *parts: Any) -> Tensor:
+    """An unpickled tensor of a GPU. Raises RuntimeError where that is not there."""
+    made: Tensor = _rebuild(*parts)
+    made.data = made.data.to(device)
+    return made
 
 
 def as_it_was(tensor: Tensor, requires_grad: bool, cls: Any) -> Tensor:
@@ -272,7 +280,7 @@ class Tensor(
             raise RuntimeError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
-        value = self._nd.item()
+        value = elements(self).item()
         return float(value) if self.dtype.is_floating_point else value
 
     def tolist(self) -> Any:
@@ -287,7 +295,7 @@ class Tensor(
         """
         if self.device.type == "meta":
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-        nd = self._nd
+        nd = elements(self)
         return (nd if nd.dtype.isbuiltin == 1 else nd.astype(np.float32)).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
@@ -298,16 +306,16 @@ class Tensor(
 
         Raises:
             RuntimeError: the tensor requires a gradient, and gradients are recorded.
-            TypeError: the tensor is on the meta device and has no data.
+            TypeError: the tensor is on a GPU, or on the meta device without data.
 
         Example:
             >>> gw.tensor([1, 2]).numpy()
             array([1, 2])
         """
-        if self.device.type == "meta":
+        if self.device.type != "cpu":
             raise TypeError(
-                "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the "
-                "tensor to host memory first."
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to "
+                "copy the tensor to host memory first."
             )
         if self.requires_grad and not force and _core.grad_enabled():
             raise RuntimeError(
@@ -418,13 +426,16 @@ class Tensor(
             layout = tuple(self.shape), self.stride()
             parts = (layout, self.dtype, self.requires_grad, kind)
             return _rebuild_meta, parts, self.__dict__ or None
+        if self.device.type == "cuda":
+            there = (self.device, elements(self), self.dtype, self.requires_grad, kind)
+            return _rebuild_there, there, self.__dict__ or None
         return _rebuild, (self._nd, self.dtype, self.requires_grad, kind), self.__dict__ or None
 
     def __repr__(self) -> str:
         return format_tensor(self)
 
     def _repr_html_(self) -> str:
-        values = None if self.is_fake or self.device.type == "meta" else self._nd
+        values = None if self.is_fake or self.device.type == "meta" else elements(self)
         html = import_module("graphwright.report.notebook").tensor_html
         text: str = without_overrides(html, self, values)
         return text

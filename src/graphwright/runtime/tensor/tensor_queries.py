@@ -1,7 +1,6 @@
 """What can be asked of a tensor besides its type: where it lies, how it is stored.
 
-Every tensor is dense ("strided") and neither quantised nor pinned: those questions have one
-answer. They are here because device-independent code asks them.
+Every tensor is dense ("strided") and not quantised: those questions have one answer. They are here because device-independent code asks them.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.dispatch import on_cuda
 from graphwright.runtime.errors import DataDependent, require_kind, require_tensor
 from graphwright.runtime.tensor import promotion
 from graphwright.runtime.tensor.device import absence
@@ -260,19 +260,57 @@ class Facts:
             raise DataDependent("is_shared() asks where the memory of a tensor lies")
         return _core.shared_place(self._storage) is not None
 
-    def is_pinned(self, device: Any = None) -> bool:
-        """False: memory is never page-locked. Raises TypeError for what is no device."""
+    def is_pinned(self: Any, device: Any = None) -> bool:
+        """Whether the memory is page-locked, for copies to and from a GPU.
+
+        Raises TypeError for a `device` that is none.
+        """
         if device is not None:
             Device(device)
-        return False
+        return not self.is_fake and _core.is_pinned(self)
 
     def pin_memory(self: Any, device: Any = None) -> Any:
-        """Raises RuntimeError: there is no accelerator to pin memory for."""
-        raise RuntimeError("pin_memory: pinning memory needs an accelerator, and there is none")
+        """A copy in page-locked memory, which GPUs read and write while the program goes on.
+
+        The tensor itself where it is pinned. Raises RuntimeError for a tensor that is not in main
+        memory, and where there is no GPU.
+        """
+        if _core.cuda_absence() is not None:
+            raise RuntimeError(
+                "pin_memory: pinning memory needs an accelerator, and there is none")
+        if self.device.type != "cpu" or self.is_fake:
+            raise RuntimeError(f"cannot pin a tensor on {self.device}: only dense CPU tensors can "
+                               "be pinned")
+        return on_cuda().transfers.pinned(self)
 
     def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
-        """Raises AssertionError: there is no GPU that tensors could be moved to."""
-        raise AssertionError(absence("cuda"))
+        """The tensor on a GPU: itself, where it lies there.
+
+        Args:
+            device: the GPU, as a device or its index; the current one if None.
+            non_blocking: return before the copy of pinned memory is done.
+
+        Raises:
+            AssertionError: there is no GPU.
+            RuntimeError: there is none of that index.
+        """
+        if _core.cuda_absence() is not None:
+            raise AssertionError(absence("cuda"))
+        index = on_cuda().devices.index_of(device)
+        return self.to(Device("cuda", index), non_blocking=non_blocking)
+
+    def record_stream(self: Any, stream: Any) -> None:
+        """Keep the memory for work of a stream other than that in which the tensor was made.
+
+        Once the tensor is gone, the memory serves others after what the stream has to do then.
+
+        Args:
+            stream: a `cuda.Stream`.
+
+        Raises:
+            RuntimeError: the tensor is not on a GPU.
+        """
+        _core.cuda_record_stream(self, stream.stream_id)
 
     def to_dense(self: Any, dtype: Any = None) -> Any:
         """The tensor itself, or converted to `dtype`: every tensor is dense."""

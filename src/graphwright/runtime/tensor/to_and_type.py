@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.dispatch import PYTHON_TYPES
+from graphwright.runtime.dispatch import PYTHON_TYPES, on_cuda
 from graphwright.runtime.errors import describe, require_kind, require_tensor
 from graphwright.runtime.naming import NAMING
 from graphwright.runtime.ops import functions as ops
@@ -59,12 +60,14 @@ def _cast(tensor: Any, dtype: DType) -> Any:
     return tensor if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
 
 
-def _moved(tensor: Any, dtype: DType, device: Device) -> Any:
+def _moved(tensor: Any, dtype: DType, device: Device, non_blocking: bool) -> Any:
     """On the device "meta" there is no data to move, and none comes back. All CPUs are one."""
     if device.type == "meta":
         return ops.empty_like(tensor, dtype=dtype, device=device)
     if tensor.device.type == "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    if "cuda" in (device.type, tensor.device.type) and _core.cuda_absence() is None:
+        return on_cuda().transfers.moved(tensor, dtype, device, not non_blocking)
     if device.type == "cpu":
         return ops.clone(tensor) if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
     raise RuntimeError(f"to(): {absence(device.type)}")
@@ -142,7 +145,8 @@ class Conversions:
                 `dtype`, `device` and `other`.
             copy: return a copy also where nothing changes.
             memory_format: the order of dims in memory, such as `channels_last`; as it is if None.
-            non_blocking: without effect.
+            non_blocking: return before the copy is done between a GPU and pinned memory, which
+                the copy of a GPU's tensor is then made in.
 
         Returns: a tensor of the same shape. On the device "meta" it has no data.
 
@@ -161,8 +165,10 @@ class Conversions:
             if (_CPU if args[0].__class__ is str and args[0] == "cpu" else args[0]) is self.device:
                 return self
         dtype, device = _target(self, args, kwargs)
+        if device.type == "cuda" and _core.cuda_absence() is None:
+            device = on_cuda().devices.placed(device)
         if device != self.device:
-            return _moved(self, dtype, device)
+            return _moved(self, dtype, device, non_blocking or True in args)
         if dtype is not self.dtype:
             result = ops.to_dtype(self, dtype)
         else:
@@ -337,7 +343,7 @@ class Conversions:
         return _cast(self, dtypes.complex128)
 
     def cpu(self: Any, memory_format: Any = None) -> Tensor:
-        """The tensor in main memory: itself, as it lies there.
+        """The tensor in main memory: itself, where it lies there.
 
         Args:
             memory_format: the order of dims in memory, as of `to`; as it is if None.
@@ -349,7 +355,8 @@ class Conversions:
             >>> gw.tensor([1, 2]).cpu().device
             device(type='cpu')
         """
-        return self.to(_CPU) if memory_format is None else self.to(memory_format=memory_format)
+        moved = self.to(_CPU)
+        return moved if memory_format is None else moved.to(memory_format=memory_format)
 
     def contiguous(self: Any, *, memory_format: Any = contiguous_format) -> Tensor:
         """The tensor itself if it is row-major without gaps, else a copy that is.

@@ -1,0 +1,1 @@
+"""Tensors on GPUs: how they are copied, and what runs ops on them."""

@@ -1,0 +1,228 @@
+"""What runs ops on tensors of GPUs.
+
+Views are made of metadata, and what the driver can do runs here: copies, and memory set to one
+value. All else goes to the kernel provider, which a later layer registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.runtime import _core
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.cuda import devices, transfers
+from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.fake.meta import is_dense, view_by_rule
+from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.ops.table import Kind, Op
+from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.tensor import Tensor
+
+Kernel = Callable[[Op, tuple[Any, ...]], Any]
+
+
+class _Registered:
+    """What later layers have registered."""
+
+    __slots__ = ("provider",)
+
+    def __init__(self) -> None:
+        self.provider: Kernel | None = None
+
+
+_REGISTERED = _Registered()
+
+
+def register_kernel_provider(provider: Kernel | None) -> Kernel | None:
+    """Have `provider(op, args)` run the ops that need a kernel.
+
+    Args:
+        provider: gives the result for the op's bound arguments, of which one tensor or more lie
+            on one GPU; NotImplemented where it has no kernel. None registers nobody.
+
+    Returns: the one before.
+    """
+    before, _REGISTERED.provider = _REGISTERED.provider, provider
+    return before
+
+
+# -- on which device
+
+
+def _tensors(op: Op, args: tuple[Any, ...]) -> list[tuple[str, Any]]:
+    """The tensors among an op's arguments, with their names."""
+    found = []
+    for name, arg in zip(op.names, args, strict=False):
+        items = arg if isinstance(arg, list | tuple) else (arg,)
+        found += [(name, item) for item in items if isinstance(item, TensorBase)]
+    return found
+
+
+_INDEXED = frozenset({"index", "index_put", "index_put_"})
+"""Their indices may be in main memory."""
+
+
+def check_devices(op: Op, args: tuple[Any, ...]) -> None:
+    """Raise RuntimeError, with the arguments' names, unless all tensors are on one GPU.
+
+    Tensors of main memory without dims are numbers, and indices may be there.
+    """
+    given = _tensors(op, args)
+    if op.name in _INDEXED:
+        given = [(name, tensor) for name, tensor in given if name != "indices"]
+    counted = [(n, t) for n, t in given if t.shape or t.device.type != "cpu"]
+    if len({t.device for _, t in counted}) > 1:
+        where = ", ".join(f"{name} on {tensor.device}" for name, tensor in counted)
+        raise RuntimeError(
+            f"{op.name}: Expected all tensors to be on the same device, but found at least two "
+            f"devices: {where}"
+        )
+
+
+# -- what the driver does
+
+
+def _element(value: Any, dtype: Any) -> bytes:
+    """The bytes of a number as an element of a dtype. Raises RuntimeError if it does not fit."""
+    data: bytes = ops.full((), value, dtype=dtype, device=Device("cpu"))._nd.tobytes()
+    return data
+
+
+def _filled(out: Any, value: Any) -> None:
+    """Set all elements of a dense tensor; what the driver has no pattern for is copied."""
+    number = value.item() if isinstance(value, TensorBase) else value
+    if not _core.cuda_fill(out, _element(number, out.dtype)):
+        shape = tuple(out.shape)
+        transfers.copy_into(out, ops.full(shape, number, dtype=out.dtype, device=Device("cpu")),
+                            staged=True)
+
+
+def create(op: Op, args: tuple[Any, ...], device: Device) -> Any:
+    """A new tensor on a GPU, by an op that makes one."""
+    out = _made(op, args, devices.placed(device))
+    return _provided(op, args) if out is NotImplemented else out
+
+
+def _made(op: Op, args: tuple[Any, ...], device: Device) -> Any:
+    if op.name not in _FILLED and op.name not in _UNFILLED:
+        return NotImplemented
+    assert op.meta is not None
+    spec = op.meta(*args)
+    out = transfers.empty(spec.shape, spec.strides, spec.dtype, device)
+    if op.name in _FILLED:
+        _filled(out, args[1])
+    return out
+
+
+_UNFILLED = frozenset({"empty", "empty_strided"})
+_FILLED = frozenset({"full", "full_like"})
+
+
+def _clone(staged: bool) -> Kernel:
+    def clone(op: Op, args: tuple[Any, ...]) -> Any:
+        assert op.meta is not None
+        input, spec = args[0], op.meta(*args)
+        out = transfers.empty(spec.shape, spec.strides, spec.dtype, input.device)
+        return out if transfers.copy_into(out, input, staged=staged) else NotImplemented
+
+    return clone
+
+
+def _copy(staged: bool) -> Kernel:
+    def copy(op: Op, args: tuple[Any, ...]) -> Any:
+        out, source = args
+        assert op.functional is not None and op.functional.meta is not None
+        op.functional.meta(out, source)             # whether it broadcasts
+        source = ops.expand(source.detach(), tuple(out.shape))
+        if not transfers.copy_into(out, source, staged=staged):
+            return NotImplemented
+        _core.bump_version(out)
+        return out
+
+    return copy
+
+
+def _fill_in_place(op: Op, args: tuple[Any, ...]) -> Any:
+    out = args[0]
+    if not is_dense(out):
+        return NotImplemented
+    if op.functional is not None and op.functional.meta is not None:
+        op.functional.meta(*args)                   # what the number has to be
+    _filled(out, args[1] if len(args) > 1 else 0)
+    _core.bump_version(out)
+    return out
+
+
+def _move(op: Op, args: tuple[Any, ...]) -> Any:
+    return op.run(*args)
+
+
+DRIVER: dict[str, Kernel] = {
+    **dict.fromkeys(("clone", "contiguous"), _clone(staged=False)),
+    "copy_": _copy(staged=False),
+    "fill_": _fill_in_place,
+    "zero_": _fill_in_place,
+    "to_device": _move,
+}
+"""Ops that the driver runs, where it can; NotImplemented for layouts that need a kernel."""
+STAGED: dict[str, Kernel] = {
+    **dict.fromkeys(("clone", "contiguous"), _clone(staged=True)),
+    "copy_": _copy(staged=True),
+}
+"""What runs through main memory where the provider has no kernel."""
+_CROSSING = frozenset({"copy_", "to_device"})
+"""Ops whose tensors may be on different devices."""
+
+
+def _provided(op: Op, args: tuple[Any, ...]) -> Any:
+    """By the provider, by way of the host, or by the op's parts. Raises NotImplementedError."""
+    provider = _REGISTERED.provider
+    out = NotImplemented if provider is None else provider(op, args)
+    if out is NotImplemented and op.name in STAGED:
+        out = STAGED[op.name](op, args)
+    if out is not NotImplemented:
+        return out
+    if op.decompose is not None:
+        return op.decompose(*args)
+    raise NotImplementedError(
+        f"{op.name}: graphwright has no kernels for cuda yet; tensors there can be made, copied "
+        "and viewed"
+    )
+
+
+def run(op: Op, args: tuple[Any, ...]) -> Any:
+    """An op's result where one of its tensors is on a GPU.
+
+    Raises:
+        RuntimeError: tensors are on different devices, or the GPU fails.
+        NotImplementedError: there is no kernel.
+    """
+    if op.name not in _CROSSING:
+        check_devices(op, args)
+    out = _without_provider(op, args)
+    return _provided(op, args) if out is NotImplemented else out
+
+
+def _without_provider(op: Op, args: tuple[Any, ...]) -> Any:
+    """What metadata and the driver give; NotImplemented for ops that need a kernel."""
+    kernel = DRIVER.get(op.name)
+    if kernel is not None:
+        return kernel(op, args)
+    if op.kind is Kind.VIEW:
+        return view_by_rule(op, args)
+    if op.name == "full_like":
+        given = args[op.names.index("device")]
+        place = args[0].device if given is None else Device(given)
+        return _like(op, args, place)
+    return NotImplemented
+
+
+def _like(op: Op, args: tuple[Any, ...], place: Device) -> Any:
+    """What is made like a tensor on a GPU, of which a device beside them needs the layout alone.
+    """
+    if place.type == "cuda":
+        return _made(op, args, devices.placed(place))
+    strides = transfers.kept_strides(args[0])
+    model = _core.meta(Tensor, args[0].shape, strides, args[0].dtype, Device("meta"))
+    return dispatch(op, (model, *args[1:-1], place))
