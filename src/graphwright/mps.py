@@ -5,8 +5,7 @@ What cannot be done without one raises RuntimeError, as in PyTorch.
 
 from __future__ import annotations
 
-from graphwright.compat.absent_devices import AbsentObject, refusal
-from graphwright.cuda.facts import (
+from graphwright.compat.absent_answers import (
     device_count,
     empty_cache,
     is_available,
@@ -14,6 +13,7 @@ from graphwright.cuda.facts import (
     seed,
     synchronize,
 )
+from graphwright.compat.absent_devices import AbsentObject, refusal
 
 __all__ = [
     "Event", "compile_shader", "current_allocated_memory", "device_count",

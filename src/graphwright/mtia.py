@@ -5,8 +5,7 @@ What cannot be done without one raises RuntimeError, as in PyTorch.
 
 from __future__ import annotations
 
-from graphwright.compat.absent_devices import refusal
-from graphwright.cuda.facts import (
+from graphwright.compat.absent_answers import (
     device_count,
     get_rng_state_all,
     is_available,
@@ -21,6 +20,7 @@ from graphwright.cuda.facts import (
     seed_all,
     set_rng_state_all,
 )
+from graphwright.compat.absent_devices import refusal
 
 __all__ = [
     "current_device", "current_stream", "default_stream", "device_count", "empty_cache",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from graphwright.runtime.cuda import random_states
 from graphwright.runtime.tensor.generator import Generator, default_generator
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -26,6 +27,7 @@ def manual_seed(seed: int) -> Generator:
         >>> gw.manual_seed(3).initial_seed()
         3
     """
+    random_states.seed_all(int(seed))
     return default_generator.manual_seed(int(seed))
 
 
@@ -38,7 +40,9 @@ def seed() -> int:
         >>> gw.seed() == gw.initial_seed()
         True
     """
-    return default_generator.seed()
+    made = default_generator.seed()
+    random_states.seed_all(made)
+    return made
 
 
 def initial_seed() -> int:

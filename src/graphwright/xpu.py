@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.compat import absent_devices
-from graphwright.compat.absent_devices import AbsentObject, Block, refusal
-from graphwright.cuda.facts import (
+from graphwright.compat.absent_answers import (
     default_generators,
     device_count,
     empty_cache,
@@ -36,6 +35,7 @@ from graphwright.cuda.facts import (
     set_rng_state_all,
     synchronize,
 )
+from graphwright.compat.absent_devices import AbsentObject, Block, refusal
 
 __all__ = [
     "Event", "Stream", "StreamContext", "XPUGraph", "can_device_access_peer",

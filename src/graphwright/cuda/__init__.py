@@ -1,63 +1,26 @@
-"""What GPUs there are to run eager tensors on: none, as eager tensors live on the CPU.
+"""GPUs that tensors can lie on, after `torch.cuda`: devices, memory, streams and events.
 
-The names are those that device-independent scripts ask for: questions have the answers of a
-machine without GPUs, and what cannot be done without one raises AssertionError, as in PyTorch.
+Without a driver or a GPU questions have the answers of such a machine, and what cannot be done
+raises AssertionError, as in PyTorch. What is not there yet raises NotImplementedError.
 """
 
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from graphwright.cuda import amp
-from graphwright.cuda.facts import (
+from graphwright.cuda.allocator import (
     caching_allocator_alloc,
     caching_allocator_delete,
     caching_allocator_enable,
-    can_device_access_peer,
     change_current_allocator,
-    check_error,
-    clock_rate,
-    cudart,
-    current_blas_handle,
-    current_device,
-    current_solver_handle,
-    current_stream,
-    default_generators,
-    default_stream,
-    device_count,
-    device_memory_used,
     empty_cache,
     get_allocator_backend,
-    get_arch_list,
-    get_device_capability,
-    get_device_name,
-    get_device_properties,
-    get_gencode_flags,
     get_per_process_memory_fraction,
-    get_rng_state,
-    get_rng_state_all,
-    get_stream_from_external,
-    get_sync_debug_mode,
-    graph_pool_handle,
-    has_half,
-    has_magma,
     host_memory_stats,
     host_memory_stats_as_nested_dict,
-    init,
-    initial_seed,
-    ipc_collect,
-    is_available,
-    is_bf16_supported,
-    is_current_stream_capturing,
-    is_initialized,
-    is_tf32_supported,
-    list_gpu_processes,
-    make_graphed_callables,
-    manual_seed,
-    manual_seed_all,
     max_memory_allocated,
     max_memory_cached,
     max_memory_reserved,
-    mem_get_info,
     memory_allocated,
     memory_cached,
     memory_reserved,
@@ -65,22 +28,58 @@ from graphwright.cuda.facts import (
     memory_stats,
     memory_stats_as_nested_dict,
     memory_summary,
-    memory_usage,
-    power_draw,
     reset_accumulated_memory_stats,
     reset_max_memory_allocated,
     reset_max_memory_cached,
     reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+    use_mem_pool,
+)
+from graphwright.cuda.generators import (
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
     seed,
     seed_all,
-    set_device,
-    set_per_process_memory_fraction,
     set_rng_state,
     set_rng_state_all,
+)
+from graphwright.cuda.queries import (
+    can_device_access_peer,
+    check_error,
+    clock_rate,
+    cudart,
+    current_blas_handle,
+    current_device,
+    current_solver_handle,
+    default_generators,
+    device_count,
+    device_memory_used,
+    get_arch_list,
+    get_device_capability,
+    get_device_name,
+    get_device_properties,
+    get_gencode_flags,
+    get_sync_debug_mode,
+    graph_pool_handle,
+    has_half,
+    has_magma,
+    init,
+    ipc_collect,
+    is_bf16_supported,
+    is_initialized,
+    is_tf32_supported,
+    list_gpu_processes,
+    make_graphed_callables,
+    mem_get_info,
+    memory_usage,
+    power_draw,
+    set_device,
     set_sync_debug_mode,
     synchronize,
     temperature,
-    use_mem_pool,
     utilization,
 )
 from graphwright.cuda.streams import (
@@ -91,13 +90,18 @@ from graphwright.cuda.streams import (
     MemPool,
     Stream,
     StreamContext,
+    current_stream,
+    default_stream,
     device,
     device_of,
+    get_stream_from_external,
     graph,
+    is_current_stream_capturing,
     set_stream,
     stream,
 )
 from graphwright.runtime._core import OutOfMemoryError
+from graphwright.runtime.cuda.devices import is_available
 from graphwright.runtime.naming import missing as _missing
 
 _PARTS = ("nvtx", "profiler")

@@ -27,7 +27,8 @@ def placed(device: Device) -> Device:
     count = _core.cuda_device_count()
     if index >= count:
         known = "is one" if count == 1 else f"are {count}"
-        raise RuntimeError(f"CUDA error: invalid device ordinal: cuda:{index}, where there {known}")
+        raise RuntimeError(
+            f"CUDA error: invalid device ordinal: cuda:{index}, where there {known}")
     return Device("cuda", index)
 
 

@@ -51,6 +51,7 @@ def kept_strides(tensor: Any) -> Any:
 def empty(shape: Any, strides: Any, dtype: DType, device: Device) -> Any:
     """A new tensor on a GPU or, for another device, in main memory."""
     if device.type == "cuda":
+        assert device.index is not None
         return _core.cuda_empty(Tensor, shape, strides, dtype, device.index)
     return _core.empty_strided(Tensor, shape, strides, dtype)
 

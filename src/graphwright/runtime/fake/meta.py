@@ -91,7 +91,7 @@ def is_dense(tensor: Any) -> bool:
 
 
 def minding_device(op: Op, run: Callable[..., Any]) -> Callable[..., Any]:
-    """`run`, which a creation op calls unless its argument `device` is a GPU or the meta device."""
+    """`run`, which a creation op calls where its argument `device` is the CPU."""
     creates = op.kind in (Kind.CREATION, Kind.RANDOM) and op.meta is not None
     if not creates or "device" not in op.names:
         return run

@@ -1,6 +1,7 @@
 """What can be asked of a tensor besides its type: where it lies, how it is stored.
 
-Every tensor is dense ("strided") and not quantised: those questions have one answer. They are here because device-independent code asks them.
+Every tensor is dense ("strided") and not quantised: those questions have one answer. They are
+here because device-independent code asks them.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""What a machine without GPUs answers, and what it refuses."""
+"""What a machine without an accelerator answers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from graphwright.compat.absent_devices import refusal
-
 default_generators: tuple[Any, ...] = ()
-has_half = has_magma = False
 
 
 def is_available() -> bool:
@@ -51,7 +48,6 @@ def memory_allocated(device: object = None) -> int:
 
 
 max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
-memory_cached = max_memory_cached = memory_allocated
 
 
 def memory_stats(device: object = None) -> dict[str, int]:
@@ -60,14 +56,6 @@ def memory_stats(device: object = None) -> dict[str, int]:
 
 
 memory_stats_as_nested_dict = memory_stats
-
-
-def host_memory_stats() -> dict[str, int]:
-    """Figures of the host's memory that the GPU reads: none."""
-    return {}
-
-
-host_memory_stats_as_nested_dict = host_memory_stats
 
 
 def get_gencode_flags() -> str:
@@ -79,7 +67,6 @@ def reset_peak_memory_stats(device: object = None) -> None:
     """Forget the greatest use of memory; without a GPU there is none."""
 
 
-reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
 reset_accumulated_memory_stats = reset_peak_memory_stats
 
 
@@ -114,17 +101,3 @@ def synchronize(device: object = None) -> None:
 
 def empty_cache() -> None:
     """Give back unused memory of the GPU; without one there is nothing to give back."""
-
-
-refuse = refusal("cuda")
-current_device = current_stream = default_stream = set_device = init = ipc_collect = refuse
-get_device_name = get_device_capability = get_device_properties = mem_get_info = refuse
-get_rng_state = set_rng_state = initial_seed = refuse
-set_per_process_memory_fraction = get_per_process_memory_fraction = refuse
-can_device_access_peer = get_sync_debug_mode = set_sync_debug_mode = cudart = check_error = refuse
-current_blas_handle = current_solver_handle = get_stream_from_external = refuse
-caching_allocator_alloc = caching_allocator_delete = caching_allocator_enable = refuse
-get_allocator_backend = change_current_allocator = use_mem_pool = refuse
-memory_summary = memory_snapshot = list_gpu_processes = memory_usage = device_memory_used = refuse
-utilization = temperature = power_draw = clock_rate = refuse
-graph_pool_handle = make_graphed_callables = refuse
