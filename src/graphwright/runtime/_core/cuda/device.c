@@ -17,6 +17,7 @@ static _Thread_local int current;
 
 bool gw_cuda_find_devices(char *why, size_t size) {
     int all = 0, result = gw_driver.cuDeviceGetCount(&all);
+    bool old = false;
     snprintf(why, size, "the CUDA driver finds no device");
     for (int i = 0; result == GW_CUDA_SUCCESS && i < all && count < GW_CUDA_DEVICES; i++) {
         int device, major = 0, minor = 0;
@@ -27,7 +28,8 @@ bool gw_cuda_find_devices(char *why, size_t size) {
         }
         if (10 * major + minor >= OLDEST_CAPABILITY) {
             devices[count++].ordinal = device;
-        } else if (count == 0) {
+        } else if (!old) {
+            old = true;
             char name[128] = "?";
             gw_driver.cuDeviceGetName(name, sizeof name, device);
             snprintf(why, size, "the device %s is too old: it has compute capability %d.%d, and "

@@ -22,7 +22,8 @@ static _Atomic(const char *) recent[RECENT];
 static atomic_uint launched;
 
 void gw_cuda_note_kernel(const char *name) {
-    recent[atomic_fetch_add(&launched, 1) % RECENT] = name;
+    unsigned place = atomic_fetch_add_explicit(&launched, 1, memory_order_relaxed) % RECENT;
+    atomic_store_explicit(&recent[place], name, memory_order_relaxed);
 }
 
 static void append(char *text, size_t size, const char *more) {
@@ -105,13 +106,13 @@ static void mark_forked(void) { forked = state == USABLE; }
 
 typedef int (*GetProcAddress)(const char *, void **, int, uint64_t, void *);
 
-/* By the driver's own table, which knows an API's versions, or by name from older ones. */
+/* By the driver's own table, which knows an API's versions; from older drivers by name. */
 static void *find(void *library, GetProcAddress get, const char *name, const char *exported) {
     void *found = NULL;
-    if (get == NULL || get(name, &found, OLDEST_VERSION, 0, NULL) != GW_CUDA_SUCCESS) {
-        found = NULL;
+    if (get == NULL) {
+        return dlsym(library, exported);
     }
-    return found != NULL ? found : dlsym(library, exported);
+    return get(name, &found, OLDEST_VERSION, 0, NULL) == GW_CUDA_SUCCESS ? found : NULL;
 }
 
 static const struct {

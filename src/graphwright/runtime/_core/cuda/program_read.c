@@ -38,11 +38,19 @@ static bool write_int(char *to, const GwArgType *type, const GwNumber *number) {
                      (long long)number->i, type->type);
         return false;
     }
-    memcpy(to, &number->i, (size_t)type->size);     /* little-endian: the low bytes */
+    switch (type->size) {                           /* little-endian: the low bytes */
+        case 8: memcpy(to, &number->i, 8); break;
+        case 4: memcpy(to, &number->i, 4); break;
+        case 2: memcpy(to, &number->i, 2); break;
+        default: memcpy(to, &number->i, 1); break;
+    }
     return true;
 }
 
 bool gw_number_write(char *to, const GwArgType *type, const GwNumber *number) {
+    if (type->kind == GW_ARG_INT || type->kind == GW_ARG_UINT) {
+        return write_int(to, type, number);
+    }
     double d = number->real ? number->d : (double)number->i;
     float f = (float)d;
     uint16_t half;
@@ -51,7 +59,6 @@ bool gw_number_write(char *to, const GwArgType *type, const GwNumber *number) {
         case GW_ARG_F32: memcpy(to, &f, sizeof f); return true;
         case GW_ARG_F16: half = gw_to_float16(f); memcpy(to, &half, sizeof half); return true;
         case GW_ARG_BF16: half = gw_to_bfloat16(f); memcpy(to, &half, sizeof half); return true;
-        case GW_ARG_INT: case GW_ARG_UINT: return write_int(to, type, number);
         default:
             PyErr_SetString(PyExc_TypeError, "a number is no value of a pointer");
             return false;

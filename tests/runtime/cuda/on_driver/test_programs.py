@@ -1,0 +1,197 @@
+"""Programs: launches of compiled kernels over tensors and numbers, in one call."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright.runtime import _core
+
+OFFSET = 0x400000000000
+TYPES = {"*fp32": "u64", "scratch": "u64", "i8": "u8", "i16": "u16", "i32": "u32", "i64": "u64",
+         "u8": "u8", "u64": "u64", "fp16": "b16", "bf16": "b16", "fp32": "f32", "fp64": "f64"}
+
+
+def kernel(name: str, *signature: str, shared: int = 0, warps: int = 4, cubin: Any = None) -> Any:
+    parameters = ",\n".join(f".param .{TYPES[kind]} p{i}" for i, kind in enumerate(signature))
+    ptx = f".version 8.0\n.visible .entry {name}(\n{parameters}\n)\n{{ ret; }}".encode()
+    return _core.CudaKernel(name, cubin=cubin, ptx=ptx, shared=shared, num_warps=warps,
+                            signature=signature)
+
+
+class Launched:
+    """What the driver was asked to run: a kernel's name, its grid and block, and parameters."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[int, ...], int, bytes]] = []
+
+    def __call__(self, name: bytes, dims: Any, shared: int, parameters: int, size: int) -> int:
+        raw = ctypes.string_at(parameters, size)
+        self.calls.append((name.decode(), tuple(dims[:6]), shared, raw))
+        if name == b"add":
+            self.add(raw)
+        return 0
+
+    def add(self, raw: bytes) -> None:
+        """out[i] = a[i] + b[i], of n floats."""
+        out, a, b, n = struct.unpack("<QQQi", raw)
+        arrays = [np.ctypeslib.as_array((ctypes.c_float * n).from_address(p - OFFSET))
+                  for p in (out, a, b)]
+        np.add(arrays[1], arrays[2], out=arrays[0])
+
+
+@pytest.fixture
+def launched(driver: ctypes.CDLL) -> Iterator[Launched]:
+    seen = Launched()
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint),
+                            ctypes.c_uint, ctypes.c_void_p, ctypes.c_int)
+    callback = kind(seen)
+    driver.fake_set_launch(callback)
+    yield seen
+    gw.cuda.synchronize()
+    driver.fake_set_launch(ctypes.cast(None, kind))
+
+
+def test_a_program_runs_after_what_its_stream_has(launched: Launched) -> None:
+    add = kernel("add", "*fp32", "*fp32", "*fp32", "i32")
+    n, blocks = ("scalar", 0), ("scalar", 1)
+    program = _core.CudaProgram(
+        [(add, (blocks, 1, 1), [("arena", 0), ("buffer", 0), ("buffer", 1), n]),
+         (add, (blocks, 1, 1), [("buffer", 2), ("arena", 0), ("buffer", 1), n])],
+        buffers=3, scalars=1, derived=[("ceildiv", n, 128), ("mul", n, 4)], arena=("scalar", 2))
+    x, y = gw.arange(1000, dtype=gw.float32).cuda(), gw.ones(1000).cuda()
+    out = gw.empty(1000, device="cuda")
+    before = gw.cuda.memory_allocated()
+    program.run((x, y, out), (1000,))
+    assert launched.calls == [] and gw.cuda.memory_allocated() == before
+    assert gw.equal(out.cpu(), gw.arange(1000, dtype=gw.float32) + 2)
+    assert [call[:3] for call in launched.calls] == [("add", (8, 1, 1, 128, 1, 1), 0)] * 2
+    view = out[10:20]
+    program.run((x[5:15], y[:10], view), (10,))
+    assert view.tolist() == [float(i) for i in range(7, 17)]
+
+
+def test_parameters_lie_as_the_kernel_has_them(launched: Launched) -> None:
+    kinds = ("i8", "fp64", "fp16", "*fp32", "bf16", "i32", "scratch", "i16", "fp32", "u8", "i64")
+    every = kernel("every", *kinds, shared=1024, warps=8)
+    x = gw.zeros(4, device="cuda")
+    program = _core.CudaProgram(
+        [(every, (2, 3, 4), [-1, 0.1, 1.5, ("buffer", 0, 8), ("scalar", 0), ("scalar", 1), -2,
+                             2.5, 255, 1 << 40])], buffers=1, scalars=2)
+    program.run((x,), (1.0, -7))
+    gw.cuda.synchronize()
+    ((name, dims, shared, raw),) = launched.calls
+    assert (name, dims, shared) == ("every", (2, 3, 4, 256, 1, 1), 1024)
+    places = every.parameters
+    assert [offset for offset, _ in places] == [0, 8, 16, 24, 32, 36, 40, 48, 52, 56, 64]
+    formats = ("<b", "<d", "<e", "<Q", "<H", "<i", "<Q", "<h", "<f", "<B", "<q")
+    found = [struct.unpack_from(form, raw, offset)[0]
+             for form, (offset, _) in zip(formats, places, strict=True)]
+    assert found == [-1, 0.1, 1.5, x.data_ptr() + 8, 0x3F80, -7, 0, -2, 2.5, 255, 1 << 40]
+
+
+def test_an_empty_grid_is_no_launch(launched: Launched) -> None:
+    program = _core.CudaProgram([(kernel("k"), (("scalar", 0), 1, 1), [])], 0, 1)
+    program.run((), (0,))
+    program.run((), (3,))
+    gw.cuda.synchronize()
+    assert [call[1][0] for call in launched.calls] == [3]
+
+
+def test_a_kernel_for_another_gpu_is_made_from_its_text(launched: Launched) -> None:
+    program = _core.CudaProgram([(kernel("k", cubin=b"\177ELF..."), (1, 1, 1), [])], 0)
+    program.run(())
+    gw.cuda.synchronize()
+    assert len(launched.calls) == 1
+    only = _core.CudaKernel("k", cubin=b"\177ELF", ptx=None, shared=0, num_warps=1, signature=[])
+    with pytest.raises(RuntimeError, match="k was compiled for another GPU, and there is no PTX"):
+        only.load(0)
+
+
+def test_every_derivation() -> None:
+    a, b = ("scalar", 0), ("scalar", 1)
+    derived = [("add", a, b), ("sub", a, b), ("mul", a, b), ("floordiv", a, b), ("ceildiv", a, b),
+               ("min", a, b), ("max", a, ("scalar", 6))]
+    seen = kernel("seen", *["i64"] * 7)
+    program = _core.CudaProgram(
+        [(seen, (1, 1, 1), [("scalar", i) for i in range(2, 9)])], 0, 2, derived)
+    got = []
+    for pair in ((17, 5), (-17, 5)):
+        program.run((), pair)
+        got.append(pair)
+    with pytest.raises(OverflowError, match="quotient by a number below 1"):
+        program.run((), (1, 0))
+
+
+def test_what_a_program_refuses(launched: Launched) -> None:
+    take = kernel("take", "*fp32", "i32")
+    x, far = gw.zeros(4, device="cuda"), gw.zeros(4, device="cuda:1")
+
+    def program(arguments: Any, grid: Any = (1, 1, 1), **more: Any) -> Any:
+        return _core.CudaProgram([(take, grid, arguments)], 2, 1, **more)
+
+    for error, text, build in (
+        (TypeError, "takes 2 arguments, but 1 are given", lambda: program([None])),
+        (IndexError, "no buffer 2", lambda: program([("buffer", 2), 1])),
+        (IndexError, "no scalar 1", lambda: program([None, ("scalar", 1)])),
+        (TypeError, "cannot have a scalar", lambda: program([("scalar", 0), 1])),
+        (TypeError, "cannot have an address", lambda: program([None, ("buffer", 0)])),
+        (OverflowError, "4294967296 does not fit", lambda: program([None, 1 << 32])),
+        (TypeError, "a float is no value", lambda: program([None, 1.5])),
+        (ValueError, "no kind of operand", lambda: program([None, ("size", 0)])),
+        (ValueError, "not derived by 'pow'", lambda: program([None, 1], derived=[("pow", 1, 2)])),
+        (NotImplementedError, "type 'tensordesc'", lambda: kernel("k", "tensordesc")
+         if "tensordesc" in TYPES else _core.CudaKernel(
+             "k", cubin=None, ptx=b"", shared=0, num_warps=1, signature=["tensordesc"])),
+        (ValueError, "1 to 32 warps", lambda: kernel("k", warps=0)),
+    ):
+        with pytest.raises(error, match=text):
+            build()
+    good = program([("buffer", 0), ("scalar", 0)], (("scalar", 0), 1, 1))
+    for error, text, args in (
+        (TypeError, "2 buffers and 1 scalars, but 1 and 0 are given", ((x,),)),
+        (TypeError, "buffer 1 of the program is no tensor on a GPU", ((x, gw.ones(2)), (1,))),
+        (RuntimeError, "buffer 1 of the program is on cuda:1", ((x, far), (1,))),
+        (OverflowError, "does not fit a parameter of type i32", ((x, x), (1 << 40,))),
+        (ValueError, "cannot run on a grid of -1 in its dimension 0", ((x, x), (-1,))),
+        (TypeError, "a number of a program is an int or a float", ((x, x), ("1",))),
+        (TypeError, "must be an int", ((x, x), (1.0,))),
+    ):
+        with pytest.raises(error, match=text):
+            good.run(*args)
+    assert launched.calls == []
+
+
+def test_many_launches_of_many_parameters(launched: Launched) -> None:
+    """More than the call's own room on the stack has."""
+    wide = kernel("wide", *["i64"] * 30)
+    arguments = [("scalar", i % 100) for i in range(30)]
+    program = _core.CudaProgram([(wide, (1, 1, 1), arguments)] * 200, 0, 100)
+    program.run((), tuple(range(100)))
+    gw.cuda.synchronize()
+    assert len(launched.calls) == 200
+    assert {call[3] for call in launched.calls} == {struct.pack("<30q", *range(30))}
+
+
+def test_a_kernel_runs_on_each_gpu(launched: Launched) -> None:
+    program = _core.CudaProgram([(kernel("k", "*fp32"), (1, 1, 1), [("buffer", 0)])], 1)
+    for device in ("cuda:0", "cuda:1", "cuda:0"):
+        program.run((gw.zeros(1, device=device),))
+    gw.cuda.synchronize(0)
+    gw.cuda.synchronize(1)
+    assert len(launched.calls) == 3
+
+
+def test_a_launch_that_the_driver_refuses_names_the_kernel(driver: ctypes.CDLL) -> None:
+    program = _core.CudaProgram([(kernel("big"), (1, 1, 1), [])], 0)
+    program.run(())
+    driver.fake_fail(b"cuLaunchKernel", 1, 1)
+    with pytest.raises(RuntimeError, match=r"CUDA error: .* in the launch of big"):
+        program.run(())
+    program.run(())
