@@ -3,7 +3,7 @@
     .venv/bin/python tools/sanitize.py
 
 Builds both extensions with the sanitizers into a temporary copy of the sources, and runs on it
-tests/runtime/core, the tests of op functions, those of the hook and of guards, and the profiler's.
+tests/runtime/core, tests/runtime/cuda, the tests of op functions, those of the hook and of guards, and the profiler's.
 Needs gcc on Linux.
 """
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLAGS = ["-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-omit-frame-pointer",
          "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 EXTENSIONS = {"runtime": "_core", "capture": "_eval_frame"}
-TESTS = ["tests/runtime/core", "tests/runtime/ops/test_op_functions.py",
+TESTS = ["tests/runtime/core", "tests/runtime/cuda", "tests/runtime/ops/test_op_functions.py",
          "tests/runtime/ops/test_function_names.py", "tests/runtime/ops/test_out.py",
          "tests/capture/frame/test_dispatcher.py", "tests/capture/guards/test_guards.py",
          "tests/capture/guards/test_guard_sources.py",

@@ -336,9 +336,9 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         """Move all members to the CPU."""
         return self.to("cpu")
 
-    def cuda(self: T, device: int | None = None) -> T:
-        """Move all members to a GPU."""
-        return self.to("cuda" if device is None else f"cuda:{device}")
+    def cuda(self: T, device: int | Device | None = None) -> T:
+        """Move all members to a GPU: a device or its index; the current one if None."""
+        return self.to(Device("cuda", device) if isinstance(device, int) else device or "cuda")
 
     # Printing
 
@@ -373,8 +373,13 @@ def _indent(text: str, spaces: int = 2) -> str:
 
 def _convert_parameter(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
     converted = fn(parameter.detach())
-    if converted.device == parameter.device:
-        if converted.dtype is not parameter.dtype or converted.stride() != parameter.stride():
+    if "meta" not in (converted.device.type, parameter.device.type) or (
+        converted.device == parameter.device
+    ):
+        moved = converted.device != parameter.device
+        if moved or converted.dtype is not parameter.dtype or (
+            converted.stride() != parameter.stride()
+        ):
             parameter.data = converted
             if parameter.grad is not None:
                 converted, parameter.grad = fn(parameter.grad.detach()), None

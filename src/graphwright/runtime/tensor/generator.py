@@ -70,6 +70,9 @@ class Generator(_core.GeneratorBase):
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = Device(device)
+        if self.device.type == "cuda" and _core.cuda_absence() is None:
+            raise NotImplementedError(
+                "Generator('cuda') is not there yet; cuda.manual_seed seeds the GPU's own")
         if self.device.type != "cpu":
             raise RuntimeError(f"Generator(): {absence(self.device.type)}")
         self._set(DEFAULT_SEED, 0)

@@ -1,4 +1,4 @@
-"""The allocator: whose memory it is, when it serves others, statistics, and what if it runs out."""
+"""The allocator: whose memory it is, when it serves others, statistics, and running out."""
 
 from __future__ import annotations
 
