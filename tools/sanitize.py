@@ -3,8 +3,8 @@
     .venv/bin/python tools/sanitize.py
 
 Builds both extensions with the sanitizers into a temporary copy of the sources, and runs on it
-tests/runtime/core, tests/runtime/cuda, the tests of op functions, those of the hook and of guards, and the profiler's.
-Needs gcc on Linux.
+tests/runtime/core and tests/runtime/cuda, the tests of op functions, those of the hook and of
+guards, and the profiler's. Needs gcc on Linux.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NoReturn
 
+from graphwright.runtime.cuda.devices import is_available
 from graphwright.runtime.naming import NAMING
 from graphwright.runtime.ops import functions
 from graphwright.runtime.ops.out_forms import OUT_FORMS
@@ -89,9 +90,11 @@ def _to_copy(
     return self.to(device or self.device, dtype or self.dtype, copy=True, **more)
 
 
-def _refuse_pinning(self: Any, device: Any = None) -> NoReturn:
-    """Raises RuntimeError: pinned memory is for accelerators."""
-    raise RuntimeError(f"aten._pin_memory: {absence('accelerator')}")
+def _pin_memory(self: Any, device: Any = None) -> Any:
+    """A copy in pinned memory. Raises RuntimeError without a GPU."""
+    if not is_available():
+        raise RuntimeError(f"aten._pin_memory: {absence('accelerator')}")
+    return self.pin_memory()
 
 
 def _refuse_sparse(*args: Any, **kwargs: Any) -> NoReturn:
@@ -100,7 +103,7 @@ def _refuse_sparse(*args: Any, **kwargs: Any) -> NoReturn:
 
 
 _BESIDE: dict[str, Callable[..., Any]] = {
-    "_to_copy": _to_copy, "_pin_memory": _refuse_pinning, "_sparse_addmm": _refuse_sparse,
+    "_to_copy": _to_copy, "_pin_memory": _pin_memory, "_sparse_addmm": _refuse_sparse,
 }  # fmt: skip
 """What is no op of the table: a conversion, and ops for what does not exist here."""
 

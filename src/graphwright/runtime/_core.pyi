@@ -719,8 +719,8 @@ class CudaKernel:
     """What Triton made of a kernel; `signature` has a type for each parameter of the PTX."""
 
     def __new__(
-        cls, name: str, *, cubin: bytes | None, ptx: bytes | None, shared: int, num_warps: int,
-        signature: Sequence[str],
+        cls, name: str, *, cubin: bytes | None, ptx: str | bytes | None, shared: int,
+        num_warps: int, signature: Sequence[str],
     ) -> CudaKernel: ...
     @property
     def name(self) -> str: ...

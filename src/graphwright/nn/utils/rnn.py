@@ -92,7 +92,7 @@ class PackedSequence(_Packed):
         return type(self)(self.data.cuda(*args, **kwargs), *self[1:])
 
     def pin_memory(self) -> PackedSequence:
-        """Raises as `Tensor.pin_memory` does: there is no accelerator."""
+        """A copy with data in pinned memory. Raises as `Tensor.pin_memory`."""
         return type(self)(self.data.pin_memory(), *self[1:])
 
     def is_pinned(self) -> bool:

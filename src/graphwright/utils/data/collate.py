@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from graphwright.runtime.cuda.devices import is_available
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.from_data import as_tensor, tensor
@@ -147,5 +148,7 @@ def _sequence_like(sequence: Sequence[Any], items: list[Any]) -> Any:
 
 
 def pin_memory(data: Any, device: Any = None) -> NoReturn:
-    """Raises RuntimeError: pinned memory is for accelerators, of which there are none."""
+    """Raises RuntimeError without a GPU, and NotImplementedError with one: pin the tensors."""
+    if is_available():
+        raise NotImplementedError("pin_memory of batches is not there yet: pin their tensors")
     raise RuntimeError("pin_memory: pinning memory needs an accelerator, and there is none")

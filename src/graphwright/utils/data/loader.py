@@ -42,7 +42,7 @@ class DataLoader:
             `get_worker_info()` gives its number: of an `IterableDataset` each goes through all
             unless that takes its share.
         collate_fn: makes a batch from a list of examples.
-        pin_memory, pin_memory_device: no effect, since there is no accelerator to pin memory for.
+        pin_memory, pin_memory_device: no effect: batches are not in pinned memory.
         drop_last: leave out a shorter last batch.
         timeout: seconds to wait for a worker's batch; 0 waits for ever.
         worker_init_fn: called in every worker with its number before anything else.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import os
 from collections.abc import Iterator
 
@@ -23,13 +22,8 @@ def driver() -> ctypes.CDLL:
 
 
 @pytest.fixture(autouse=True)
-def empty_gpus(driver: ctypes.CDLL) -> Iterator[None]:
-    """Tests leave no memory behind, and start with none."""
-    gc.collect()
-    gw.cuda.empty_cache()
-    for device in range(gw.cuda.device_count()):
-        gw.cuda.reset_peak_memory_stats(device)
+def synchronized() -> Iterator[None]:
+    """Tests leave no work behind."""
     yield
-    driver.fake_set_limit(1 << 30)
-    gc.collect()
-    gw.cuda.synchronize()
+    for device in range(gw.cuda.device_count()):
+        gw.cuda.synchronize(device)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +13,17 @@ import pytest
 import graphwright as gw
 
 MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def empty_gpus(driver: ctypes.CDLL) -> Iterator[None]:
+    """Tests leave no memory behind, and start with none."""
+    gw.cuda.empty_cache()
+    for device in range(gw.cuda.device_count()):
+        gw.cuda.reset_peak_memory_stats(device)
+    yield
+    driver.fake_set_limit(1 << 30)
+    gc.collect()
 
 
 def room(mebibytes: float, device: str = "cuda") -> Any:

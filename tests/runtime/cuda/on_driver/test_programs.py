@@ -21,7 +21,7 @@ TYPES = {"*fp32": "u64", "scratch": "u64", "i8": "u8", "i16": "u16", "i32": "u32
 
 def kernel(name: str, *signature: str, shared: int = 0, warps: int = 4, cubin: Any = None) -> Any:
     parameters = ",\n".join(f".param .{TYPES[kind]} p{i}" for i, kind in enumerate(signature))
-    ptx = f".version 8.0\n.visible .entry {name}(\n{parameters}\n)\n{{ ret; }}".encode()
+    ptx = f".version 8.0\n.visible .entry {name}(\n{parameters}\n)\n{{ ret; }}"
     return _core.CudaKernel(name, cubin=cubin, ptx=ptx, shared=shared, num_warps=warps,
                             signature=signature)
 

@@ -73,9 +73,11 @@ static PyObject *kernel_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
                                      &ptx, &shared, &warps, &signature)) {
         return NULL;
     }
-    if ((cubin != Py_None && !PyBytes_Check(cubin)) || (ptx != Py_None && !PyBytes_Check(ptx))
+    bool is_text = PyUnicode_Check(ptx);
+    if ((cubin != Py_None && !PyBytes_Check(cubin))
+        || (ptx != Py_None && !is_text && !PyBytes_Check(ptx))
         || (cubin == Py_None && ptx == Py_None)) {
-        PyErr_SetString(PyExc_TypeError, "a kernel needs a cubin or PTX text, as bytes");
+        PyErr_SetString(PyExc_TypeError, "a kernel needs a cubin, as bytes, or PTX text");
         return NULL;
     }
     if (shared < 0 || warps < 1 || warps > 32) {
@@ -88,11 +90,11 @@ static PyObject *kernel_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     k->cubin = cubin == Py_None ? NULL : Py_NewRef(cubin);
-    k->ptx = ptx == Py_None ? NULL : Py_NewRef(ptx);
+    k->ptx = ptx == Py_None ? NULL : is_text ? PyUnicode_AsUTF8String(ptx) : Py_NewRef(ptx);
     k->name = lasting(name);
     k->shared = shared;
     k->warps = warps;
-    if (k->name == NULL || !read_signature(k, signature)) {
+    if (k->name == NULL || (is_text && k->ptx == NULL) || !read_signature(k, signature)) {
         Py_CLEAR(k);
     }
     return (PyObject *)k;

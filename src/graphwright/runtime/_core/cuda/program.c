@@ -10,6 +10,10 @@ static PyObject *program_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs
                                      &buffers, &scalars, &derived, &arena)) {
         return NULL;
     }
+    if (buffers < 0 || scalars < 0) {
+        PyErr_SetString(PyExc_ValueError, "a program has 0 or more buffers and scalars");
+        return NULL;
+    }
     GwCudaProgram *p = (GwCudaProgram *)cls->tp_alloc(cls, 0);
     PyObject *none = PyTuple_New(0), *zero = PyLong_FromLong(0);
     if (p != NULL && none != NULL && zero != NULL) {
