@@ -139,6 +139,27 @@ def test_waiting_for_each_kernel_finds_the_faulty_one(fake_driver: str) -> None:
     assert "GRAPHWRIGHT_CUDA_SYNC" not in first
 
 
+EXACT = """
+import ctypes, os
+import graphwright as gw
+lib = ctypes.CDLL(os.environ["GRAPHWRIGHT_LIBCUDA"])
+lib.fake_used.restype = ctypes.c_size_t
+x = gw.zeros(3, 5, device="cuda")
+print(lib.fake_used(0), gw.cuda.memory_allocated(), gw.cuda.memory_reserved())
+y = x.clone()
+x.record_stream(gw.cuda.Stream())
+del x
+print(lib.fake_used(0), y.tolist() == [[0.0] * 5] * 3)
+del y
+print(lib.fake_used(0), gw.cuda.memory_reserved(), gw.cuda.memory_stats()["active.all.current"])
+"""
+
+
+def test_tensors_can_be_allocations_of_the_driver(fake_driver: str) -> None:
+    lines = run(EXACT, fake_driver, GRAPHWRIGHT_CUDA_CACHING="0").splitlines()
+    assert lines == ["60 60 60", "60 True", "0 0 0"]
+
+
 TIMES = """
 import timeit
 import graphwright as gw

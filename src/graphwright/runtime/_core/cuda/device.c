@@ -145,7 +145,11 @@ static PyObject *cuda_device_facts(PyObject *self, PyObject *number) {
     }
     PyObject *made = Py_BuildValue("{s:s,s:n}", "name", name, "total_memory", (Py_ssize_t)total);
     for (size_t i = 0; made != NULL && i < sizeof facts / sizeof *facts; i++) {
-        if (!GW_CUDA_CALL(cuDeviceGetAttribute, &value, facts[i].attribute, device)
+        int result = gw_driver.cuDeviceGetAttribute(&value, facts[i].attribute, device);
+        if (result == GW_CUDA_INVALID_VALUE) {
+            continue;                       /* the driver does not know it */
+        }
+        if (!gw_cuda_check(result, "cuDeviceGetAttribute")
             || !add_number(made, facts[i].name, PyLong_FromLong(value))) {
             Py_CLEAR(made);
         }
@@ -194,7 +198,8 @@ PyMethodDef gw_cuda_device_methods[] = {
      "cuda_set_device(index): this thread uses it from now on. Returns the one before."},
     {"cuda_is_initialized", cuda_is_initialized, METH_NOARGS, "Whether a GPU was used."},
     {"cuda_device_facts", cuda_device_facts, METH_O,
-     "cuda_device_facts(index): name, memory and attributes, by PyTorch's names."},
+     "cuda_device_facts(index): name, memory and the attributes that the driver knows, by PyTorch's "
+     "names."},
     {"cuda_memory_info", cuda_memory_info, METH_O,
      "cuda_memory_info(index): (free, total) bytes of the GPU."},
     {"cuda_synchronize", cuda_synchronize, METH_O,

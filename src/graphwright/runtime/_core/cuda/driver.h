@@ -75,7 +75,8 @@ extern GwDriver gw_driver;
 
 /* Results of the driver that decide what happens. */
 enum {
-    GW_CUDA_SUCCESS = 0, GW_CUDA_OUT_OF_MEMORY = 2, GW_CUDA_NO_DEVICE = 100,
+    GW_CUDA_SUCCESS = 0, GW_CUDA_INVALID_VALUE = 1, GW_CUDA_OUT_OF_MEMORY = 2,
+    GW_CUDA_NO_DEVICE = 100,
     GW_CUDA_INVALID_IMAGE = 200, GW_CUDA_NO_BINARY = 209, GW_CUDA_NOT_READY = 600
 };
 

@@ -183,8 +183,20 @@ static void make_free(GwCudaBlock *b) {
 
 /* ---- segments ---- */
 
+/* GRAPHWRIGHT_CUDA_CACHING=0: each block is an allocation of the driver, of its very size, so that
+ * tools that check accesses see where tensors end. */
+static bool caches(void) {
+    static int known = -1;
+    if (known < 0) {
+        const char *value = getenv("GRAPHWRIGHT_CUDA_CACHING");
+        known = value == NULL || strcmp(value, "0") != 0;
+    }
+    return known;
+}
+
 static size_t segment_bytes(size_t bytes) {
-    return bytes <= SMALL_LIMIT ? SMALL_SEGMENT
+    return !caches() ? bytes
+           : bytes <= SMALL_LIMIT ? SMALL_SEGMENT
            : bytes < MEDIUM_LIMIT ? MEDIUM_SEGMENT
            : (bytes + LARGE_UNIT - 1) / LARGE_UNIT * LARGE_UNIT;
 }
@@ -349,7 +361,7 @@ GwCudaBlock *gw_cuda_alloc(int device, size_t requested) {
         gw_cuda_raise_out_of_memory(device, requested);
         return NULL;
     }
-    size_t bytes = (requested + UNIT - 1) / UNIT * UNIT;
+    size_t bytes = caches() ? (requested + UNIT - 1) / UNIT * UNIT : requested;
     bool small = bytes <= SMALL_LIMIT;
     GwCudaBlock *b = find_free(stream, small, bytes);
     if (b != NULL) {
@@ -383,8 +395,30 @@ static bool mark_uses(GwCudaBlock *b) {
     return marked;
 }
 
-/* In a forked process the memory is the parent's. Without the events that say when other streams
- * are done, a block is never used again. */
+/* Gives the memory of a block that is a segment back to the driver, which waits for its uses. */
+static void give_back(GwCudaBlock *b) {
+    if (gw_cuda_enter(b->stream->device)) {
+        gw_cuda_check(gw_driver.cuMemFree(b->address), "cuMemFree");
+    }
+    stat_active(b, -1);
+    stat_segment(b, -1);
+    gw_cuda_count(b->stream->device, GW_COUNT_FREES);
+    destroy_uses(b);
+    PyMem_RawFree(b);
+}
+
+/* Without the events that say when other streams are done, a block is never used again. */
+static void release(GwCudaBlock *b) {
+    if (!caches()) {
+        give_back(b);
+    } else if (b->uses == NULL) {
+        make_free(b);
+    } else if (mark_uses(b)) {
+        push(&waiting[b->stream->device], b);
+    }
+}
+
+/* In a forked process the memory is the parent's. */
 void gw_cuda_free(GwCudaBlock *b) {
     if (b == &gw_cuda_nothing || gw_cuda_is_forked()) {
         return;
@@ -393,15 +427,9 @@ void gw_cuda_free(GwCudaBlock *b) {
     unlink_from(&live[device], b);
     stat_live(b, -1);
     b->live = false;
-    if (b->uses == NULL) {
-        make_free(b);
-        return;
-    }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    if (mark_uses(b)) {
-        push(&waiting[device], b);
-    }
+    release(b);
     PyErr_Restore(type, value, traceback);
 }
 
