@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from graphwright.runtime.cuda import random_states
-from graphwright.runtime.tensor.generator import Generator, default_generator
+from graphwright.runtime.tensor.generator import CUDA_STATES, Generator, default_generator
 from graphwright.runtime.tensor.tensor import Tensor
 
 
@@ -27,7 +26,7 @@ def manual_seed(seed: int) -> Generator:
         >>> gw.manual_seed(3).initial_seed()
         3
     """
-    random_states.seed_all(int(seed))
+    CUDA_STATES.seed_all(int(seed))
     return default_generator.manual_seed(int(seed))
 
 
@@ -41,7 +40,7 @@ def seed() -> int:
         True
     """
     made = default_generator.seed()
-    random_states.seed_all(made)
+    CUDA_STATES.seed_all(made)
     return made
 
 

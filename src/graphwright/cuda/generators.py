@@ -7,21 +7,20 @@ from typing import Any
 
 from graphwright.cuda.presence import require
 from graphwright.runtime import _core
-from graphwright.runtime.cuda import random_states
 from graphwright.runtime.cuda.devices import index_of, is_available
-from graphwright.runtime.tensor.generator import read_state, state_tensor
+from graphwright.runtime.tensor.generator import CUDA_STATES, read_state, state_tensor
 
 
 def manual_seed(seed: int) -> None:
     """Seed the current GPU. Raises RuntimeError for a seed over 64 bits."""
     if is_available():
-        random_states.set_state(_core.cuda_current_device(), seed, 0)
+        CUDA_STATES.set(_core.cuda_current_device(), seed, 0)
 
 
 def manual_seed_all(seed: int) -> None:
     """Seed all GPUs. Raises RuntimeError for a seed over 64 bits."""
     if is_available():
-        random_states.seed_all(seed)
+        CUDA_STATES.seed_all(seed)
 
 
 def seed() -> None:
@@ -37,7 +36,7 @@ def seed_all() -> None:
 def initial_seed() -> int:
     """The seed of the current GPU. Raises AssertionError where there is none."""
     require()
-    return random_states.state(_core.cuda_current_device())[0]
+    return CUDA_STATES.get(_core.cuda_current_device())[0]
 
 
 def get_rng_state(device: Any = "cuda") -> Any:
@@ -46,7 +45,7 @@ def get_rng_state(device: Any = "cuda") -> Any:
     Raises AssertionError where there is no GPU.
     """
     require()
-    return state_tensor(*random_states.state(index_of(device)))
+    return state_tensor(*CUDA_STATES.get(index_of(device)))
 
 
 def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
@@ -57,7 +56,7 @@ def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
         RuntimeError, TypeError: `new_state` is no such tensor.
     """
     require()
-    random_states.set_state(index_of(device), *read_state(new_state))
+    CUDA_STATES.set(index_of(device), *read_state(new_state))
 
 
 def get_rng_state_all() -> list[Any]:

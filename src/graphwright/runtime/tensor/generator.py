@@ -147,6 +147,35 @@ class DefaultGenerator(Generator):
 default_generator = DefaultGenerator()
 
 
+class CudaStates:
+    """Where the random numbers of each GPU come from: a seed, and how many draws were taken.
+
+    Those that were not seeded alone have one seed.
+    """
+
+    __slots__ = ("_common", "_own")
+
+    def __init__(self) -> None:
+        self._common = DEFAULT_SEED
+        self._own: dict[int, tuple[int, int]] = {}
+
+    def get(self, device: int) -> tuple[int, int]:
+        """(seed, offset) of the GPU of that index."""
+        return self._own.get(device, (self._common, 0))
+
+    def set(self, device: int, seed: int, offset: int) -> None:
+        """Draw from there on. Raises RuntimeError, TypeError as `checked_seed`."""
+        self._own[device] = checked_seed(seed), offset
+
+    def seed_all(self, seed: int) -> None:
+        """Start one stream on every GPU. Raises RuntimeError, TypeError as `checked_seed`."""
+        self._common = checked_seed(seed)
+        self._own.clear()
+
+
+CUDA_STATES = CudaStates()
+
+
 def reserve(generator: Generator, count: int) -> Tensor:
     """Take `count` draws at once: the `place` of `ReservedDraws`."""
     seed, offset = generator.draw(count)
