@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.cuda.devices import is_available
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.storage import TypedStorage, UntypedStorage
@@ -52,6 +53,8 @@ def _kind(place: Any) -> str:
     if not isinstance(place, str | Device):
         raise TypeError(f"map_location must lead to devices, not to {type(place).__name__}")
     kind = str(place).partition(":")[0]
+    if kind == "cuda" and is_available():
+        raise NotImplementedError("load to the CPU: map_location='cuda' is not there yet")
     if kind not in ("cpu", "meta"):
         raise RuntimeError(
             f"Attempting to deserialize object on a {kind[:60]} device, which is not available: "

@@ -131,5 +131,5 @@ def refuse_without_data(path: str) -> TypeError:
     """The error for such a tensor."""
     return TypeError(
         f"{path} is a tensor without data on the CPU, which cannot be saved: its values are not "
-        "known"
+        "known, or a GPU's; of those save what cpu() gives"
     )

@@ -24,8 +24,8 @@ MOVES = frozenset(
         *("_unsafe_view", "as_strided_scatter", "cat", "clone", "constant_pad", "contiguous"),
         *("copy", "diagonal_scatter", "empty", "empty_like", "empty_permuted", "empty_strided"),
         *("eye", "fill", "flip", "full", "full_like", "index", "index_put", "index_select"),
-        *("ones", "ones_like", "scalar_tensor", "select_scatter", "slice_scatter", "to_dtype"),
-        *("view_scatter", "where", "zeros", "zeros_like"),
+        *("ones", "ones_like", "scalar_tensor", "select_scatter", "slice_scatter", "to_device"),
+        *("to_dtype", "view_scatter", "where", "zeros", "zeros_like"),
     }
 )
 """Ops beside views that take float8 elements as they are, or make them of numbers."""

@@ -168,7 +168,8 @@ class Conversions:
         if device.type == "cuda" and _core.cuda_absence() is None:
             device = on_cuda().devices.placed(device)
         if device != self.device:
-            return _moved(self, dtype, device, non_blocking or True in args)
+            ordered = self if memory_format is None else in_format("to", self, memory_format)
+            return _moved(ordered, dtype, device, non_blocking or True in args)
         if dtype is not self.dtype:
             result = ops.to_dtype(self, dtype)
         else:

@@ -51,9 +51,16 @@ bool gw_cuda_waits(void) {
     return waits;
 }
 
-/* Whether an error ends the use of the GPU by this process: faults of kernels and of hardware. */
+/* Whether an error ends the use of the GPU by this process: a fault of a kernel, from an illegal
+ * address (700) to an unspecified failure (719), or of the hardware (214), or a lost context. */
 static bool is_final(int result) {
-    return result == 214 || (result >= 700 && result <= 702) || (result >= 709 && result <= 721);
+    static const int final[] = {214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
+    for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
+        if (final[i] == result) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void describe(char *text, size_t size, int result, const char *call) {
