@@ -177,6 +177,7 @@ for count in (1, 33):
 """
 
 
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="takes times")
 def test_the_host_pays_little_for_a_launch(fake_driver: str) -> None:
     """On a driver whose launches do nothing: 0.5 us a call, 0.05 us for each further kernel."""
     one, many = map(float, run(TIMES, fake_driver, FAKE_NULL="1").splitlines())

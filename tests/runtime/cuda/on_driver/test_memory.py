@@ -92,6 +92,19 @@ def test_memory_that_another_stream_uses_is_kept_until_that_is_done() -> None:
     assert gw.cuda.memory_stats()["active_bytes.all.current"] == 3 * MIB
 
 
+def test_memory_that_another_gpu_uses_is_kept_until_that_is_done() -> None:
+    x = room(3)
+    address = x.data_ptr()
+    other = gw.cuda.Stream(device=1)
+    with gw.cuda.stream(other):
+        busy = room(1, "cuda:1").fill_(1)
+    x.record_stream(other)
+    del x
+    assert room(3).data_ptr() != address
+    other.synchronize()
+    assert room(3).data_ptr() == address and busy[0].item() == 1
+
+
 def test_without_memory_unused_segments_are_given_back(driver: ctypes.CDLL) -> None:
     driver.fake_set_limit(64 * MIB)
     kept = room(20)

@@ -387,9 +387,9 @@ GwCudaBlock *gw_cuda_alloc(int device, size_t requested) {
 
 /* Events after the present work of the streams that use a block; false where that fails. */
 static bool mark_uses(GwCudaBlock *b) {
-    bool marked = gw_cuda_enter(b->stream->device);
+    bool marked = true;
     for (GwCudaUse *use = b->uses; use != NULL && marked; use = use->next) {
-        use->event = gw_cuda_mark(use->stream);
+        use->event = gw_cuda_enter(use->stream->device) ? gw_cuda_mark(use->stream) : NULL;
         marked = use->event != NULL;
     }
     return marked;
