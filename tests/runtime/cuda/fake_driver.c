@@ -74,6 +74,7 @@ typedef enum { COPY, FILL, RUN, MARK, WAIT } Kind;
 
 typedef struct Event {
     int recorded, done;
+    int device;
     struct Stream *stream;
     struct timespec at;
 } Event;
@@ -180,10 +181,10 @@ static int synchronized(Stream *q) {
 }
 
 static int push(void *stream, Work work) {
-    if (stream == NULL) {
+    Stream *q = stream;
+    if (q == NULL || q->device != current) {
         return INVALID;                     /* the legacy stream is never to be used */
     }
-    Stream *q = stream;
     Work *w = malloc(sizeof *w);
     *w = work;
     w->next = NULL;
@@ -413,20 +414,21 @@ API int cuStreamIsCapturing(void *stream, int *status) {
 
 API int cuEventCreate(void **event, unsigned flags) {
     (void)flags;
-    *event = calloc(1, sizeof(Event));
+    Event *e = calloc(1, sizeof *e);
+    e->device = current;
+    *event = e;
     return OK;
 }
 
 /* The event stays: work of other streams may refer to it. */
 API int cuEventDestroy_v2(void *event) {
-    (void)event;
-    return OK;
+    return ((Event *)event)->device == current ? OK : INVALID;
 }
 
 API int cuEventRecord(void *event, void *stream) {
     MAY_FAIL;
     Event *e = event;
-    if (((Stream *)stream)->device != current) {
+    if (e->device != current) {
         return INVALID;
     }
     e->recorded = 1;
@@ -448,6 +450,9 @@ API int cuEventSynchronize(void *event) {
 API int cuEventQuery(void *event) {
     MAY_FAIL;
     Event *e = event;
+    if (e->device != current) {
+        return INVALID;
+    }
     if (!e->recorded || e->done) {
         return OK;
     }

@@ -14,6 +14,7 @@ static struct {
 } devices[GW_CUDA_DEVICES];
 static int count;
 static _Thread_local int current;
+static _Thread_local int entered = -1;  /* whose context is the driver's current one */
 
 bool gw_cuda_find_devices(char *why, size_t size) {
     int all = 0, result = gw_driver.cuDeviceGetCount(&all);
@@ -59,7 +60,21 @@ bool gw_cuda_enter(int device) {
         devices[device].context = NULL;
         return false;
     }
+    entered = device;
     return GW_CUDA_CALL(cuCtxSetCurrent, devices[device].context);
+}
+
+int gw_cuda_switch(int device) {
+    int before = entered;
+    gw_driver.cuCtxSetCurrent(devices[device].context);
+    entered = device;
+    return before;
+}
+
+void gw_cuda_switch_back(int before) {
+    if (before >= 0 && before != entered) {
+        gw_cuda_switch(before);
+    }
 }
 
 bool gw_cuda_index(PyObject *number, int *device) {

@@ -19,7 +19,8 @@ static bool set_memory(GwTensor *t, int device) {
         return false;
     }
     t->storage = gw_storage_meta();
-    if (t->storage == NULL || (t->storage->cuda = gw_cuda_alloc(device, (size_t)bytes)) == NULL) {
+    if (t->storage == NULL || !gw_cuda_enter(device)
+        || (t->storage->cuda = gw_cuda_alloc(device, (size_t)bytes)) == NULL) {
         return false;
     }
     t->storage->nbytes = bytes;
@@ -36,7 +37,7 @@ static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t na
     int ndim = cls == NULL ? -1 : gw_read_ints(args[1], sizes, NULL);
     int n = ndim < 0 ? -1 : gw_read_ints(args[2], steps, NULL);
     int dtype = n < 0 ? -1 : gw_dtype_code(args[3]), device;
-    if (dtype < 0 || !gw_cuda_index(args[4], &device) || !gw_cuda_enter(device)) {
+    if (dtype < 0 || !gw_cuda_index(args[4], &device)) {
         return NULL;
     }
     if (n != ndim) {

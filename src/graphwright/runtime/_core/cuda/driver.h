@@ -111,6 +111,10 @@ int gw_cuda_device_count(void);
 int gw_cuda_current_device(void);           /* of this thread */
 bool gw_cuda_enter(int device);             /* the thread's calls are for this device; or false */
 void *gw_cuda_context(int device);          /* of a device that was entered, else NULL */
+/* For calls on the way, such as finalizers': from the device that the thread has entered, if any,
+ * to another one that was entered once; and back. */
+int gw_cuda_switch(int device);
+void gw_cuda_switch_back(int before);
 bool gw_cuda_index(PyObject *number, int *device);  /* a device that exists, or RuntimeError */
 extern PyMethodDef gw_cuda_device_methods[];
 
@@ -134,8 +138,8 @@ extern PyMethodDef gw_cuda_stream_methods[];
 extern PyTypeObject GwCudaEvent_Type;
 /* An event without timing that was recorded in a stream, on an entered device; or NULL. */
 void *gw_cuda_mark(const GwCudaStream *stream);
-int gw_cuda_mark_is_done(void *event);      /* 1, 0, or -1 with an exception */
-void gw_cuda_mark_free(void *event);
+int gw_cuda_mark_is_done(void *event, int device);      /* 1, 0, or -1 with an exception */
+void gw_cuda_mark_free(void *event, int device);
 bool gw_cuda_stream_waits_for(const GwCudaStream *waiting, const GwCudaStream *other);
 
 /* ---- kernel.c, program.c ---- */

@@ -9,20 +9,23 @@ void *gw_cuda_mark(const GwCudaStream *stream) {
         return NULL;
     }
     if (!GW_CUDA_CALL(cuEventRecord, event, stream->handle)) {
-        gw_cuda_mark_free(event);
+        gw_driver.cuEventDestroy(event);
         return NULL;
     }
     return event;
 }
 
-int gw_cuda_mark_is_done(void *event) {
-    int result = gw_driver.cuEventQuery(event);
+int gw_cuda_mark_is_done(void *event, int device) {
+    int before = gw_cuda_switch(device), result = gw_driver.cuEventQuery(event);
+    gw_cuda_switch_back(before);
     return result == GW_CUDA_NOT_READY ? 0 : gw_cuda_check(result, "cuEventQuery") ? 1 : -1;
 }
 
-void gw_cuda_mark_free(void *event) {
+void gw_cuda_mark_free(void *event, int device) {
     if (event != NULL && !gw_cuda_is_forked()) {
+        int before = gw_cuda_switch(device);
         gw_driver.cuEventDestroy(event);
+        gw_cuda_switch_back(before);
     }
 }
 
@@ -30,7 +33,7 @@ bool gw_cuda_stream_waits_for(const GwCudaStream *waiting, const GwCudaStream *o
     void *event = gw_cuda_enter(other->device) ? gw_cuda_mark(other) : NULL;
     bool waits = event != NULL && gw_cuda_enter(waiting->device)
                  && GW_CUDA_CALL(cuStreamWaitEvent, waiting->handle, event, 0);
-    gw_cuda_mark_free(event);
+    gw_cuda_mark_free(event, other->device);
     return waits;
 }
 
@@ -61,7 +64,7 @@ static PyObject *event_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs) 
 
 static void event_dealloc(PyObject *self) {
     PyTypeObject *cls = Py_TYPE(self);
-    gw_cuda_mark_free(((Event *)self)->handle);
+    gw_cuda_mark_free(((Event *)self)->handle, ((Event *)self)->device);
     cls->tp_free(self);
 }
 
@@ -105,7 +108,7 @@ static PyObject *event_query(PyObject *self, PyObject *unused) {
     if (e->handle == NULL) {
         Py_RETURN_TRUE;
     }
-    int done = gw_cuda_enter(e->device) ? gw_cuda_mark_is_done(e->handle) : -1;
+    int done = gw_cuda_enter(e->device) ? gw_cuda_mark_is_done(e->handle, e->device) : -1;
     return done < 0 ? NULL : PyBool_FromLong(done);
 }
 

@@ -243,7 +243,7 @@ static void collect_segments(const GwCudaStream *stream, bool small, GwCudaBlock
 static void destroy_uses(GwCudaBlock *b) {
     for (GwCudaUse *use = b->uses, *next; use != NULL; use = next) {
         next = use->next;
-        gw_cuda_mark_free(use->event);
+        gw_cuda_mark_free(use->event, use->stream->device);
         PyMem_RawFree(use);
     }
     b->uses = NULL;
@@ -255,7 +255,7 @@ static bool reclaim(int device) {
         next = b->next;
         bool done = true;
         for (GwCudaUse *use = b->uses; use != NULL && done; use = use->next) {
-            int is_done = gw_cuda_mark_is_done(use->event);
+            int is_done = gw_cuda_mark_is_done(use->event, use->stream->device);
             if (is_done < 0) {
                 return false;
             }
@@ -389,17 +389,19 @@ GwCudaBlock *gw_cuda_alloc(int device, size_t requested) {
 static bool mark_uses(GwCudaBlock *b) {
     bool marked = true;
     for (GwCudaUse *use = b->uses; use != NULL && marked; use = use->next) {
-        use->event = gw_cuda_enter(use->stream->device) ? gw_cuda_mark(use->stream) : NULL;
+        int before = gw_cuda_switch(use->stream->device);
+        use->event = gw_cuda_mark(use->stream);
         marked = use->event != NULL;
+        gw_cuda_switch_back(before);
     }
     return marked;
 }
 
 /* Gives the memory of a block that is a segment back to the driver, which waits for its uses. */
 static void give_back(GwCudaBlock *b) {
-    if (gw_cuda_enter(b->stream->device)) {
-        gw_cuda_check(gw_driver.cuMemFree(b->address), "cuMemFree");
-    }
+    int before = gw_cuda_switch(b->stream->device);
+    gw_cuda_check(gw_driver.cuMemFree(b->address), "cuMemFree");
+    gw_cuda_switch_back(before);
     stat_active(b, -1);
     stat_segment(b, -1);
     gw_cuda_count(b->stream->device, GW_COUNT_FREES);

@@ -36,11 +36,11 @@ static void make_free(HostBlock *b) {
 static int is_idle(HostBlock *b) {
     while (b->uses != NULL) {
         GwCudaUse *use = b->uses;
-        int done = gw_cuda_mark_is_done(use->event);
+        int done = gw_cuda_mark_is_done(use->event, use->stream->device);
         if (done != 1) {
             return done;
         }
-        gw_cuda_mark_free(use->event);
+        gw_cuda_mark_free(use->event, use->stream->device);
         b->uses = use->next;
         PyMem_RawFree(use);
     }

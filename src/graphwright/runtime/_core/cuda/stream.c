@@ -108,7 +108,7 @@ static PyObject *cuda_external_stream(PyObject *self, PyObject *args) {
     unsigned long long handle;
     int device;
     if (!PyArg_ParseTuple(args, "OK:cuda_external_stream", &index, &handle)
-        || !gw_cuda_index(index, &device)) {
+        || !gw_cuda_index(index, &device) || !gw_cuda_enter(device)) {
         return NULL;
     }
     for (int i = 0; i < count; i++) {
