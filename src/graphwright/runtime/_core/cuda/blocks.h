@@ -66,6 +66,8 @@ extern PyMethodDef gw_pinned_methods[];
 /* ---- device_tensors.c ---- */
 bool gw_on_gpu(const GwTensor *t);          /* has memory there: no fake tensor */
 uint64_t gw_cuda_address(const GwTensor *t);
+/* Of class, shape, strides and dtype: a tensor to be given memory, of so many bytes. */
+GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes);
 extern PyMethodDef gw_cuda_tensor_methods[];
 
 /* ---- transfer.c ---- */

@@ -12,36 +12,19 @@ uint64_t gw_cuda_address(const GwTensor *t) {
     return start == 0 ? 0 : start + (uint64_t)(t->offset * gw_itemsize(t));
 }
 
-static bool set_memory(GwTensor *t, int device) {
-    int64_t bytes, count = gw_extent(t->sizes, t->strides, t->ndim);
-    if (count < 0 || __builtin_mul_overflow(count, (int64_t)gw_itemsize(t), &bytes)) {
-        PyErr_SetString(PyExc_RuntimeError, "the tensor's size in bytes does not fit in 63 bits");
-        return false;
-    }
-    t->storage = gw_storage_meta();
-    if (t->storage == NULL || !gw_cuda_enter(device)
-        || (t->storage->cuda = gw_cuda_alloc(device, (size_t)bytes)) == NULL) {
-        return false;
-    }
-    t->storage->nbytes = bytes;
-    return true;
-}
-
-static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
-    GW_UNUSED(self);
-    int64_t sizes[GW_MAX_DIMS], steps[GW_MAX_DIMS];
-    if (!gw_expect_args(nargs, 5, "cuda_empty(cls, shape, strides, dtype, device)")) {
-        return NULL;
-    }
+GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes) {
+    int64_t sizes[GW_MAX_DIMS], steps[GW_MAX_DIMS], count;
     PyTypeObject *cls = gw_tensor_class(args[0]);
     int ndim = cls == NULL ? -1 : gw_read_ints(args[1], sizes, NULL);
     int n = ndim < 0 ? -1 : gw_read_ints(args[2], steps, NULL);
-    int dtype = n < 0 ? -1 : gw_dtype_code(args[3]), device;
-    if (dtype < 0 || !gw_cuda_index(args[4], &device)) {
-        return NULL;
+    int dtype = n < 0 ? -1 : gw_dtype_code(args[3]);
+    if (dtype < 0 || n != ndim) {
+        return dtype < 0 ? NULL : (GwTensor *)gw_not_strided();
     }
-    if (n != ndim) {
-        return gw_not_strided();
+    count = gw_extent(sizes, steps, ndim);
+    if (count < 0 || __builtin_mul_overflow(count, (int64_t)gw_dtypes[dtype].itemsize, bytes)) {
+        PyErr_SetString(PyExc_RuntimeError, "the tensor's size in bytes does not fit in 63 bits");
+        return NULL;
     }
     GwTensor *t = gw_tensor_alloc(cls, ndim);
     if (t == NULL) {
@@ -50,11 +33,34 @@ static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t na
     memcpy(t->sizes, sizes, (size_t)ndim * sizeof *sizes);
     memcpy(t->strides, steps, (size_t)ndim * sizeof *steps);
     t->dtype = (int8_t)dtype;
-    t->device = GW_CUDA;
-    t->device_index = (int16_t)device;
-    if (!set_memory(t, device) || !gw_tensor_seal(t)) {
+    t->device_index = -1;
+    if (!gw_tensor_seal(t)) {
         Py_CLEAR(t);
     }
+    return t;
+}
+
+static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    int64_t bytes;
+    int device;
+    if (!gw_expect_args(nargs, 5, "cuda_empty(cls, shape, strides, dtype, device)")
+        || !gw_cuda_index(args[4], &device)) {
+        return NULL;
+    }
+    GwTensor *t = gw_tensor_described(args, &bytes);
+    if (t == NULL) {
+        return NULL;
+    }
+    t->device = GW_CUDA;
+    t->device_index = (int16_t)device;
+    t->storage = gw_storage_meta();
+    if (t->storage == NULL || !gw_cuda_enter(device)
+        || (t->storage->cuda = gw_cuda_alloc(device, (size_t)bytes)) == NULL) {
+        Py_DECREF(t);
+        return NULL;
+    }
+    t->storage->nbytes = bytes;
     return (PyObject *)t;
 }
 

@@ -194,40 +194,22 @@ PyTypeObject GwPinned_Type = {
 
 /* ---- Python ---- */
 
-/* As gw_tensor_empty, over pinned memory. */
-static PyObject *pinned_empty(PyObject *self, PyObject *args) {
+static PyObject *pinned_empty(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     GW_UNUSED(self);
-    PyObject *cls, *shape, *strides, *dtype_object;
-    int64_t sizes[GW_MAX_DIMS], steps[GW_MAX_DIMS];
-    if (!PyArg_ParseTuple(args, "OOOO:pinned_empty", &cls, &shape, &strides, &dtype_object)
-        || gw_tensor_class(cls) == NULL) {
+    int64_t bytes;
+    if (!gw_expect_args(nargs, 4, "pinned_empty(cls, shape, strides, dtype)")) {
         return NULL;
     }
-    int ndim = gw_read_ints(shape, sizes, NULL);
-    int n = ndim < 0 ? -1 : gw_read_ints(strides, steps, NULL);
-    int dtype = n < 0 ? -1 : gw_dtype_code(dtype_object);
-    if (dtype < 0 || n != ndim) {
-        return dtype < 0 ? NULL : gw_not_strided();
-    }
-    int64_t bytes, count = gw_extent(sizes, steps, ndim);
-    if (count < 0 || __builtin_mul_overflow(count, (int64_t)gw_dtypes[dtype].itemsize, &bytes)) {
-        PyErr_SetString(PyExc_RuntimeError, "the tensor's size in bytes does not fit in 63 bits");
-        return NULL;
-    }
-    GwTensor *t = gw_tensor_alloc(GW_CLASS(cls), ndim);
+    GwTensor *t = gw_tensor_described(args, &bytes);
     GwPinned *pinned = t == NULL ? NULL : gw_pinned_new((size_t)bytes);
     if (pinned == NULL) {
         Py_XDECREF(t);
         return NULL;
     }
-    memcpy(t->sizes, sizes, (size_t)ndim * sizeof *sizes);
-    memcpy(t->strides, steps, (size_t)ndim * sizeof *steps);
     t->data = gw_pinned_data(pinned);
-    t->dtype = (int8_t)dtype;
-    t->device_index = -1;
     t->storage = gw_storage_borrow((PyObject *)pinned, t->data, bytes, false);
     Py_DECREF(pinned);
-    if (t->storage == NULL || !gw_tensor_seal(t)) {
+    if (t->storage == NULL) {
         Py_CLEAR(t);
     }
     return (PyObject *)t;
@@ -259,7 +241,7 @@ static PyObject *empty_pinned_cache(PyObject *self, PyObject *unused) {
 }
 
 PyMethodDef gw_pinned_methods[] = {
-    {"pinned_empty", pinned_empty, METH_VARARGS,
+    {"pinned_empty", FASTCALL(pinned_empty), METH_FASTCALL,
      "pinned_empty(cls, shape, strides, dtype): a tensor in page-locked memory."},
     {"is_pinned", is_pinned, METH_O, "is_pinned(tensor): whether its memory is page-locked."},
     {"pinned_stats", pinned_stats, METH_NOARGS,
