@@ -15,8 +15,6 @@ import pytest
 
 from graphwright.compat.module_names import Aliases
 
-os.environ.setdefault("GRAPHWRIGHT_LIBCUDA", "")    # without GPUs, but where tests name a driver
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fuzz-factor", type=int, default=1,

@@ -168,17 +168,16 @@ static bool start(void) {
     return gw_cuda_find_devices(reason, sizeof reason);
 }
 
-/* GRAPHWRIGHT_LIBCUDA names another library; empty, it switches GPUs off. */
+/* Only where GRAPHWRIGHT_LIBCUDA names it: programs compute on a GPU that they find, and no op does
+ * yet. */
 static bool open_driver(void) {
     const char *path = getenv("GRAPHWRIGHT_LIBCUDA");
-    if (path != NULL && path[0] == 0) {
+    if (path == NULL || path[0] == 0) {
         return false;
     }
-    void *library = dlopen(path != NULL ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
-        if (path != NULL) {
-            snprintf(reason, sizeof reason, "GRAPHWRIGHT_LIBCUDA does not open: %s", dlerror());
-        }
+        snprintf(reason, sizeof reason, "GRAPHWRIGHT_LIBCUDA does not open: %s", dlerror());
         return false;
     }
     return resolve(library) && start();
