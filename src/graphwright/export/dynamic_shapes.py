@@ -14,7 +14,7 @@ LEAST = 2
 recorded. Whether the program is the same for 1 is found out by recording it once more."""
 
 
-class _Hint:
+class Hint:
     """How a size is dynamic that has no name."""
 
     def __init__(self, name: str) -> None:
@@ -45,7 +45,7 @@ class Dim:
         (Dim('batch', min=2, max=64), 2*half)
     """
 
-    AUTO, DYNAMIC, STATIC = _Hint("AUTO"), _Hint("DYNAMIC"), _Hint("STATIC")
+    AUTO, DYNAMIC, STATIC = Hint("AUTO"), Hint("DYNAMIC"), Hint("STATIC")
 
     def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
         if not isinstance(name, str) or not name.isidentifier():
@@ -183,7 +183,7 @@ def _of_tensor(said: Any, leaf: Any, name: str) -> Spec:
             if one != size:
                 raise ExportError(f"dim {dim} of '{name}' is said to be {one} and is {size}")
             continue
-        if not isinstance(one, Dim | DerivedDim | _Hint):
+        if not isinstance(one, Dim | DerivedDim | Hint):
             raise ExportError(f"dim {dim} of '{name}' is said to be {one!r}, which is no Dim")
         if size < LEAST and one is Dim.AUTO:
             continue

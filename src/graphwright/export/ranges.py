@@ -10,7 +10,6 @@ from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Mul, Sym
 from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.rules import product_of
-from graphwright.runtime.symbolic.shape_env import ShapeEnv
 
 
 class ValueRanges(Record):
@@ -29,6 +28,10 @@ class RangeConstraints(Record):
     ranges: dict[str, ValueRanges]
     relations: tuple[Relation, ...]
 
+    def imply(self, fact: Relation) -> bool:
+        """Whether a relation is one of these, or holds for all sizes in the ranges."""
+        return fact in self.relations or _follows(fact, self.ranges)
+
 
 _AT_LEAST = {">=": 0, ">": 1}
 _AT_MOST = {"<=": 0, "<": -1}
@@ -43,7 +46,7 @@ def constraints_of(env: Any, dims: dict[str, tuple[Any, str, int]]) -> RangeCons
     ranges = {name: _declared(said) for name, (said, _, _) in dims.items()}
     relations = []
     for guard in env.guards:
-        if _follows(guard, env, ranges):
+        if _follows(guard, ranges):
             continue
         bound = _bound(guard)
         if bound is None:
@@ -74,7 +77,7 @@ def _declared(said: Any) -> ValueRanges:
     return ValueRanges(LEAST, None)
 
 
-def _follows(guard: Relation, env: ShapeEnv, ranges: dict[str, ValueRanges]) -> bool:
+def _follows(guard: Relation, ranges: dict[str, ValueRanges]) -> bool:
     """Whether a relation holds for all sizes in these ranges, equalities that were said put in."""
     known = {symbol: Sym(symbol.name, ranges[symbol.name].lower, ranges[symbol.name].upper)
              for symbol in guard.symbols() if symbol.name in ranges}

@@ -122,7 +122,7 @@ class _Call:
         self.leaves, self.in_spec = tree_flatten((args, kwargs))
         names = parameter_names(function, args, kwargs)
         self.specs = specs_of(dynamic_shapes, names, self.in_spec, self.leaves)
-        self.labels = _labels(names, self.in_spec)
+        self.labels = argument_labels(names, self.in_spec)
         self.out_spec = TreeSpec(None)
         self.inputs: list[tuple[str, Any, Any]] = []
         self.results: list[Any] = []
@@ -177,6 +177,7 @@ def record(
     constraints = constraints_of(env, call.dims)
     signature = _signature(module, placed, call.inputs, call.results)
     tensors = {known.name: known.tensor for known in placed.values()}
+    module.meta["recorded_facts"] = env.guards
     module.recompile()
     made = Recording(
         module, signature, call.in_spec, call.out_spec, tensors, constraints)
@@ -252,7 +253,7 @@ def parameter_names(
     return [*names, *kwargs]
 
 
-def _labels(names: Sequence[str], spec: TreeSpec) -> list[str]:
+def argument_labels(names: Sequence[str], spec: TreeSpec) -> list[str]:
     """A name for each leaf: `x`, or `batch.image` within containers."""
     arguments, keywords = spec.children_specs
     found: list[str] = []

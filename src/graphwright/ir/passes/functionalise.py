@@ -52,6 +52,7 @@ from graphwright.ir.lowered_graph import (
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.trace import (
     Replay,
+    Rewrite,
     Tracer,
     copy_sources,
     finish,
@@ -238,14 +239,16 @@ class Functional(Record, frozen=False):
 
 
 def functionalise(
-    module: GraphModule, fake_inputs: Sequence[Any], needs_grad: bool = False
+    module: GraphModule, fake_inputs: Sequence[Any], needs_grad: bool = False,
+    rewrites: dict[str, Rewrite] | None = None,
 ) -> Functional:
     """See the module's docstring.
 
+    rewrites: what runs in the place of ops, as `trace` takes it.
     Raises: CannotLower where a constant is mutated, or a view that cannot be put back; and with
         `needs_grad` where a value is changed without its history, and then differentiated.
     """
-    tracer = Tracer(lambda op: True)
+    tracer = Tracer(lambda op: True, rewrites)
     tracer.no_grad = True
     inherit(tracer.module, module)
     args = [fresh_fake(a) for a in fake_inputs]
