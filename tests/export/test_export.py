@@ -342,3 +342,16 @@ def test_calls_that_the_program_does_not_hold_for() -> None:
     ):
         with pytest.raises(RuntimeError, match=message):
             module(given)
+
+
+@pytest.mark.parametrize("factor", [2, 0.5, 1.5])
+def test_images_are_resized_by_a_factor_for_all_sizes(factor: float) -> None:
+    """The new size follows from the old one in integers, where the factor is a short fraction."""
+    def resize(x: Any) -> Any:
+        return nn.functional.interpolate(x, scale_factor=factor, mode="bilinear")
+
+    image = ({2: Dim.DYNAMIC, 3: Dim.DYNAMIC},)
+    run = export(resize, (gw.rand(1, 2, 6, 8),), dynamic_shapes=image).module()
+    for rows, columns in ((6, 8), (9, 14), (32, 5)):
+        x = gw.rand(1, 2, rows, columns)
+        assert gw.equal(run(x), resize(x))

@@ -33,6 +33,17 @@ def _for_each(what: str, value: Any, input: Tensor) -> tuple[Any, ...]:
     return tuple(value)
 
 
+def _scaled(extent: Any, factor: float) -> Any:
+    """floor(extent * factor); of a factor such as 2 or 0.5 in integers, which may be symbolic."""
+    numerator, denominator = factor.as_integer_ratio() if math.isfinite(factor) else (0, 0)
+    if 0 < denominator <= _SMALL_RATIO and abs(numerator) <= _SMALL_RATIO:
+        return extent * numerator // denominator
+    return math.floor(extent * factor)
+
+
+_SMALL_RATIO = 1 << 20
+
+
 def _check(input: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:
     if mode not in _RANKS:
         raise NotImplementedError(f"interpolate: unknown mode '{mode}' for {describe(input)}")
@@ -94,8 +105,7 @@ def interpolate(
         sizes = _for_each("output size", size, input)
     else:
         factors = tuple(float(f) for f in _for_each("scale_factor", scale_factor, input))
-        extents = zip(input.shape[2:], factors, strict=True)
-        sizes = tuple(math.floor(extent * factor) for extent, factor in extents)
+        sizes = tuple(map(_scaled, input.shape[2:], factors))
         if recompute_scale_factor:
             factors = None
     if input.ndim not in _RANKS[mode]:
