@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 LIBRARIES = {
     *("_higher_order_ops", "_lowrank", "accelerator", "amp", "autograd", "backends"),
     *("compat", "cpu", "cuda", "distributed", "distributions", "fft", "func", "functional"),
-    *("library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "onnx", "optim"),
+    *("library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "optim"),
     *("overrides", "profiler", "quasirandom", "random", "return_types", "saving"),
     *("serialization", "signal", "special", "testing", "types", "utils", "version", "xpu"),
 }

@@ -100,6 +100,23 @@ def test_files_that_are_none_are_refused_in_a_sentence(
     assert "junk.gwx: the file is no exported program, or damaged" in errors
 
 
+def test_a_suffix_asks_for_an_onnx_model(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
+    main(["export", "model.py:Net", "--input", "float32[rows,8]", "-o", "net.onnx", "--no-verify",
+          "--opset", "20"])
+    said = capsys.readouterr().out
+    assert "opset 20" in said and "not verified" in said
+    model = onnx.load(folder / "net.onnx")
+    assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "rows"
+    assert model.opset_import[0].version == 20
+    assert refused("export", "model.py:Net", "--input", "float32[2,8]", "-o", "no/such/net.onnx",
+                   "--no-verify") == 2
+    assert refused("export", "model.py:spectrum", "--input", "float32[8]", "-o", "s.onnx") == 1
+    assert "fft_r2c" in capsys.readouterr().err and not (folder / "s.onnx").exists()
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_package_writes_three_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["export", "model.py:Net", "--input", "float32[rows,8]", "-o", "net.gwx"])

@@ -20,6 +20,7 @@ OTHERWISE = {
     "docs/graph_breaks.md": "tests/capture runs each example of the registry",
     "docs/cli.md": "tests/cli/test_documentation.py runs it",
     "docs/profiling.md": "tests/libraries/test_profiler.py runs its program",
+    "docs/onnx.md": "tests/onnx/test_page.py runs it, where onnx and onnxruntime are installed",
     "docs/ops.md": "a table", "docs/cpython_tests.md": "a table",
     "CHANGELOG.md": "prose", "THIRD_PARTY.md": "a table", "CONTRIBUTING.md": "prose",
 }

@@ -32,8 +32,6 @@ def test_questions_have_the_answers_of_a_machine_without(module: Any) -> None:
     (lambda: gw.mtia.current_device(), RuntimeError, "no MTIA devices"),
     (lambda: gw.accelerator.current_device_index(), RuntimeError, "no ACCELERATOR devices"),
     (lambda: gw.Event(), RuntimeError, "Event requires a ACCELERATOR device"),
-    (lambda: gw.onnx.export(1, 2), NotImplementedError, "does not write ONNX"),
-    (lambda: gw.onnx.ONNXProgram(), NotImplementedError, "does not write ONNX"),
     (lambda: gw.profiler.emit_nvtx(), NotImplementedError, "does not record for this tool"),
     (lambda: gw.profiler.ExecutionTraceObserver(), NotImplementedError, "does not record for"),
     (lambda: gw.utils.cpp_extension.load("x"), NotImplementedError, "no C\\+\\+ library"),

@@ -1,4 +1,4 @@
-"""`graphwright export` and `graphwright show`: exported programs as files."""
+"""`graphwright export` and `graphwright show`: exported programs as files, and ONNX models."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from graphwright import onnx
 from graphwright.cli.errors import FAILED, UserError
 from graphwright.cli.loading import load_call
 from graphwright.cli.options import add_json, add_target
@@ -25,10 +26,15 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "export", help="write a function or module with its weights to one file",
         description="Record one call as a graph and write it with its weights to one file, which "
-                    "`graphwright show` describes and gw.export.load reads.")
+                    "`graphwright show` describes and gw.export.load reads; or as an ONNX model.")
     add_target(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT",
-                        help="the file, by convention ending in .gwx")
+                        help="the file, by convention ending in .gwx; an ONNX model where it ends "
+                             "in .onnx")
+    parser.add_argument("--opset", type=int, metavar="N",
+                        help="of an ONNX model: the version of its operators (default: 23)")
+    parser.add_argument("--no-verify", action="store_false", dest="verify",
+                        help="write an ONNX model without running it first")
     parser.add_argument("--train", action="store_true",
                         help="leave a module in training mode (default: eval mode)")
     parser.add_argument("--no-strict", action="store_false", dest="strict",
@@ -50,6 +56,9 @@ def run(arguments: argparse.Namespace) -> None:
     _, target, inputs = load_call(arguments.target, specs)
     if isinstance(target, Module):
         target.train(arguments.train)
+    if arguments.output.suffix == ".onnx":
+        _write_onnx(arguments, target, inputs, shapes)
+        return
     try:
         program = recorded(target, inputs, dynamic_shapes=shapes or None, strict=arguments.strict)
         with writing(arguments.output, "--output") as path:
@@ -58,6 +67,22 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(str(error), "docs/export.md says what a program can have", FAILED
                         ) from None
     say(f"{arguments.output}: {summary(program)}")
+
+
+def _write_onnx(
+    arguments: argparse.Namespace, target: Any, inputs: tuple[Any, ...], shapes: list[Any]
+) -> None:
+    try:
+        with writing(arguments.output, "--output") as path:
+            made = onnx.export(target, inputs, path, dynamic_shapes=shapes or None,
+                               opset_version=arguments.opset, verify=arguments.verify,
+                               strict=arguments.strict)
+    except (onnx.OnnxExporterError, ValueError) as error:
+        raise UserError(str(error), "docs/onnx.md says what a model can have", FAILED) from None
+    except ImportError as error:
+        raise UserError(str(error), "pip install 'graphwright[onnx]'") from None
+    checked = f", verified by {made.verified_by}" if made.verified_by else ", not verified"
+    say(f"{arguments.output}: {made}{checked}")
 
 
 def dynamic_inputs(specs: list[str]) -> tuple[list[str], list[Any]]:

@@ -1,0 +1,183 @@
+"""`export`: a function, a module or an exported program as an ONNX model."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from graphwright.export import export as recorded
+from graphwright.export.dynamic_shapes import DerivedDim, Dim, Hint, specs_of
+from graphwright.export.errors import ExportError
+from graphwright.export.exported_program import ExportedProgram
+from graphwright.export.graph_signature import InputKind, TensorArgument
+from graphwright.export.recording import argument_labels, parameter_names
+from graphwright.onnx.errors import OnnxExporterError
+from graphwright.onnx.exporting.ops.random import DRAWING
+from graphwright.onnx.exporting.preparing import Prepared, prepare
+from graphwright.onnx.exporting.program import ONNXProgram
+from graphwright.onnx.exporting.registry import DEFAULT, NEWEST, OLDEST
+from graphwright.onnx.exporting.translation import translate
+from graphwright.onnx.marks import exporting
+from graphwright.runtime.symbolic.expr import Sym
+from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.tensor.tensor import Tensor
+from graphwright.utils._pytree import tree_flatten, tree_map
+
+Model = Callable[..., Any] | ExportedProgram
+
+
+def export_model(
+    model: Model, args: tuple[Any, ...], path: str | os.PathLike[str] | None, *,
+    kwargs: dict[str, Any], input_names: Sequence[str], output_names: Sequence[str],
+    opset_version: int | None, dynamic_shapes: Any,
+    dynamic_axes: Mapping[str, Any] | None, verify: bool, external_data: bool | None,
+    keep_initializers_as_inputs: bool, strict: bool,
+) -> ONNXProgram:
+    """`gw.onnx.export`, its arguments checked."""
+    _require_onnx()
+    opset = DEFAULT if opset_version is None else opset_version
+    if not OLDEST <= opset <= NEWEST:
+        raise ValueError(f"onnx.export: opset_version has to be from {OLDEST} to {NEWEST}, not "
+                         f"{opset}")
+    _check_names(input_names, output_names)
+    if path is not None:
+        _check_path(path)
+    if dynamic_axes:
+        dynamic_shapes = _shapes_of_axes(dynamic_axes, input_names, args, dynamic_shapes)
+    program, dims, labels = _recorded(model, args, kwargs, dynamic_shapes, strict)
+    prepared = prepare(program, opset)
+    if verify:
+        _refuse_random(prepared)
+    elif prepared.assumed:
+        raise OnnxExporterError(
+            f"the file may hold only where {prepared.assumed[0]}, which verify=True tests: leave "
+            "that size static, or give sizes that are equal one Dim")
+    input_names = [*input_names, *labels[len(input_names):]]
+    graph = translate(program, prepared, opset, dims, input_names, output_names)
+    made = ONNXProgram(program, prepared, graph, keep_initializers_as_inputs)
+    made.publish(path, external_data, _example(program, args, kwargs) if verify else None)
+    return made
+
+
+def _require_onnx() -> None:
+    try:
+        import onnx  # noqa: F401
+    except ImportError:
+        raise ImportError("onnx.export needs the package onnx: pip install 'graphwright[onnx]'"
+                          ) from None
+
+
+def _check_names(input_names: Sequence[str], output_names: Sequence[str]) -> None:
+    names = [*input_names, *output_names]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"onnx.export: '{twice[0]}' names more than one input or output")
+
+
+def _check_path(path: str | os.PathLike[str]) -> None:
+    """Raise OSError for a path that cannot be written, before any work is done."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", os.fspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, "nothing can be written there", folder)
+
+
+# -- the program
+
+
+def _recorded(
+    model: Model, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any, strict: bool
+) -> tuple[ExportedProgram, dict[str, str], list[str]]:
+    """The program, names of its size symbols, and names of its inputs."""
+    if isinstance(model, ExportedProgram):
+        if dynamic_shapes is not None:
+            raise ValueError("onnx.export: an ExportedProgram has its dynamic sizes already; "
+                             "dynamic_shapes is for functions and modules")
+        return model, {}, []
+    known: dict[str, Hint] = {}
+    shapes = tree_map(
+        lambda one: known.setdefault(one, Hint(one)) if isinstance(one, str) else one,
+        dynamic_shapes)
+    try:
+        with exporting():
+            program = recorded(model, args, kwargs, dynamic_shapes=shapes, strict=strict)
+    except ExportError as error:
+        raise OnnxExporterError(str(error)) from error
+    leaves, spec = tree_flatten((args, kwargs))
+    names = parameter_names(model, args, kwargs)
+    specs = specs_of(shapes, names, spec, leaves)
+    labels = [label.replace(".", "_") for label, leaf in zip(
+        argument_labels(names, spec), leaves, strict=True) if isinstance(leaf, Tensor)]
+    return program, _names(program, specs, leaves), labels
+
+
+def _names(
+    program: ExportedProgram, specs: Sequence[Mapping[int, Any]], leaves: Sequence[Any]
+) -> dict[str, str]:
+    """Size symbol -> the name that the user gave it, each name once."""
+    nodes = {node.name: node for node in program.graph.placeholders}
+    inputs = [nodes[one.arg.name] for one in program.graph_signature.input_specs
+              if one.kind is InputKind.USER_INPUT and isinstance(one.arg, TensorArgument)]
+    said = [spec for spec, leaf in zip(specs, leaves, strict=True) if isinstance(leaf, Tensor)]
+    found: dict[str, str] = {}
+    for node, spec in zip(inputs, said, strict=True):
+        for dim, one in spec.items():
+            size = node.meta["val"].shape[dim]
+            name = one.__name__ if isinstance(one, Dim) else getattr(one, "name", "")
+            if one in (Dim.DYNAMIC, Dim.AUTO) or isinstance(one, DerivedDim) or not name:
+                continue
+            if isinstance(size, SymInt) and isinstance(size.expr, Sym):
+                symbol = size.expr.name
+                if symbol not in found and name not in found.values():
+                    found[symbol] = name
+    return found
+
+
+def _shapes_of_axes(
+    axes: Mapping[str, Any], names: Sequence[str], args: tuple[Any, ...], shapes: Any
+) -> Any:
+    """`dynamic_axes`, by input name, as `dynamic_shapes`. Names of outputs say nothing new."""
+    if shapes is not None:
+        raise ValueError("onnx.export: give dynamic_shapes or dynamic_axes, not both")
+    if not all(isinstance(one, Tensor) for one in args) or len(names) < len(args):
+        raise ValueError("onnx.export: dynamic_axes needs a name in input_names for each "
+                         "argument, all of which have to be tensors; dynamic_shapes has no such "
+                         "limits")
+    found = []
+    for name in names[: len(args)]:
+        said = axes.get(name, {})
+        found.append(dict(said) if isinstance(said, Mapping) else
+                     {dim: Dim.DYNAMIC for dim in said})
+    return tuple(found)
+
+
+def _example(
+    program: ExportedProgram, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Tensor, ...]:
+    leaves = [one for one in tree_flatten((args, kwargs))[0] if isinstance(one, Tensor)]
+    wanted = [one for one in program.graph_signature.input_specs
+              if one.kind is InputKind.USER_INPUT and isinstance(one.arg, TensorArgument)]
+    if len(leaves) != len(wanted):
+        raise ValueError(f"onnx.export: verifying runs the program, which takes {len(wanted)} "
+                         f"tensors; args has {len(leaves)}. Give an example of its arguments, or "
+                         "pass verify=False")
+    return tuple(leaves)
+
+
+def _refuse_random(prepared: Prepared) -> None:
+    for node in prepared.module.graph.nodes:
+        name = getattr(node.target, "name", "")
+        drawn = name in DRAWING and not (name == "dropout" and (not node.args[2] or not
+                                                                node.args[1]))
+        if drawn:
+            stack = node.meta.get("stack")
+            where = "" if stack is None else f" ({stack[0]}:{stack[1]}: {stack[2]})"
+            raise OnnxExporterError(
+                f"the program draws random numbers by {name}{where}, of which each run has "
+                "others, so that the file cannot be verified: export the module in eval mode, or "
+                "pass verify=False")

@@ -1,0 +1,233 @@
+"""Functions of two and three tensors, element by element: arithmetic, comparisons, choices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from graphwright.onnx.exporting.builder import Builder, Value
+from graphwright.onnx.exporting.element_types import NARROW
+from graphwright.onnx.exporting.ops.unary import trunc
+from graphwright.onnx.exporting.registry import form
+from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.promotion import result_dtype
+
+
+def _typed(operand: Any) -> Any:
+    """What stands for an operand where dtypes are promoted: ranks count, values do not."""
+    return 0 if isinstance(operand, SymInt) else operand
+
+
+def common_dtype(*operands: Any) -> Any:
+    """The dtype in which operands meet; it reads their dtypes and numbers of dims."""
+    return result_dtype(tuple([_typed(one) for one in operands]))
+
+
+def _scaled(g: Builder, other: Any, alpha: Any, dtype: Any) -> Any:
+    if alpha == 1:
+        return other
+    if isinstance(other, Value):
+        return g.math("Mul", other, alpha, dtype=dtype)
+    return other * alpha
+
+
+@form("add")
+def _add(g: Builder, out: Any, a: Any, b: Any, alpha: Any) -> Value:
+    if out.dtype is dtypes.bool:
+        return g.math("Or", a, b, dtype=out.dtype)
+    return g.math("Add", a, _scaled(g, b, alpha, out.dtype), dtype=out.dtype)
+
+
+@form("sub")
+def _sub(g: Builder, out: Any, a: Any, b: Any, alpha: Any) -> Value:
+    return g.math("Sub", a, _scaled(g, b, alpha, out.dtype), dtype=out.dtype)
+
+
+@form("mul")
+def _mul(g: Builder, out: Any, a: Any, b: Any) -> Value:
+    return g.math("And" if out.dtype is dtypes.bool else "Mul", a, b, dtype=out.dtype)
+
+
+@form("div")
+def _div(g: Builder, out: Any, a: Any, b: Any, rounding_mode: str | None) -> Value:
+    dtype = out.dtype
+    if rounding_mode is None:
+        return g.math("Div", a, b, dtype=dtype)
+    if dtype.is_floating_point:
+        quotient = g.math("Div", a, b, dtype=dtype)
+        if rounding_mode == "trunc":
+            return trunc(g, out, quotient)
+        return g.op("Floor", quotient)
+    if rounding_mode == "trunc":
+        return g.math("Div", a, b, dtype=dtype)
+    return floor_quotient(g, a, b, dtype)
+
+
+def floor_quotient(g: Builder, a: Any, b: Any, dtype: Any) -> Value:
+    """(a - a mod b) / b of integers, which is exact."""
+    rest = g.math("Mod", a, b, dtype=dtype)
+    return g.math("Div", g.math("Sub", a, rest, dtype=dtype), b, dtype=dtype)
+
+
+@form("floor_divide")
+def _floor_divide(g: Builder, out: Any, a: Any, b: Any) -> Value:
+    return _div(g, out, a, b, "floor")
+
+
+@form("remainder")
+def _remainder(g: Builder, out: Any, a: Any, b: Any) -> Value:
+    """With the sign of the divisor."""
+    if not out.dtype.is_floating_point:
+        return g.math("Mod", a, b, dtype=out.dtype)
+    b = g.operand(b, out.dtype)
+    rest = g.math("Mod", a, b, dtype=out.dtype, fmod=1)
+    other = g.op("Xor", g.op("Less", rest, 0.0, dtype=dtypes.bool),
+                 g.op("Less", b, 0.0, dtype=dtypes.bool))
+    some = g.op("Not", g.op("Equal", rest, 0.0, dtype=dtypes.bool))
+    return g.op("Where", g.op("And", other, some), g.op("Add", rest, b), rest, dtype=out.dtype)
+
+
+@form("fmod")
+def _fmod(g: Builder, out: Any, a: Any, b: Any) -> Value:
+    return g.math("Mod", a, b, dtype=out.dtype, fmod=1)
+
+
+@form("pow")
+def _pow(g: Builder, out: Any, a: Any, b: Any) -> Value:
+    if isinstance(b, int | float) and not isinstance(b, bool):
+        if b == 2:
+            a = g.operand(a, out.dtype)
+            return g.math("Mul", a, a, dtype=out.dtype)
+        if b == 0.5:
+            return g.math("Sqrt", a, dtype=out.dtype)
+    return g.math("Pow", a, b, dtype=out.dtype)
+
+
+def _register_extreme(name: str, kind: str, logical: str) -> None:
+    """The op, of bools by the logical operator."""
+
+    @form(name)
+    def write(g: Builder, out: Any, a: Any, b: Any) -> Value:
+        return g.math(logical if out.dtype is dtypes.bool else kind, a, b, dtype=out.dtype)
+
+
+_register_extreme("maximum", "Max", "Or")
+_register_extreme("minimum", "Min", "And")
+
+
+@form("clamp")
+def _clamp(g: Builder, out: Any, x: Value, least: Any, greatest: Any) -> Value:
+    if not isinstance(least, Value) and not isinstance(greatest, Value):
+        wide = dtypes.int32 if out.dtype.itemsize < 4 and _is_integer(out) else out.dtype
+        bounds = [None if one is None else g.operand(one, wide) for one in (least, greatest)]
+        return g.cast(g.op("Clip", g.operand(x, wide), *bounds), out.dtype)
+    found: Any = x
+    kinds = ("Or", "And") if out.dtype is dtypes.bool else ("Max", "Min")
+    for kind, bound in zip(kinds, (least, greatest), strict=True):
+        found = found if bound is None else g.math(kind, found, bound, dtype=out.dtype)
+    return g.cast(found, out.dtype)
+
+
+def _is_integer(tensor: Any) -> bool:
+    return not tensor.dtype.is_floating_point and tensor.dtype is not dtypes.bool
+
+
+def _register_comparison(name: str, kind: str) -> None:
+    @form(name)
+    def write(g: Builder, out: Any, a: Any, b: Any) -> Value:
+        return g.compare(kind, a, b, dtype=common_dtype(a, b))
+
+
+for _name, _kind in {
+    "eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual",
+}.items():
+    _register_comparison(_name, _kind)
+del _name, _kind
+
+
+@form("ne")
+def _ne(g: Builder, out: Any, a: Any, b: Any) -> Value:
+    return g.op("Not", g.compare("Equal", a, b, dtype=common_dtype(a, b)))
+
+
+def _register_logical(name: str, kind: str) -> None:
+    """`logical_NAME` of truth values, `bitwise_NAME` of bits."""
+
+    @form(f"logical_{name}")
+    def write(g: Builder, out: Any, a: Any, b: Any) -> Value:
+        return g.math(kind, a, b, dtype=dtypes.bool)
+
+    @form(f"bitwise_{name}")
+    def write_bits(g: Builder, out: Any, a: Any, b: Any) -> Value:
+        own = kind if out.dtype is dtypes.bool else f"Bitwise{kind}"
+        return g.op(own, g.operand(a, out.dtype), g.operand(b, out.dtype))
+
+
+for _name, _kind in (("and", "And"), ("or", "Or"), ("xor", "Xor")):
+    _register_logical(_name, _kind)
+del _name, _kind
+
+
+@form("bitwise_left_shift")
+def _left_shift(g: Builder, out: Any, a: Any, b: Any) -> Value:
+    return g.math("Mul", a, _power_of_two(g, b, out.dtype), dtype=out.dtype)
+
+
+@form("bitwise_right_shift")
+def _right_shift(g: Builder, out: Any, a: Any, b: Any) -> Value:
+    """Floors, as the sign bit moves in."""
+    wide = g.operand(a, dtypes.int64)
+    quotient = floor_quotient(g, wide, _power_of_two(g, b, dtypes.int64), dtypes.int64)
+    return g.cast(quotient, out.dtype)
+
+
+def _power_of_two(g: Builder, exponent: Any, dtype: Any) -> Value:
+    return g.math("Pow", g.constant(2, dtype), exponent, dtype=dtype)
+
+
+@form("where")
+def _where(g: Builder, out: Any, condition: Value, a: Any, b: Any) -> Value:
+    wide = dtypes.int32 if out.dtype in NARROW or out.dtype is dtypes.bool else out.dtype
+    a, b = (g.cast(g.operand(one, out.dtype), wide) for one in (a, b))
+    return g.cast(g.op("Where", g.cast(condition, dtypes.bool), a, b, dtype=wide), out.dtype)
+
+
+@form("masked_fill")
+def _masked_fill(g: Builder, out: Any, x: Value, mask: Value, value: Any) -> Value:
+    return _where(g, out, mask, value, x)
+
+
+@form("atan2")
+def _atan2(g: Builder, out: Any, y: Value, x: Value) -> Value:
+    """atan(y / x), turned by pi where x is negative; signs of zeros count, as they do in C."""
+    dtype = out.dtype
+    y, x = g.cast(y, dtype), g.cast(x, dtype)
+    infinite = g.op("And", *[g.op("IsInf", one, dtype=dtypes.bool) for one in (x, y)])
+    signs = [g.op("Where", _is_negative(g, one), g.constant(-1.0, dtype), g.constant(1.0, dtype),
+                  dtype=dtype) for one in (x, y)]
+    zero = g.op("And", *[g.op("Equal", one, 0.0, dtype=dtypes.bool) for one in (x, y)])
+    # where both are infinite, or zero, the quotient is that of their signs, or zero
+    quotient = g.op("Where", infinite, g.op("Mul", *signs), g.op("Div", y, x), dtype=dtype)
+    quotient = g.op("Where", zero, g.op("Mul", y, signs[0]), quotient, dtype=dtype)
+    turn = g.op("Where", _is_negative(g, x), g.op("Mul", signs[1], math.pi),
+                g.constant(0.0, dtype), dtype=dtype)
+    return g.op("Add", g.op("Atan", quotient), turn)
+
+
+def _is_negative(g: Builder, x: Value) -> Value:
+    below = g.op("Less", x, 0.0, dtype=dtypes.bool)
+    zero = g.op("Equal", x, 0.0, dtype=dtypes.bool)
+    inverse = g.op("Less", g.op("Reciprocal", x), 0.0, dtype=dtypes.bool)
+    return g.op("Or", below, g.op("And", zero, inverse))
+
+
+@form("isin", accepts=lambda elements, tests, unique, invert: hasattr(tests, "dtype"))
+def _isin(g: Builder, out: Any, elements: Any, tests: Value, unique: bool, invert: bool) -> Value:
+    """Whether an element equals any of the others, laid along a further dim."""
+    dtype = common_dtype(elements, tests)
+    others = g.op("Reshape", tests, [-1])
+    column = g.op("Unsqueeze", g.operand(elements, dtype), [-1])
+    equal = g.cast(g.compare("Equal", column, others, dtype=dtype), dtypes.int32)
+    some = g.cast(g.op("ReduceMax", equal, [-1], keepdims=0), dtypes.bool)
+    return g.op("Not", some) if invert else some

@@ -1,0 +1,48 @@
+"""Random numbers: the runtime's own, which are not those of graphwright's generators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.onnx.exporting.builder import Builder, Value
+from graphwright.onnx.exporting.ops.joining import filled
+from graphwright.onnx.exporting.registry import form
+from graphwright.runtime.tensor import dtypes
+
+DRAWING = frozenset(["rand", "randn", "dropout", "native_dropout", "bernoulli"])
+"""Ops whose forms draw numbers."""
+
+
+def _drawn(g: Builder, kind: str, out: Any) -> Value:
+    like = filled(g, 0.0, out.dtype, out.shape)
+    return g.op(kind, like)
+
+
+@form("rand")
+def _rand(g: Builder, out: Any, *rest: Any) -> Value:
+    return _drawn(g, "RandomUniformLike", out)
+
+
+@form("randn")
+def _randn(g: Builder, out: Any, *rest: Any) -> Value:
+    return _drawn(g, "RandomNormalLike", out)
+
+
+@form("dropout", accepts=lambda x, p, train: train and p > 0)
+def _dropout(g: Builder, out: Any, x: Value, p: float, train: bool) -> Value:
+    return g.op("Dropout", x, g.constant(p, dtypes.float32),
+                       g.constant(True, dtypes.bool))
+
+
+@form("native_dropout")
+def _native_dropout(g: Builder, out: Any, x: Value, p: float) -> tuple[Value, Value]:
+    value, mask = g.several(2, "Dropout", x, g.constant(p, dtypes.float32),
+                            g.constant(True, dtypes.bool))
+    return value, Value(mask.name, dtypes.bool)
+
+
+@form("bernoulli", accepts=lambda x, p, generator: p is None)
+def _bernoulli(g: Builder, out: Any, x: Value, p: None, generator: Any) -> Value:
+    return g.op("Bernoulli", x)
+
+
