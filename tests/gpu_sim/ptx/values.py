@@ -1,0 +1,76 @@
+"""PTX's types, and the fault that an instruction raises."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+# The driver's error codes, as cuda.h has them.
+INVALID_PTX, ILLEGAL_ADDRESS, ASSERT, ILLEGAL_INSTRUCTION = 218, 700, 710, 715
+MISALIGNED_ADDRESS, LAUNCH_FAILED = 716, 719
+
+
+class Fault(Exception):
+    """A kernel did what ends it on a device: an illegal address, a barrier never completed, ...
+
+    `code` is the driver's error code. The message gets the kernel, the instruction and its line
+    where the fault leaves the interpreter.
+    """
+
+    def __init__(self, message: str, code: int = LAUNCH_FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class UnknownForm(Fault):
+    """An instruction, or a form of one, that the interpreter does not know."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, INVALID_PTX)
+
+
+class Type(NamedTuple):
+    """A type: its kind (s, u, b, f, p for predicates), bytes, and how NumPy sees its values."""
+
+    name: str
+    kind: str
+    size: int
+    dtype: np.dtype[Any]
+
+    @property
+    def bits(self) -> np.dtype[Any]:
+        """How its values are held in a register."""
+        return BITS[self.size] if self.kind != "p" else np.dtype(np.bool_)
+
+
+BITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+KINDS = {"u": "u", "s": "i", "b": "u"}
+TYPES = {
+    f"{kind}{8 * size}": Type(f"{kind}{8 * size}", kind, size, np.dtype(f"{KINDS[kind]}{size}"))
+    for kind in "usb" for size in (1, 2, 4, 8)
+}
+for name, size, dtype in (
+    ("f16", 2, np.float16), ("f32", 4, np.float32), ("f64", 8, np.float64),
+    ("bf16", 2, ml_dtypes.bfloat16), ("tf32", 4, np.float32), ("f16x2", 4, np.uint32),
+    ("bf16x2", 4, np.uint32), ("e4m3x2", 2, np.uint16), ("e5m2x2", 2, np.uint16),
+    ("e4m3", 1, ml_dtypes.float8_e4m3fn), ("e5m2", 1, ml_dtypes.float8_e5m2),
+):
+    TYPES[name] = Type(name, "f", size, np.dtype(dtype))
+for name in ("s16x2", "u16x2"):
+    TYPES[name] = Type(name, name[0], 4, np.dtype(np.uint32))
+PRED = TYPES["pred"] = Type("pred", "p", 1, np.dtype(np.bool_))
+
+
+def type_named(name: str) -> Type:
+    """The type of that name.
+
+    Raises:
+        UnknownForm: there is none.
+    """
+    if name not in TYPES:
+        raise UnknownForm(f"the type .{name}")
+    return TYPES[name]
