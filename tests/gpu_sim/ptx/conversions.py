@@ -8,7 +8,7 @@ import numpy as np
 
 from . import floats
 from .decode import Decoder, Form, form
-from .rounding import flush, narrow, to_bfloat16, to_half, to_single
+from .rounding import flush, narrow, relu, to_bfloat16, to_half, to_single
 from .text import Operand
 from .threads import Step, Threads
 from .values import TYPES, Array, Type, UnknownForm
@@ -54,7 +54,7 @@ def pairs(d: Decoder, a: tuple[Operand, ...], convert: Callable[[Array], Array],
 def cvt(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
     source = f.type()
     kind = f.type()
-    ftz, sat, relu = f.flag("ftz"), f.flag("sat"), f.flag("relu")
+    ftz, sat, positive = f.flag("ftz"), f.flag("sat"), f.flag("relu")
     finite = f.flag("satfinite")
     mode = f.choice("rn", "rz", "rm", "rp", "rna", *INTEGRAL, default="rn")
     if kind.name in FLOAT8:
@@ -69,8 +69,7 @@ def cvt(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
         narrowed: Callable[[Array], Array] = (
             (lambda v: to_half(v, mode).view(np.uint16)) if kind.name == "f16x2"
             else lambda v: to_bfloat16(v, mode))
-        return pairs(d, a, (lambda v: narrowed(np.fmax(v, np.float32(0)))) if relu
-                     else narrowed, 16)
+        return pairs(d, a, (lambda v: narrowed(relu(v))) if positive else narrowed, 16)
     if kind.name == "tf32":
         return to_tf32(d, a, mode)
     if source.kind != "f":
@@ -82,13 +81,13 @@ def cvt(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
         if integral is None:
             raise UnknownForm("to an integer without .rni, .rzi, .rmi or .rpi")
         return lambda t: put(t, to_integer(integral(x(t)), kind))
-    return between_floats(d, a, (x, kind), mode, (ftz, sat, relu))
+    return between_floats(d, a, (x, kind), mode, (ftz, sat, positive))
 
 
 def between_floats(d: Decoder, a: tuple[Operand, ...], source: tuple[Callable, Type],
                    mode: str, flags: tuple[bool, bool, bool]) -> Step:
     """From one floating-point type to another, or to integral numbers of the same."""
-    (x, kind), (ftz, sat, relu) = source, flags
+    (x, kind), (ftz, sat, positive) = source, flags
     if mode in INTEGRAL:
         function = INTEGRAL[mode]
     elif kind.name == "f16":
@@ -100,9 +99,9 @@ def between_floats(d: Decoder, a: tuple[Operand, ...], source: tuple[Callable, T
             v, mode) if v.dtype == np.float64 else v.astype(np.float32)
     else:
         function = lambda v: v.astype(np.float64)  # noqa: E731
-    if relu:
+    if positive:
         plain = function
-        function = lambda v: plain(np.fmax(v, v.dtype.type(0)))  # noqa: E731
+        function = lambda v: plain(relu(v))  # noqa: E731
     put = d.write(a[0])
     if sat:
         return lambda t: put(t, floats.saturate(function(x(t))))

@@ -12,8 +12,8 @@ import numpy as np
 
 from .decode import Decoder, Form, form
 from .rounding import (
-    adjust, flush, fma32, fma64, narrow, odd_sum, sum_error, to_bfloat16, to_half, to_single,
-    widen,
+    adjust, flush, fma32, fma64, fma_sign, odd_sum, relu, sum_error, to_bfloat16, to_half,
+    to_single, widen, zero_of_sum,
 )
 from .text import Operand
 from .threads import Reader, Step, Threads, Writer
@@ -54,6 +54,8 @@ def write(d: Decoder, operand: Operand, kind: Type, ftz: bool = False) -> Writer
         return packed
     if kind.name == "bf16":
         return lambda t, values: put(t, to_bfloat16(values))
+    if kind.name == "f16":
+        return lambda t, values: put(t, to_half(values))
     return (lambda t, values: put(t, flush(values))) if ftz else put
 
 
@@ -71,7 +73,9 @@ def rounded(name: str, kind: Type, mode: str) -> Callable[..., Array]:
         def single(*values: Array) -> Array:
             wide = [v.astype(np.float64) for v in values]
             if name in ("add", "sub"):
-                return to_single(odd_sum(wide[0], wide[1] if name == "add" else -wide[1]), mode)
+                other = wide[1] if name == "add" else -wide[1]
+                total = zero_of_sum(wide[0], other, odd_sum(wide[0], other), mode)
+                return to_single(total, mode)
             return to_single(exact(*wide), mode)
         return single
 
@@ -80,11 +84,18 @@ def rounded(name: str, kind: Type, mode: str) -> Callable[..., Array]:
         a, b = values[0], values[-1]
         error = {
             "add": lambda: sum_error(a, b, result), "sub": lambda: sum_error(a, -b, result),
-            "mul": lambda: fma64(a, b, -result),
-            "div": lambda: fma64(-result, b, a) * np.sign(b),
-            "sqrt": lambda: fma64(-result, result, a),
+            "mul": lambda: fma_sign(a, b, -result),
+            "div": lambda: fma_sign(-result, b, a) * np.sign(b),
+            "sqrt": lambda: fma_sign(-result, result, a),
         }[name]()
-        return adjust(result, np.where(np.isfinite(result), error, 0), mode)
+        overflow = np.isinf(result) & np.isfinite(a) & np.isfinite(b)
+        if name == "div":
+            overflow &= b != 0
+        error = np.where(overflow, -np.sign(result), np.where(np.isfinite(result), error, 0))
+        result = adjust(result, error, mode)
+        if name in ("add", "sub"):
+            return zero_of_sum(a, b if name == "add" else -b, result, mode)
+        return result
     return double
 
 
@@ -126,7 +137,7 @@ def fma(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
 
 def multiply_add(d: Decoder, f: Form, a: tuple[Operand, ...], kind: Type) -> Step:
     """fma, and mad of floating-point numbers, which is the same."""
-    ftz, sat, relu = f.flag("ftz"), f.flag("sat"), f.flag("relu")
+    ftz, sat, positive = f.flag("ftz"), f.flag("sat"), f.flag("relu")
     mode = f.choice(*MODES, default="rn")
     x, y, z = (read(d, one, kind, ftz) for one in a[1:4])
     put = write(d, a[0], kind, ftz)
@@ -139,7 +150,7 @@ def multiply_add(d: Decoder, f: Form, a: tuple[Operand, ...], kind: Type) -> Ste
     else:
         function = lambda p, q, r: odd_sum(  # noqa: E731
             p.astype(np.float64) * q, r.astype(np.float64))
-    after = saturate if sat else (lambda v: np.fmax(v, v.dtype.type(0))) if relu else None
+    after = saturate if sat else relu if positive else None
     if after is None:
         return lambda t: put(t, function(x(t), y(t), z(t)))
     return lambda t: put(t, after(function(x(t), y(t), z(t))))
@@ -306,6 +317,3 @@ def set_value(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
     store, bits = d.write(a[0]), kind.bits
     return lambda t: store(t, np.where(compare(x(t), y(t)), np.iinfo(bits).max, 0).astype(bits))
 
-
-__all__ = ["arithmetic", "comparison", "extremum", "minimum_maximum", "multiply_add", "narrow",
-           "read", "sign_change", "write"]

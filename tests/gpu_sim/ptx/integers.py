@@ -256,10 +256,11 @@ def extract(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
         position, count = (one(t).astype(np.int64) & 255 for one in (start, length))
         values = x(t)
         bits = kind.bits
+        inside = np.clip(np.minimum(count, width - position), 0, width)
         shifted = np.where(position < width, values.view(bits)
                            >> np.minimum(position, width - 1).astype(bits), bits.type(0))
-        mask = np.where(count >= width, np.iinfo(bits).max,
-                        (bits.type(1) << np.minimum(count, width - 1).astype(bits))
+        mask = np.where(inside >= width, np.iinfo(bits).max,
+                        (bits.type(1) << np.minimum(inside, width - 1).astype(bits))
                         - bits.type(1)).astype(bits)
         field = shifted & mask
         if kind.kind == "s":

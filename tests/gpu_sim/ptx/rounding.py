@@ -85,6 +85,19 @@ def odd_sum(a: Array, b: Array) -> Array:
     return np.where(inexact, bits + np.where(outwards, 1, -1), bits).view(np.float64)
 
 
+def zero_of_sum(a: Array, b: Array, total: Array, mode: str) -> Array:
+    """The sum with the sign that a sum of zero has: negative rounding down, but of +0 and +0."""
+    if mode != "rm":
+        return total
+    sign = np.where(np.signbit(a) | np.signbit(b), -0.0, 0.0)
+    return np.where(total == 0, sign, total)
+
+
+def relu(values: Array) -> Array:
+    """Negative numbers as zero; NaN stays."""
+    return np.where(values <= 0, values.dtype.type(0), values)
+
+
 def to_single(values: Array, mode: str = "rn") -> Array:
     """float64, exact or rounded to odd, to float32."""
     result = values.astype(np.float32)
@@ -103,7 +116,9 @@ def to_half(values: Array, mode: str = "rn") -> Array:
 
 
 def to_bfloat16(values: Array, mode: str = "rn") -> Array:
-    """float32 or float64 (exact or rounded to odd) to bfloat16 bit patterns."""
+    """float16, float32 or float64 (exact or rounded to odd) to bfloat16 bit patterns."""
+    if values.dtype == np.float16:
+        values = values.astype(np.float32)
     if mode == "rz":
         bits = to_single(values, "rz") if values.dtype == np.float64 else values
         cut = (bits.view(np.uint32) >> np.uint32(16)).astype(np.uint16)
@@ -120,7 +135,8 @@ def fma32(a: Array, b: Array, c: Array, mode: str = "rn") -> Array:
     product = a.astype(np.float64) * b
     total = product + c
     if mode != "rn":
-        return to_single(odd_sum(product, c.astype(np.float64)), mode)
+        other = c.astype(np.float64)
+        return to_single(zero_of_sum(product, other, odd_sum(product, other), mode), mode)
     # Rounding twice differs only where the first result lies halfway between two float32.
     halfway = (total.view(np.int64) & 0x1FFF_FFFF) == 0x1000_0000
     risky = halfway | (np.abs(total) < 2.0**-125)
@@ -159,6 +175,16 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
         for at in np.nonzero(rare)[0]:
             result[at] = _exact_fma(float(a[at]), float(b[at]), float(c[at]))
     return result
+
+
+def fma_sign(a: Array, b: Array, c: Array) -> Array:
+    """The sign of a * b + c of float64, exactly: -1, 0 or 1."""
+    a, b, c = np.broadcast_arrays(a, b, c)
+    sign = np.sign(fma64(a, b, c))
+    for at in np.nonzero((sign == 0) & (a != 0) & (b != 0) & (np.abs(a * b) < 2.0**-900))[0]:
+        exact = Fraction(float(a[at])) * Fraction(float(b[at])) + Fraction(float(c[at]))
+        sign[at] = (exact > 0) - (exact < 0)
+    return sign
 
 
 def _exact_fma(a: float, b: float, c: float) -> float:
