@@ -1,0 +1,284 @@
+"""Loads, stores, moves, atomics, calls and carries: each form that Triton emits, by its effect."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from .assembled import BLOCK, HEADER, elementwise, launch
+from .ptx.values import BITS, TYPES, Array
+from .test_scalar_forms import FORMS
+
+LOADS = [form for form in FORMS if form.startswith("ld.") and ".param" not in form] + [
+    "ld.volatile.global.v2.b64", "ld.global.L1::evict_first.L2::cache_hint.v4.b32",
+    "ld.acquire.gpu.global.b32", "ld.global.s8", "ld.shared.u16"]
+STORES = [form for form in FORMS if form.startswith("st.") and ".param" not in form] + [
+    "st.global.L1::evict_last.v4.b32", "st.global.cs.b16", "st.release.gpu.global.b64"]
+ATOMICS = [form for form in FORMS if form.startswith(("atom.", "red."))] + [
+    "atom.global.relaxed.gpu.add.s32", "atom.shared.relaxed.cta.max.u32",
+    "red.shared.add.u32", "red.global.relaxed.gpu.add.noftz.f16x2",
+    "red.global.relaxed.gpu.add.noftz.bf16x2", "atom.global.relaxed.gpu.inc.u32"]
+
+
+def shape(form: str) -> tuple[str, str, int]:
+    """The state space, the type and the number of elements of a form."""
+    parts = form.split(".")
+    space = next((one.split("::")[0] for one in parts if one.split("::")[0] in (
+        "global", "shared", "local")), "local")
+    return space, parts[-1], {"v2": 2, "v4": 4}.get(next(
+        (one for one in parts if one in ("v2", "v4")), ""), 1)
+
+
+def memory_text(form: str) -> str:
+    """A kernel that copies k_0 to k_1: through a state space, with the form on its way."""
+    space, kind, count = shape(form)
+    size, loads = TYPES[kind].size, form.startswith("ld.")
+    bits, step = 8 * size, size * count
+    wide = max(16, bits) if kind[0] != "s" else max(32, bits)
+    registers = [f"%v{n}" for n in range(count)]
+    vector = registers[0] if count == 1 else "{" + ", ".join(registers) + "}"
+    policy = ", %policy" if "L2::cache_hint" in form else ""
+    place = {"global": "%from" if loads else "%to", "shared": "%near", "local": "%near"}[space]
+    partner = {"shared": "bar.sync 0; xor.b32 %x, %t, 5;", "local": "", "global": ""}[space]
+    generic = "." + space not in form
+    fetch = [f"ld.global.b{bits} {r}, [%from+{n * size}];" for n, r in enumerate(registers)]
+    put = [f"st.global.b{bits if not loads else wide} [%to+{n * (size if not loads else wide // 8)}]"
+           f", {r};" for n, r in enumerate(registers)]
+    name = "shared" if space == "shared" else "local"
+    near = [f"st.{name}.b{bits} [%near+{n * size}], {r};" for n, r in enumerate(registers)]
+    back = [f"ld.{name}.b{bits} {r}, [%near+{n * size}];" for n, r in enumerate(registers)]
+    address = f"mov.b64 %base, {'memory' if space == 'shared' else 'depot'};"
+    moved = f"mad.wide.u32 %near, %x, {step}, %base;" if space == "shared" else "mov.b64 %near, %base;"
+    tested = f"{form} {vector}, [{place}]{policy};" if loads else f"{form} [{place}], {vector};"
+    if space == "global":
+        body = [tested, *put] if loads else [*fetch, tested]
+    elif loads:
+        body = [*fetch, *near, partner, moved, tested, *put]
+    else:
+        cast = ("cvta.local.u64 %near, %near;", "sub.s64 %near, %near, %shift;") if generic else ("", "")
+        cast = (cast[0], moved) if generic else cast
+        body = [*fetch, cast[0], tested, partner, moved, *back, *put]
+    scale = step if not loads else count * wide // 8
+    return "\n".join([
+        HEADER, f".shared .align 16 .b8 memory[{BLOCK * step}];",
+        f".visible .entry k(.param .u64 k_0, .param .u64 k_1) .reqntid {BLOCK} {{",
+        ".local .align 16 .b8 depot[64];",
+        f".reg .b{wide} %v<4>; .reg .b32 %t, %x; .reg .b64 %from, %to, %near, %base, %policy;",
+        "createpolicy.fractional.L2::evict_first.b64 %policy, 1.0;",
+        "ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; mov.u32 %t, %tid.x;",
+        "mov.b32 %x, %t;", f"mad.wide.u32 %from, %t, {step}, %from;",
+        f"mad.wide.u32 %to, %t, {scale}, %to;", address, moved, *body, "ret; }"])
+
+
+@pytest.mark.parametrize("form", LOADS + STORES)
+def test_loads_and_stores(form: str) -> None:
+    space, kind, count = shape(form)
+    size, loads = TYPES[kind].size, form.startswith("ld.")
+    generator = np.random.default_rng(3)
+    source = generator.integers(0, 256, BLOCK * count * size, dtype=np.uint8)
+    wide = max(2, size) if kind[0] != "s" else max(4, size)
+    result = np.zeros(BLOCK * count * (wide if loads else size), np.uint8)
+    launch(memory_text(form), [source, result])
+    values = source.view(TYPES[kind].dtype if loads else BITS[size]).reshape(BLOCK, count)
+    if space == "shared":
+        values = values[np.arange(BLOCK) ^ 5]
+    want = values.astype(f"{TYPES[kind].dtype.kind}{wide}") if loads else values
+    np.testing.assert_array_equal(result.view(want.dtype).reshape(want.shape), want)
+
+
+def test_a_guard_keeps_threads_from_loading_and_storing() -> None:
+    x = np.arange(256, dtype=np.uint32)
+    body = ("setp.lt.u32 %z0, %a, 100; mov.b64 %w0, 0; @%z0 mov.b64 %w0, %p0; mov.b32 %d, 7;"
+            " @%z0 ld.global.b32 %d, [%w0]; @!%z0 add.s32 %d, %d, 1;")
+    got, = elementwise(body, [("b32", x)], ["b32"])
+    np.testing.assert_array_equal(got, np.where(x < 100, 0, 8))
+
+
+@pytest.mark.parametrize("body, outputs", [
+    ("mov.b64 {%d, %q}, %a;", ["b32", "b32"]), ("mov.b64 {_, %d}, %a;", ["b32"]),
+    ("mov.b64 %w0, %a; { .reg .b32 low; mov.b64 {low, %d}, %w0; mov.b64 %w0, {%d, low}; }"
+     " cvt.u32.u64 %q, %w0;", ["b32", "b32"]),
+    ("cvt.u32.u64 %u0, %a; mov.b32 {%d, %q}, %u0;", ["b16", "b16"]),
+])
+def test_moves_take_words_to_pieces(body: str, outputs: list[str]) -> None:
+    x = np.random.default_rng(0).integers(0, 2**63, 128, dtype=np.uint64)
+    got = elementwise(body, [("b64", x)], outputs)
+    low, high = x.astype(np.uint32), (x >> np.uint64(32)).astype(np.uint32)
+    want = {"mov.b64 {%d, %q}, %a;": [low, high], "mov.b64 {_, %d}, %a;": [high]}.get(
+        body, [low.astype(np.uint16), (low >> 16).astype(np.uint16)] if "b32 {" in body
+        else [high, high])
+    for one, expected in zip(got, want, strict=True):
+        np.testing.assert_array_equal(one, expected)
+
+
+def test_moves_put_words_together_and_copy_predicates() -> None:
+    x, y = np.random.default_rng(0).integers(0, 2**32, (2, 128), dtype=np.uint32)
+    got, other = elementwise(
+        "mov.b64 %d, {%a, %b}; setp.lt.u32 %z0, %a, %b; mov.pred %z1, %z0; mov.pred %z2, -1;"
+        "and.pred %z3, %z1, %z2; selp.b32 %q, 1, 0, %z3;",
+        [("b32", x), ("b32", y)], ["b64", "b32"])
+    np.testing.assert_array_equal(got, x.astype(np.uint64) | (y.astype(np.uint64) << np.uint64(32)))
+    np.testing.assert_array_equal(other, x < y)
+
+
+def test_carries_make_sums_and_products_of_several_words() -> None:
+    x, y = (np.random.default_rng(1).integers(0, 2**32, (2, 3, 256), dtype=np.uint32))
+    x[:, :8], y[:, :8] = 0xFFFF_FFFF, [[1], [0], [0]]
+    inputs = [("b32", one) for one in (*x[:2], *y[:2])]
+    whole = [x[0] + (x[1].astype(object) << 32), y[0] + (y[1].astype(object) << 32)]
+
+    def words(value: Array, count: int) -> list[Array]:
+        return [np.array([int(v) >> 32 * n & 0xFFFF_FFFF for v in value], np.uint32)
+                for n in range(count)]
+    cases = {
+        "add.cc.u32 %d, %a, %c; addc.cc.u32 %q, %b, %e; addc.u32 %r, 0, 0;": (
+            whole[0] + whole[1], 3),
+        "sub.cc.u32 %d, %a, %c; subc.cc.u32 %q, %b, %e; subc.u32 %r, 0, 0;": (
+            whole[0] - whole[1], 3),
+        "mul.lo.u32 %d, %a, %c; mul.hi.u32 %q, %a, %c; mad.lo.cc.u32 %q, %a, %e, %q;"
+        "madc.hi.u32 %r, %a, %e, 0; mad.lo.cc.u32 %q, %b, %c, %q; madc.hi.cc.u32 %r, %b, %c, %r;"
+        "addc.u32 %s, 0, 0; mad.lo.cc.u32 %r, %b, %e, %r; madc.hi.u32 %s, %b, %e, %s;": (
+            whole[0] * whole[1], 4),
+        "mul.lo.u32 %d, %a, %c; mad.lo.cc.u32 %q, %a, %c, %a; madc.lo.cc.u32 %q, %b, %c, %e;"
+        "addc.u32 %r, 0, 0;": (None, 3),
+    }
+    for body, (value, count) in cases.items():
+        got = elementwise(body, inputs, ["b32"] * count)
+        if value is None:
+            low = [(int(a) * int(c) & 0xFFFF_FFFF) + int(a) for a, c in zip(x[0], y[0], strict=True)]
+            second = [(int(b) * int(c) & 0xFFFF_FFFF) + int(e) + (w >> 32) for b, c, e, w in zip(
+                x[1], y[0], y[1], low, strict=True)]
+            np.testing.assert_array_equal(got[1], [w & 0xFFFF_FFFF for w in second])
+            np.testing.assert_array_equal(got[2], [w >> 32 for w in second])
+            continue
+        for one, want in zip(got, words(value, count), strict=True):
+            np.testing.assert_array_equal(one, want)
+
+
+def numbers(kind: str, generator: np.random.Generator, size: int) -> Array:
+    """Small numbers, whose sums do not round, as bit patterns."""
+    if kind.endswith("x2"):
+        half = numbers(kind.removesuffix("x2"), generator, 2 * size)
+        return half.view(np.uint32)
+    dtype = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}.get(kind, TYPES[kind].dtype)
+    low = 0 if kind[0] in "ub" else -9
+    return generator.integers(low, 9, size).astype(dtype).view(BITS[np.dtype(dtype).itemsize])
+
+
+@pytest.mark.parametrize("form", ATOMICS)
+def test_atomics(form: str) -> None:
+    """Threads 0, 5, 10, .. update one place, 1, 6, .. the next: the last value, and what each saw.
+
+    Half of the places are given to several threads, in the order of the threads."""
+    parts = form.split(".")
+    kind, returns, shared = parts[-1], parts[0] == "atom", "shared" in parts
+    count = 4 if "v4" in parts else 1
+    name = next(one for one in parts if one in (
+        "add", "min", "max", "and", "or", "xor", "exch", "cas", "inc"))
+    size, bits = TYPES[kind].size, 8 * TYPES[kind].size
+    generator = np.random.default_rng(7)
+    values, first = (numbers(kind, generator, n * count) for n in (BLOCK, 5))
+    operands = ", ".join(["%c"] * 1 + ["%v0" if count == 1 else "{%v0, %v1, %v2, %v3}"])
+    operands = operands if name == "cas" else operands.removeprefix("%c, ")
+    target = "%o0, " if count == 1 else "{%o0, %o1, %o2, %o3}, "
+    width = f".b{max(16, bits)}"
+    text = "\n".join([
+        HEADER, f".shared .align 16 .b8 memory[{5 * size}];",
+        f".visible .entry k(.param .u64 k_0, .param .u64 k_1, .param .u64 k_2) .reqntid {BLOCK} {{",
+        f".reg {width} %v<4>, %o<4>, %c; .reg .b32 %t, %x; .reg .b64 %from, %to, %seen, %near;",
+        ".reg .pred %p;",
+        "ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; ld.param.u64 %seen, [k_2];",
+        f"mov.u32 %t, %tid.x; rem.u32 %x, %t, 5; mad.wide.u32 %from, %t, {size * count}, %from;",
+        f"mad.wide.u32 %to, %x, {size * count}, %to;",
+        f"mad.wide.u32 %seen, %t, {size * count}, %seen; setp.lt.u32 %p, %t, 5;",
+        *(f"ld.global.b{bits} %v{n}, [%from+{n * size}];" for n in range(count)),
+        f"ld.global.b{bits} %c, [%to]; mov.b64 %near, memory;",
+        f"mad.wide.u32 %near, %x, {size}, %near; @%p st.shared.b{bits} [%near], %c; bar.sync 0;",
+        f"{form} {target if returns else ''}[{'%near' if shared else '%to'}], {operands};",
+        "bar.sync 0;",
+        *([f"@%p ld.shared.b{bits} %c, [%near]; @%p st.global.b{bits} [%to], %c;"]
+          if shared else []),
+        *(f"st.global.b{bits} [%seen+{n * size}], %o{n};" for n in range(count if returns else 0)),
+        "ret; }"])
+    place, seen = first.copy(), np.zeros(len(values), BITS[size])
+    launch(text, [values.copy(), place, seen])
+    want, expected = one_by_one(name, kind, values, first, count)
+    np.testing.assert_array_equal(place, want)
+    if returns:
+        np.testing.assert_array_equal(seen, expected)
+
+
+def one_by_one(name: str, kind: str, values: Array, first: Array,
+               count: int) -> tuple[Array, Array]:
+    """The places and what each thread saw, in the threads' order."""
+    half = kind.removesuffix("x2")
+    dtype = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}.get(half, TYPES[half].dtype)
+    lanes = count * (2 if kind.endswith("x2") else 1)
+    place, updates = first.copy().view(dtype).reshape(5, lanes), values.view(dtype).reshape(
+        BLOCK, lanes)
+    seen, start = np.zeros_like(updates), place.copy()
+    for thread in range(BLOCK):
+        at = thread % 5
+        old, new = place[at].copy(), updates[thread]
+        seen[thread] = old
+        place[at] = {
+            "add": lambda o, n: o + n, "min": np.minimum, "max": np.maximum,
+            "and": lambda o, n: o & n, "or": lambda o, n: o | n, "xor": lambda o, n: o ^ n,
+            "exch": lambda o, n: n, "inc": lambda o, n: np.where(o >= n, 0, o + 1),
+            "cas": lambda o, n: np.where(o == start[at], n, o)}[name](old, new)
+    size = TYPES[kind].size
+    return place.reshape(-1).view(BITS[size]), seen.reshape(-1).view(BITS[size])
+
+
+CALL = HEADER + """
+.func (.param .b64 result) twice_plus(.param .b64 a, .param .b32 b) {
+  .reg .b64 %x; .reg .b32 %y; .reg .pred %p; .local .align 8 .b8 spill[16]; .reg .b64 %place;
+  ld.param.b64 %x, [a]; ld.param.b32 %y, [b]; mov.b64 %place, spill;
+  st.local.b64 [%place], %x; setp.lt.s32 %p, %y, 50; @%p bra $small;
+  cvt.s64.s32 %x, %y; st.param.b64 [result], %x; ret;
+$small:
+  ld.local.b64 %x, [%place]; shl.b64 %x, %x, 1; st.param.b64 [result+0], %x; ret;
+}
+.visible .entry k(.param .u64 k_0, .param .u64 k_1) .reqntid 128 {
+  .reg .b64 %from, %to, %x; .reg .b32 %t; .reg .pred %p;
+  ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; mov.u32 %t, %tid.x;
+  mad.wide.u32 %from, %t, 8, %from; mad.wide.u32 %to, %t, 8, %to; ld.global.b64 %x, [%from];
+  setp.gt.u32 %p, %t, 100; @%p bra $end;
+  { .param .b64 param0; .param .b32 param1; .param .b64 retval0;
+    st.param.b64 [param0], %x; st.param.b32 [param1], %t;
+    call.uni (retval0), twice_plus, (param0, param1); ld.param.b64 %x, [retval0]; }
+$end:
+  st.global.b64 [%to], %x; ret;
+}
+"""
+
+
+def test_a_call_runs_a_function_with_registers_of_its_own() -> None:
+    x = np.arange(1000, 1128, dtype=np.int64)
+    result, lane = np.zeros_like(x), np.arange(128)
+    launch(CALL, [x, result])
+    np.testing.assert_array_equal(result, np.where(lane > 100, x, np.where(lane < 50, 2 * x, lane)))
+
+
+def test_parameters_of_each_type_are_read_at_their_places() -> None:
+    from .assembled import program
+    from .ptx.memory import GlobalMemory
+
+    text = HEADER + """
+.visible .entry k(.param .b8 a, .param .b32 b, .param .u64 .ptr .global .align 1 to,
+  .param .align 16 .b8 blob[16]) .reqntid 32 {
+  .reg .b32 %x, %y; .reg .b64 %to;
+  ld.param.b64 %to, [to]; ld.param.b32 %x, [b]; st.global.b32 [%to], %x;
+  ld.param.s32 %y, [blob+4]; st.global.b32 [%to+4], %y; ret; }"""
+    memory, result = GlobalMemory(), np.zeros(2, np.uint32)
+    block = (b"\x09\0\0\0" + (123).to_bytes(4, "little") + memory.add(result).to_bytes(8, "little")
+             + b"".join(n.to_bytes(4, "little") for n in (5, 6, 7, 8)))
+    program(text).launch("k", (1, 1, 1), (32, 1, 1), block, memory)
+    assert result.tolist() == [123, 6]
+
+
+def test_the_lists_have_no_form_twice() -> None:
+    assert not [form for form, count in Counter(FORMS).items() if count > 1]
