@@ -94,7 +94,7 @@ MBARRIER = HEADER + """
   @%p mbarrier.init.shared::cta.b64 [%bar], COUNT;
   bar.sync 0; setp.lt.u32 %w, %t, 32; @%w bra $wait;
   shl.b32 %n, %t, 2; add.u32 %n, %n, %bar; st.shared.b32 [%n], %t;
-  mbarrier.arrive.shared::cta.b64 _, [%bar]; bra $end;
+  mbarrier.arrive.shared::cta.b64 _, [%bar]; bra.uni $end;
 $wait:
   mbarrier.try_wait.parity.shared::cta.b64 %done, [%bar], 0;
   @!%done bra $wait;
@@ -117,7 +117,7 @@ def test_an_mbarrier_that_expects_more_arrivals_is_a_deadlock() -> None:
 
 
 def test_more_arrivals_at_once_than_an_mbarrier_expects_are_reported() -> None:
-    text = MBARRIER.replace("_, [%bar]; bra $end;", "_, [%bar], 96; bra $end;")
+    text = MBARRIER.replace("_, [%bar]; bra.uni $end;", "_, [%bar], 96; bra.uni $end;")
     with pytest.raises(Fault, match="more arrivals at an mbarrier than the 95 that it expects"):
         launch(text.replace("COUNT", "95"), [np.zeros(BLOCK, np.uint32)])
 
@@ -267,20 +267,3 @@ def test_products_of_warp_groups(form: str, keep: bool) -> None:
     got = registers.view(NUMBERS[total]).reshape(128, elements)
     for i in range(elements):
         np.testing.assert_array_equal(got[:, i], exact[row[i], column[i]])
-
-
-def test_every_form_of_the_list_is_checked_somewhere() -> None:
-    from .test_memory_forms import ATOMICS, CALL, LOADS, STORES
-    from .test_scalar_forms import CASES
-    from .test_warp_forms import MATRICES, REDUCTIONS, SHUFFLES
-    from .test_warp_forms import PRODUCTS as WARP_PRODUCTS
-
-    lists = {*CASES, *LOADS, *STORES, *ATOMICS, *COPIES, *PRODUCTS, *WARP_PRODUCTS, *MATRICES,
-             *REDUCTIONS, *SHUFFLES}
-    folder = __file__.rsplit("/", 1)[0]
-    written = "".join(open(f"{folder}/test_{name}_forms.py").read()
-                      for name in ("memory", "warp", "async"))
-    written += CALL + MAP_TEXT.replace("SHARED", "shared::cta").replace("CLUSTER", "shared::cta")
-    written += MAP_TEXT.replace("SHARED", "shared").replace("CLUSTER", "shared::cluster")
-    words = set(re.findall(r"[a-z]\w*(?:(?:\.|::)\w+)*", written))
-    assert sorted(set(FORMS) - lists - words) == []

@@ -245,6 +245,7 @@ $small:
 .visible .entry k(.param .u64 k_0, .param .u64 k_1) .reqntid 128 {
   .reg .b64 %from, %to, %x; .reg .b32 %t; .reg .pred %p;
   ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; mov.u32 %t, %tid.x;
+  cvta.to.global.u64 %from, %from; cvta.global.u64 %to, %to;
   mad.wide.u32 %from, %t, 8, %from; mad.wide.u32 %to, %t, 8, %to; ld.global.b64 %x, [%from];
   setp.gt.u32 %p, %t, 100; @%p bra $end;
   { .param .b64 param0; .param .b32 param1; .param .b64 retval0;
