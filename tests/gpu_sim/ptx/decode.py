@@ -144,9 +144,9 @@ class Decoder:
         if name in self.addresses:
             value = np.full(1, self.addresses[name], kind.dtype)
             return lambda t: value
-        if name in self.parameters:
-            offset = self.parameters[name][0]
-            return lambda t: np.full(1, t.blocks.symbols["parameters"] + offset, kind.dtype)
+        if name in self.parameters:  # an address in the parameters' own space
+            value = np.full(1, self.parameters[name][0], kind.dtype)
+            return lambda t: value
         return lambda t: np.full(1, t.blocks.symbols[name], kind.dtype)
 
     def write(self, operand: Operand) -> Writer:

@@ -16,14 +16,13 @@ from . import (  # noqa: F401  (they register their forms)
     warp, wgmma,
 )
 from .decode import Decoder, constant
-from .memory import SHARED_BASE, BlockMemory, GlobalMemory
+from .memory import GLOBALS, PARAMETERS, SHARED_BASE, BlockMemory, GlobalMemory
 from .text import Function, Immediate, Instruction, Module, Symbol, Vector, parse
 from .threads import Blocks, Step, Threads
 from .values import ASSERT, LAUNCH_FAILED, TYPES, Array, Fault, UnknownForm
 
 PLAIN, BRANCH, BARRIER, ARRIVE, EXIT = range(5)
 MOST_LANES, MOST_SHARED, RESIDENT = 32768, 1 << 26, 132
-PARAMETERS, GLOBALS = 0x7E00_0000_0000, 0x7E10_0000_0000
 NEVER = 1 << 60
 # Rounds in which every group waits, and turns of a loop while others wait for theirs.
 MOST_IDLE, MOST_TURNS, MOST_LOOPS = 2000, 4000, 20_000_000

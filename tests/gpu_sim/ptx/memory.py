@@ -19,6 +19,8 @@ from .values import BITS, ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, Array, Fault
 SHARED_BASE = 1024
 # Generic addresses of shared and local memory lie in these windows.
 SHARED_WINDOW, LOCAL_WINDOW = 1 << 56, 1 << 57
+# Where a launch has its parameters, and the module's global variables.
+PARAMETERS, GLOBALS = 0x7E00_0000_0000, 0x7E10_0000_0000
 UNWRITTEN = 0xFF  # a NaN in every floating-point type
 
 Describe = Callable[[int], str]

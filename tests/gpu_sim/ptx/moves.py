@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .decode import Decoder, Form, form
-from .memory import LOCAL_WINDOW, SHARED_WINDOW
+from .memory import LOCAL_WINDOW, PARAMETERS, SHARED_WINDOW
 from .text import Address, Operand, Symbol, Vector
 from .threads import Reader, Step, Threads, Writer
 from .values import ILLEGAL_ADDRESS, TYPES, Array, Fault, Type, UnknownForm
@@ -65,7 +65,7 @@ def cvta(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
     """Addresses of a state space to generic ones, or (.to) back."""
     back, kind = f.flag("to"), f.type()
     space = f.choice("global", "param", "const", "local", "shared", "shared::cta")
-    window = {"local": LOCAL_WINDOW, "shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW}
+    window = {"param": PARAMETERS, "local": LOCAL_WINDOW, "shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW}
     offset = kind.dtype.type(window.get(space, 0))
     source, put = d.read(a[1], kind), d.write(a[0])
     if not offset:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .barriers import update
 from .decode import Decoder, Form, constant, form
+from .memory import PARAMETERS
 from .moves import nothing, space_of
 from .text import Address, Operand
 from .threads import Step, Threads
@@ -86,6 +87,8 @@ def copy_map(d: Decoder, a: tuple[Operand, ...]) -> Step:
 
 def read_map(t: Threads, address: int) -> np.void:
     """The map at a global address, its rank as PTX writes it (less one)."""
+    if address < 1 << 16:  # in the parameters' own space
+        address += PARAMETERS
     found = np.frombuffer(t.blocks.memory.read(address, 128), LAYOUT)[0]
     if found["elemtype"] not in ELEMENT_SIZES or not found["box_dim"][:found["rank"] + 1].all():
         raise Fault(f"no tensor map at {address:#x}")

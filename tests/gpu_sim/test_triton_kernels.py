@@ -1,0 +1,78 @@
+"""Triton's kernels, compiled without a device, launched through the driver, against NumPy.
+
+All of them run by `make gpu-sim`; every day a few are drawn by a seed that is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+from .compiled import Tile
+from .fake_driver import FakeDriver
+from .ptx.values import Array
+from .triton_cases import CASES, Case
+
+SAMPLES, DRAWN = 4, 4
+EVERY = [(name, arch) for name, case in CASES.items() for arch in case.archs]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def triton_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Triton's compiled kernels stay out of the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "TRITON_CACHE_DIR" not in os.environ:
+            patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton")))
+        yield
+
+
+@pytest.fixture
+def driver() -> Iterator[FakeDriver]:
+    found = FakeDriver.shared()
+    found.clear()
+    yield found
+    found.clear()
+    found.set("arch", 80)
+
+
+def check(driver: FakeDriver, name: str, case: Case, arch: int) -> None:
+    """Run a case and compare each output, relative to the largest value."""
+    arguments = case.arguments(np.random.default_rng(zlib.crc32(name.encode())))
+    wanted = case.expected(*arguments)
+    case.kernel.run(driver, arch, case.grid, arguments)
+    arrays: list[Array] = [one.array if isinstance(one, Tile) else one for one in arguments
+                           if isinstance(one, np.ndarray | Tile)]
+    for got, want in zip(arrays[-len(wanted):], wanted, strict=True):
+        want = np.asarray(want)
+        if case.tolerance == 0:
+            np.testing.assert_array_equal(got, want.astype(got.dtype), err_msg=f"{name} {arch}")
+            continue
+        error = np.abs(got.astype(np.float64) - want).max()
+        assert error <= case.tolerance * max(1.0, np.abs(want).max()), f"{name} {arch}: {error}"
+    assert [one.name for one in driver.launches] == [case.kernel.compile(arch).name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, arch", EVERY)
+def test_kernels(driver: FakeDriver, name: str, arch: int) -> None:
+    check(driver, name, CASES[name], arch)
+
+
+@pytest.mark.parametrize("part", range(SAMPLES))
+def test_a_sample_of_the_kernels(driver: FakeDriver, part: int) -> None:
+    """Of each part of the list a few, on sm_80 where they run there."""
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    names = sorted(CASES)[part::SAMPLES]
+    for name in random.Random(seed).sample(names, DRAWN):
+        driver.clear()
+        check(driver, name, CASES[name], CASES[name].archs[0])
+
+
