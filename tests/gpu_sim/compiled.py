@@ -30,6 +30,14 @@ class Tile:
 
 
 @dataclass(frozen=True)
+class Offset:
+    """An argument that points so many bytes behind the start of an allocation."""
+
+    array: Array
+    by: int
+
+
+@dataclass(frozen=True)
 class Compiled:
     """What Triton made of a kernel: its text, and what a launch needs to know."""
 
@@ -76,7 +84,7 @@ class Kernel:
         return self.built[arch]
 
     def run(self, driver: FakeDriver, arch: int, grid: tuple[int, ...],
-            arguments: Sequence[Array | Value | Tile], shared: int | None = None) -> None:
+            arguments: Sequence[Array | Value | Tile | Offset], shared: int | None = None) -> None:
         """Upload the arrays, launch, and download all of them into the arrays."""
         driver.set("arch", arch)
         made, session = self.compile(arch), Session(driver)
@@ -90,6 +98,9 @@ class Kernel:
             if isinstance(value, Tile):
                 places.append((session.upload(value.array), value.array))
                 packed += tensor_map(session, places[-1][0], value.array, next(maps))
+            elif isinstance(value, Offset):
+                places.append((session.upload(value.array), value.array))
+                packed.append(("Q", places[-1][0] + value.by))
             elif isinstance(value, np.ndarray):
                 places.append((session.upload(value), value))
                 packed.append(("Q", places[-1][0]))

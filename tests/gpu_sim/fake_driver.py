@@ -58,7 +58,7 @@ def build(without: tuple[str, ...] = ()) -> Path:
         return path
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        symbols = Path(scratch) / "symbols"
+        made, symbols = Path(scratch) / path.name, Path(scratch) / "symbols"
         names = " ".join(f"{name};" for name in sorted(exported() - set(without)))
         symbols.write_text(f"{{ global: gpusim_*; {names} local: *; }};")
         compiler = os.environ.get("CC", "cc")
@@ -97,7 +97,7 @@ class FakeDriver:
         self.printed: list[str] = []
         self.programs: dict[bytes, Program] = {}
         self.loaded: dict[int, Program] = {}
-        self.memories: dict[int, GlobalMemory] = {}
+        self.memories: dict[tuple[int, int], GlobalMemory] = {}
         self.generation = -1
         self.callbacks = LOAD(self.load), LAUNCH(self.launch)  # kept, as C holds them
         self.library.gpusim_set_load(self.callbacks[0])
@@ -185,14 +185,16 @@ class FakeDriver:
         if generation != self.generation:
             self.generation = generation
             self.memories.clear()
-        if device not in self.memories:
-            self.memories[device] = self.allocations(device)
-        return self.memories[device]
+        key = device, int(self.library.gpusim_peers(device))
+        if key not in self.memories:
+            self.memories[key] = self.allocations(*key)
+        return self.memories[key]
 
-    def allocations(self, device: int) -> GlobalMemory:
+    def allocations(self, device: int, peers: int) -> GlobalMemory:
+        """All blocks; those of other devices only where `peers` has their bit."""
         blocks = np.zeros(self.library.gpusim_blocks(None, 0), BLOCK)
         self.library.gpusim_blocks(blocks.ctypes.data, len(blocks))
-        peers, memory = int(self.library.gpusim_peers(device)), GlobalMemory()
+        memory = GlobalMemory()
         for block in blocks:
             base, size = int(block["base"]), int(block["bytes"])
             if block["freed"]:
