@@ -37,8 +37,9 @@ def store(letter: str, kind: Type, number: int) -> str:
     return f"{where} st.global.b{8 * kind.size} [%at], %{letter};"
 
 
-def kernel_text(body: str, inputs: Sequence[str], outputs: Sequence[str], shared: int = 0) -> str:
-    """A kernel around `body`, which reads %a, %b, .. and %i (the element), and writes %d, %q, .."""
+def kernel_text(body: str, inputs: Sequence[str], outputs: Sequence[str],
+                shared: int = 0) -> str:
+    """A kernel around `body`: %a, %b, .. and %i (the element) are read, %d, %q, .. written."""
     kinds = [*((one, TYPES[kind]) for one, kind in zip(LETTERS, inputs, strict=False)),
              *((one, TYPES[kind]) for one, kind in zip("dqrs", outputs, strict=False))]
     count = len(inputs)

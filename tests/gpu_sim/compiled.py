@@ -1,4 +1,4 @@
-"""Compiling Triton kernels for an architecture without a device, and running them on the driver."""
+"""Triton kernels compiled for an architecture without a device, and run on the driver."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     driver = FakeDriver.shared()
     os.environ["GRAPHWRIGHT_LIBCUDA"] = str(driver.path)
 
-From then on what the process launches is interpreted. `driver.faults` has the messages of what went
-wrong, with the instruction; `driver.launches` the kernels that ran.
+From then on what the process launches is interpreted. `driver.faults` has the messages of what
+went wrong, with the instruction; `driver.launches` the kernels that ran.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def build(without: tuple[str, ...] = ()) -> Path:
     path = folder / "libcuda.so.1"
     if path.exists():
         return path
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made, symbols = Path(scratch) / path.name, Path(scratch) / "symbols"
         names = " ".join(f"{name};" for name in sorted(exported() - set(without)))
@@ -161,7 +162,7 @@ class FakeDriver:
     def launch(self, text: int, name: bytes, sizes: ctypes.Array[ctypes.c_uint], shared: int,
                parameters: int | None, size: int, device: int) -> int:
         """Run a kernel: 0, or the driver's error."""
-        grid, block = tuple(sizes[0:3]), tuple(sizes[3:6])
+        grid, block = (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5])
         self.launches.append(Launched(name.decode(), grid, block, shared))
         try:
             program = self.loaded.get(text)

@@ -1,4 +1,4 @@
-"""The driver's functions by ctypes alone: what a program that launches kernels does, in few lines."""
+"""The driver's functions by ctypes alone: what a program that launches kernels calls."""
 
 from __future__ import annotations
 

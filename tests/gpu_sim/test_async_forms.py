@@ -130,7 +130,8 @@ MAP_TEXT = HEADER + """
   .reg .b32 %t, %map, %tile, %bar, %x, %v, %n; .reg .b64 %from, %to, %far, %s, %g;
   .reg .pred %p, %q, %done;
   ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; ld.param.u64 %far, [k_2];
-  mov.u32 %t, %tid.x; mov.b32 %tile, memory; add.u32 %map, %tile, 16384; add.u32 %bar, %tile, 16896;
+  mov.u32 %t, %tid.x; mov.b32 %tile, memory;
+  add.u32 %map, %tile, 16384; add.u32 %bar, %tile, 16896;
   setp.eq.u32 %p, %t, 0; setp.lt.u32 %q, %t, 32; shl.b32 %x, %t, 2; add.u32 %n, %map, %x;
   mov.b32 %v, 0; @%q st.shared.b32 [%n], %v; bar.sync 0; cvt.u64.u32 %s, %map;
   mov.b32 %v, 1;
@@ -149,12 +150,14 @@ MAP_TEXT = HEADER + """
   @%p tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%s], MODE;
   @%p tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%s], FILL;
   bar.sync 0;
-  @%q tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%far], [%s], 0x80;
+  @%q tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned
+    [%far], [%s], 0x80;
   fence.proxy.tensormap::generic.acquire.gpu [%far], 0x80;
   @%p mbarrier.init.shared::cta.b64 [%bar], 1; fence.acq_rel.gpu; bar.sync 0;
   @%p mbarrier.arrive.expect_tx.SHARED.b64 _, [%bar], BYTES;
   mov.b32 %x, COLUMN; mov.b32 %v, ROW;
-  @%p cp.async.bulk.tensor.2d.CLUSTER.global.mbarrier::complete_tx::bytes [%tile], [%far, {%x, %v}], [%bar];
+  @%p cp.async.bulk.tensor.2d.CLUSTER.global.mbarrier::complete_tx::bytes
+    [%tile], [%far, {%x, %v}], [%bar];
 $wait:
   mbarrier.try_wait.parity.SHARED.b64 %done, [%bar], 0;
   @!%done bra $wait;
@@ -173,7 +176,7 @@ $copy:
 @pytest.mark.parametrize("width, mode, fill, cluster", [
     (64, 3, 0, False), (32, 2, 0, True), (16, 1, 1, False), (64, 0, 1, False)])
 def test_a_box_is_copied_in_and_out(width: int, mode: int, fill: int, cluster: bool) -> None:
-    """A box at the edge of a 50 x 100 matrix of 16-bit numbers, swizzled, then stored elsewhere."""
+    """A box at the edge of a 50 x 100 matrix of 16-bit numbers, swizzled; stored elsewhere."""
     x = np.random.default_rng(1).integers(0, 2**16, (50, 104), dtype=np.uint16)
     before, row, column = x.copy(), 41, 80
     text = MAP_TEXT
@@ -244,7 +247,7 @@ def laid_out(matrix: Array, width: int, mode: int) -> tuple[Array, int, int]:
 @pytest.mark.parametrize("form", PRODUCTS)
 @pytest.mark.parametrize("keep", [False, True])
 def test_products_of_warp_groups(form: str, keep: bool) -> None:
-    _, columns, depth, total, kind, _ = re.findall(r"m(64)n(\d+)k(\d+)\.(\w+)\.(\w+)\.(\w+)", form)[0]
+    columns, depth, total, kind = re.findall(r"m64n(\d+)k(\d+)\.(\w+)\.(\w+)", form)[0]
     n, k, size = int(columns), int(depth), TYPES[kind].size
     generator = np.random.default_rng(5)
     a, b = (generator.integers(-3, 4, (rows, k)).astype(NUMBERS[kind]) for rows in (64, n))

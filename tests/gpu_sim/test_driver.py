@@ -90,8 +90,8 @@ def test_a_freed_or_a_foreign_range_is_refused_and_a_kernel_on_it_named(
             ctypes.c_uint64(address), ctypes.c_size_t(128), session.stream)
     refused(session, INVALID_VALUE, "cuMemFree_v2", ctypes.c_uint64(address))
     add_one(session, address)
-    with pytest.raises(DriverError, match=r"add_one, line \d+: ld\.global\.b32 .*byte 0 of a freed "
-                                          r"allocation of 128") as caught:
+    message = r"add_one, line \d+: ld\.global\.b32 .*byte 0 of a freed allocation of 128"
+    with pytest.raises(DriverError, match=message) as caught:
         session.synchronize()
     assert caught.value.code == 700
 

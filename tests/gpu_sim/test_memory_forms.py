@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import ml_dtypes
 import numpy as np
@@ -45,22 +46,22 @@ def memory_text(form: str) -> str:
     partner = {"shared": "bar.sync 0; xor.b32 %x, %t, 5;", "local": "", "global": ""}[space]
     generic = "." + space not in form
     fetch = [f"ld.global.b{bits} {r}, [%from+{n * size}];" for n, r in enumerate(registers)]
-    put = [f"st.global.b{bits if not loads else wide} [%to+{n * (size if not loads else wide // 8)}]"
-           f", {r};" for n, r in enumerate(registers)]
+    out = wide if loads else bits
+    put = [f"st.global.b{out} [%to+{n * out // 8}], {r};" for n, r in enumerate(registers)]
     name = "shared" if space == "shared" else "local"
     near = [f"st.{name}.b{bits} [%near+{n * size}], {r};" for n, r in enumerate(registers)]
     back = [f"ld.{name}.b{bits} {r}, [%near+{n * size}];" for n, r in enumerate(registers)]
     address = f"mov.b64 %base, {'memory' if space == 'shared' else 'depot'};"
-    moved = f"mad.wide.u32 %near, %x, {step}, %base;" if space == "shared" else "mov.b64 %near, %base;"
+    moved = (f"mad.wide.u32 %near, %x, {step}, %base;" if space == "shared"
+             else "mov.b64 %near, %base;")
     tested = f"{form} {vector}, [{place}]{policy};" if loads else f"{form} [{place}], {vector};"
     if space == "global":
         body = [tested, *put] if loads else [*fetch, tested]
     elif loads:
         body = [*fetch, *near, partner, moved, tested, *put]
     else:
-        cast = ("cvta.local.u64 %near, %near;", "sub.s64 %near, %near, %shift;") if generic else ("", "")
-        cast = (cast[0], moved) if generic else cast
-        body = [*fetch, cast[0], tested, partner, moved, *back, *put]
+        cast = "cvta.local.u64 %near, %near;" if generic else ""
+        body = [*fetch, cast, tested, partner, moved, *back, *put]
     scale = step if not loads else count * wide // 8
     return "\n".join([
         HEADER, f".shared .align 16 .b8 memory[{BLOCK * step}];",
@@ -120,7 +121,8 @@ def test_moves_put_words_together_and_copy_predicates() -> None:
         "mov.b64 %d, {%a, %b}; setp.lt.u32 %z0, %a, %b; mov.pred %z1, %z0; mov.pred %z2, -1;"
         "and.pred %z3, %z1, %z2; selp.b32 %q, 1, 0, %z3;",
         [("b32", x), ("b32", y)], ["b64", "b32"])
-    np.testing.assert_array_equal(got, x.astype(np.uint64) | (y.astype(np.uint64) << np.uint64(32)))
+    whole = x.astype(np.uint64) | (y.astype(np.uint64) << np.uint64(32))
+    np.testing.assert_array_equal(got, whole)
     np.testing.assert_array_equal(other, x < y)
 
 
@@ -148,7 +150,8 @@ def test_carries_make_sums_and_products_of_several_words() -> None:
     for body, (value, count) in cases.items():
         got = elementwise(body, inputs, ["b32"] * count)
         if value is None:
-            low = [(int(a) * int(c) & 0xFFFF_FFFF) + int(a) for a, c in zip(x[0], y[0], strict=True)]
+            low = [(int(a) * int(c) & 0xFFFF_FFFF) + int(a)
+                   for a, c in zip(x[0], y[0], strict=True)]
             second = [(int(b) * int(c) & 0xFFFF_FFFF) + int(e) + (w >> 32) for b, c, e, w in zip(
                 x[1], y[0], y[1], low, strict=True)]
             np.testing.assert_array_equal(got[1], [w & 0xFFFF_FFFF for w in second])
@@ -187,7 +190,8 @@ def test_atomics(form: str) -> None:
     width = f".b{max(16, bits)}"
     text = "\n".join([
         HEADER, f".shared .align 16 .b8 memory[{5 * size}];",
-        f".visible .entry k(.param .u64 k_0, .param .u64 k_1, .param .u64 k_2) .reqntid {BLOCK} {{",
+        ".visible .entry k(.param .u64 k_0, .param .u64 k_1, .param .u64 k_2)",
+        f".reqntid {BLOCK} {{",
         f".reg {width} %v<4>, %o<4>, %c; .reg .b32 %t, %x; .reg .b64 %from, %to, %seen, %near;",
         ".reg .pred %p;",
         "ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; ld.param.u64 %seen, [k_2];",
@@ -211,6 +215,15 @@ def test_atomics(form: str) -> None:
         np.testing.assert_array_equal(seen, expected)
 
 
+UPDATES: dict[str, Callable[[Array, Array, Array], Array]] = {
+    "add": lambda old, new, _: old + new, "min": lambda old, new, _: np.minimum(old, new),
+    "max": lambda old, new, _: np.maximum(old, new), "and": lambda old, new, _: old & new,
+    "or": lambda old, new, _: old | new, "xor": lambda old, new, _: old ^ new,
+    "exch": lambda old, new, _: new, "inc": lambda old, new, _: np.where(old >= new, 0, old + 1),
+    "cas": lambda old, new, expected: np.where(old == expected, new, old),
+}
+
+
 def one_by_one(name: str, kind: str, values: Array, first: Array,
                count: int) -> tuple[Array, Array]:
     """The places and what each thread saw, in the threads' order."""
@@ -224,11 +237,7 @@ def one_by_one(name: str, kind: str, values: Array, first: Array,
         at = thread % 5
         old, new = place[at].copy(), updates[thread]
         seen[thread] = old
-        place[at] = {
-            "add": lambda o, n: o + n, "min": np.minimum, "max": np.maximum,
-            "and": lambda o, n: o & n, "or": lambda o, n: o | n, "xor": lambda o, n: o ^ n,
-            "exch": lambda o, n: n, "inc": lambda o, n: np.where(o >= n, 0, o + 1),
-            "cas": lambda o, n: np.where(o == start[at], n, o)}[name](old, new)
+        place[at] = UPDATES[name](old, new, start[at])
     size = TYPES[kind].size
     return place.reshape(-1).view(BITS[size]), seen.reshape(-1).view(BITS[size])
 
@@ -261,7 +270,8 @@ def test_a_call_runs_a_function_with_registers_of_its_own() -> None:
     x = np.arange(1000, 1128, dtype=np.int64)
     result, lane = np.zeros_like(x), np.arange(128)
     launch(CALL, [x, result])
-    np.testing.assert_array_equal(result, np.where(lane > 100, x, np.where(lane < 50, 2 * x, lane)))
+    called = np.where(lane < 50, 2 * x, lane)
+    np.testing.assert_array_equal(result, np.where(lane > 100, x, called))
 
 
 def test_parameters_of_each_type_are_read_at_their_places() -> None:

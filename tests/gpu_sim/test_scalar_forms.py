@@ -1,7 +1,7 @@
 """Each arithmetic form that Triton emits, against exact arithmetic, on special and random values.
 
-`forms.txt` lists the forms of some two thousand kernels of Triton 3.6 and 3.9, for sm_80 and sm_90.
-A form without a reference, or one that the interpreter does not know, fails by its name.
+`forms.txt` lists the forms of some two thousand kernels of Triton 3.6 and 3.9, for sm_80 and
+sm_90. A form without a reference, or one that the interpreter does not know, fails by its name.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Case(NamedTuple):
 
 
 def specials(kind: str, generator: np.random.Generator, length: int) -> Array:
-    """Bit patterns: special values first in random order, then random bits and moderate numbers."""
+    """Bit patterns: special values, random bits and moderate numbers, in random order."""
     if kind in PACKED or kind.endswith("x2"):
         half = kind.removesuffix("x2")
         size = TYPES[kind].size // 2
@@ -114,7 +114,7 @@ def case_of(form: str) -> Case:
 def float_function(opcode: str, modifiers: list[str], kind: str,
                    mode: str) -> tuple[Callable[..., Any], int, float]:
     """Of floats: the function, how many operands, the tolerance."""
-    if opcode in APPROXIMATE or (opcode == "sqrt" or opcode == "rcp" and "approx" in modifiers):
+    if opcode in APPROXIMATE or (opcode == "sqrt" or (opcode == "rcp" and "approx" in modifiers)):
         exact = ref.approximate(opcode)
         if opcode == "sqrt" and "approx" not in modifiers and mode != "n":
             return directed_sqrt(kind, mode), 1, 0.0
@@ -248,7 +248,7 @@ def count_bits(form: str, modifiers: list[str], kind: str) -> Case:
             return 0xFFFF_FFFF
         return width - x.bit_length() if "shiftamt" in modifiers else x.bit_length() - 1
     compute = {"clz": lambda x: width - x.bit_length(), "popc": lambda x: x.bit_count(),
-               "bfind": leading}[form.split(".")[0]]
+               "bfind": leading}[form.split(".", maxsplit=1)[0]]
     return Case(f"{form} %d, %a;", (kind,), "u32", compute)
 
 
@@ -260,7 +260,7 @@ def lop3(form: str, modifiers: list[str], kind: str) -> Case:
 
 
 def convert(form: str, modifiers: list[str], source: str) -> Case:
-    target = [one for one in modifiers if one in TYPES][0]
+    target = next(one for one in modifiers if one in TYPES)
     mode = next((m for m in modifiers if m[0] == "r" and m in (
         "rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi")), "rn")
     ftz = ref.flushed if "ftz" in modifiers else lambda x: x

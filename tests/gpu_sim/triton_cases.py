@@ -300,7 +300,8 @@ add("histogram", kernels.histogram, {"x": "*i32", "y": "*i32", "n": "i32"}, {"B"
 # ---- indices, atomics, random numbers ----
 add("gathered rows", kernels.gathered_rows,
     {"x": "*fp32", "index": "*i64", "y": "*fp32", "n": "i32", "D": "i32"}, {"B": 128}, (7,),
-    lambda g: [floats(g, (50, 100)), g.integers(0, 50, 7), np.zeros((7, 100), np.float32), 50, 100],
+    lambda g: [floats(g, (50, 100)), g.integers(0, 50, 7), np.zeros((7, 100), np.float32), 50,
+               100],
     lambda x, index, y, n, D: [x[index]], debug=True)
 
 

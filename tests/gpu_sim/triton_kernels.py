@@ -1,4 +1,4 @@
-"""Triton kernels of every kind that the simulator must run. Needs Triton; nothing else imports it."""
+"""Triton kernels of every kind that the simulator must run."""
 
 from __future__ import annotations
 

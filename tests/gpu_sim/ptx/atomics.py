@@ -18,8 +18,8 @@ Update = Callable[..., Array]
 UPDATES: dict[str, Update] = {
     "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
     "or": np.bitwise_or, "xor": np.bitwise_xor,
-    "exch": lambda old, new: new, "cas": lambda old, expected, new: np.where(
-        old == expected, new, old),
+    "exch": lambda old, new: new,
+    "cas": lambda old, expected, new: np.asarray(np.where(old == expected, new, old)),
     "inc": lambda old, top: np.where(old >= top, old.dtype.type(0), old + old.dtype.type(1)),
     "dec": lambda old, top: np.where((old == 0) | (old > top), top, old - old.dtype.type(1)),
 }
@@ -37,7 +37,7 @@ def places(t: Threads, space: str, addresses: Array, size: int) -> Iterator[Cell
         shared = t.blocks.shared
         found = shared.cells(t.blocks.index[lanes], addresses, size, describe)
         if shared.check:
-            shared.check_written(found.index, size, addresses, describe)
+            shared.check_written(found.at, size, addresses, describe)
         yield found
     elif space == "global":
         yield from t.blocks.memory.cells(addresses, size, describe)

@@ -104,8 +104,8 @@ def wait(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
 def fence(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
     """The lanes run in lockstep and see each other's accesses at once."""
     while f.flag("proxy", "async", "alias", "async::generic", "async.shared::cta", "shared::cta",
-                 "global", "tensormap::generic", "acquire", "release", "acq_rel", "sc", "cta", "gpu",
-                 "sys", "cluster", "gl", "mbarrier_init", "wait", "launch_dependents", "inc",
-                 "dec", "sync", "aligned", "u32"):
+                 "global", "tensormap::generic", "acquire", "release", "acq_rel", "sc", "cta",
+                 "gpu", "sys", "cluster", "gl", "mbarrier_init", "wait", "launch_dependents",
+                 "inc", "dec", "sync", "aligned", "u32"):
         pass
     return nothing

@@ -14,7 +14,15 @@ from typing import TypeVar
 import numpy as np
 
 from .text import (
-    Address, Function, Immediate, Instruction, Negated, Operand, Register, Symbol, Vector,
+    Address,
+    Function,
+    Immediate,
+    Instruction,
+    Negated,
+    Operand,
+    Register,
+    Symbol,
+    Vector,
 )
 from .threads import Reader, Step, Threads, Writer
 from .values import BITS, PRED, TYPES, Array, Type, UnknownForm, type_named

@@ -12,8 +12,19 @@ import numpy as np
 
 from .decode import Decoder, Form, form
 from .rounding import (
-    adjust, flush, fma32, fma64, fma_sign, odd_sum, relu, sum_error, to_bfloat16, to_half,
-    to_single, widen, zero_of_sum,
+    adjust,
+    flush,
+    fma32,
+    fma64,
+    fma_sign,
+    odd_sum,
+    relu,
+    sum_error,
+    to_bfloat16,
+    to_half,
+    to_single,
+    widen,
+    zero_of_sum,
 )
 from .text import Operand
 from .threads import Reader, Step, Threads, Writer
@@ -304,7 +315,7 @@ def setp(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
 
 @form("set")
 def set_value(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """1.0 for a floating-point destination, all bits for an integer, where the comparison holds."""
+    """Where the comparison holds, 1.0, or all bits for an integer destination."""
     source = f.type()
     kind, ftz = f.type(), f.flag("ftz")
     compare = comparison(f, source)

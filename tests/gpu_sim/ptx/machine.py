@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from . import (  # noqa: F401  (they register their forms)
-    async_copies, atomics, barriers, conversions, floats, integers, matrix, moves, tensor_maps,
-    warp, wgmma,
+    async_copies,
+    atomics,
+    barriers,
+    conversions,
+    floats,
+    integers,
+    matrix,
+    moves,
+    tensor_maps,
+    warp,
+    wgmma,
 )
 from .decode import Decoder, constant
 from .memory import GLOBALS, PARAMETERS, SHARED_BASE, BlockMemory, GlobalMemory
@@ -74,7 +84,8 @@ class Program:
               instruction: Instruction) -> tuple[int, Step, int, bool, int]:
         guard = instruction.guard.slot if instruction.guard is not None else -1
         opcode, modifiers = instruction.opcode, instruction.modifiers
-        kind, step, target = PLAIN, moves.nothing, -1
+        step: Step = moves.nothing
+        kind, target = PLAIN, -1
         if opcode == "bra":
             label = instruction.arguments[0]
             name = label.name if isinstance(label, Symbol) else ""
@@ -156,7 +167,8 @@ class Program:
             raise Fault(f"{name}: a block of {threads} threads, which 32 does not divide")
         data = np.frombuffer(parameters, np.uint8)
         symbols = self.enter(memory, data)
-        total, out = math.prod(grid), []
+        total = math.prod(grid)
+        out: list[str] = []
         stride = SHARED_BASE + self.static + shared
         together = max(min(MOST_LANES // threads, MOST_SHARED // stride), RESIDENT)
         try:
@@ -254,14 +266,15 @@ class Scheduler:
 
     def __init__(self, threads: Threads, plan: Plan, members: Array) -> None:
         self.t, self.plan, self.members = threads, plan, members
-        self.pending: dict[int, Array] = {0: members}
+        self.pending: dict[int, Array] = {0: members}  # lanes, by where they go on
         self.yielded: set[int] = set()
         # Of each barrier: the lanes that wait, by instruction, and arrivals that do not wait.
         self.waiting: dict[int, dict[int, Array]] = {}
         self.arrived: dict[int, Array] = {}
         self.turns: dict[int, int] = {}
-        self.idle = self.loops = 0
-        self.pc = 0
+        self.idle = self.loops = self.pc = self.limit = 0
+        self.active = members
+        self.every: Array | None = None
 
     def run(self) -> None:
         try:
@@ -305,88 +318,97 @@ class Scheduler:
     def advance(self, pc: int, active: Array) -> None:
         """Run a group until it ends, waits, or meets the next one."""
         t, code = self.t, self.plan.code
-        registers, count = t.registers, t.count
-        whole = bool(active.all())
-        every = None if whole else active
-        limit = min((q for q in self.pending if q > pc), default=NEVER)
-        while pc < limit:
+        self.narrow(active)
+        self.limit = min((q for q in self.pending if q > pc), default=NEVER)
+        while pc < self.limit:
             self.pc = pc
             kind, step, guard, negated, target = code[pc]
-            mask = every
+            mask = self.every
             if guard >= 0:
-                chosen = ~registers[guard] if negated else registers[guard]
-                if len(chosen) == 1:
-                    if not chosen[0]:
-                        pc += 1
-                        continue
-                else:
-                    mask = chosen if whole else chosen & active
-                    number = np.count_nonzero(mask)
-                    if number == 0:
-                        pc += 1
-                        continue
-                    if number == count:
-                        mask = None
+                mask = self.guarded(guard, negated)
+                if mask is False:
+                    pc += 1
+                    continue
             if kind == PLAIN:
                 t.mask = mask
                 step(t)
                 pc += 1
-                continue
-            if kind == BRANCH:
-                rest = None
-                if guard >= 0 and mask is not every:
-                    taken_lanes = np.ones(count, bool) if mask is None else mask
-                    others = active & ~taken_lanes
-                    rest = others if others.any() else None
-                    if rest is not None and not (t.stalled and target <= pc):
-                        self.add(target, taken_lanes)
-                        if target <= pc:
-                            self.add(pc + 1, rest)
-                            self.fair(target)
-                            return
-                        active, whole, every = rest, False, rest
-                        pc += 1
-                        limit = min(limit, target)
-                        continue
-                if t.stalled and target <= pc:
-                    t.stalled = False
-                    lanes = active if rest is None else active & ~rest
-                    self.add(target, lanes)
-                    self.yielded.add(target)
-                    if rest is not None:
-                        self.idle = 0
-                        self.add(pc + 1, rest)
+            elif kind == BRANCH:
+                pc = self.branch(pc, target, mask)
+                if pc < 0:
                     return
-                if target <= pc:
-                    self.loops += 1
-                    if self.loops > MOST_LOOPS:
-                        raise Fault("an endless loop")
-                    if self.pending:
-                        self.add(target, active)
-                        self.fair(target)
-                        return
-                elif target >= limit:
-                    self.add(target, active)
-                    return
-                pc = target
-                continue
-            if kind == EXIT:
+            elif kind == EXIT:
                 self.idle = 0
-                if guard < 0 or mask is None or mask is every:
+                if not self.others(mask):
                     return
-                rest = active & ~mask
-                if not rest.any():
-                    return
-                active, whole, every = rest, False, rest
                 pc += 1
-                continue
-            lanes = active if mask is every or mask is None else mask
-            rest = active & ~lanes
-            if rest.any():
-                self.add(pc + 1, rest)
-            self.barrier(pc, lanes, kind)
-            return
-        self.add(pc, active)
+            else:
+                here = self.active if mask is None else mask
+                if self.others(mask):
+                    self.add(pc + 1, self.active)
+                self.barrier(pc, here, kind)
+                return
+        self.add(pc, self.active)
+
+    def narrow(self, active: Array) -> None:
+        """Go on with these lanes; `every` is their mask, None for all lanes."""
+        self.active = active
+        self.every = None if active.all() else active
+
+    def guarded(self, guard: int, negated: bool) -> Any:
+        """The mask of the group's lanes whose guard holds; False where there are none."""
+        chosen = self.t.registers[guard]
+        if negated:
+            chosen = ~chosen
+        if len(chosen) == 1:
+            return self.every if chosen[0] else False
+        mask = chosen if self.every is None else chosen & self.active
+        number = np.count_nonzero(mask)
+        if number == 0:
+            return False
+        return None if number == self.t.count else mask
+
+    def others(self, mask: Array | None) -> bool:
+        """Go on with the group's lanes that are not of `mask`; whether there are any."""
+        if mask is None or mask is self.every:
+            return False
+        rest = self.active & ~mask
+        if not rest.any():
+            return False
+        self.narrow(rest)
+        return True
+
+    def branch(self, pc: int, target: int, mask: Array | None) -> int:
+        """Where the group goes on; below zero where its lanes are pending."""
+        taken, back = self.active if mask is None else mask, target <= pc
+        parted = self.others(mask)
+        if back and self.t.stalled:  # a loop that waits: others first
+            self.t.stalled = False
+            self.add(target, taken)
+            self.yielded.add(target)
+            if parted:
+                self.idle = 0
+                self.add(pc + 1, self.active)
+            return -1
+        if back:
+            self.loops += 1
+            if self.loops > MOST_LOOPS:
+                raise Fault("an endless loop")
+            if parted:
+                self.add(pc + 1, self.active)
+            if self.pending:
+                self.add(target, taken)
+                self.fair(target)
+                return -1
+            return target
+        if parted:
+            self.add(target, taken)
+            self.limit = min(self.limit, target)
+            return pc + 1
+        if target >= self.limit:
+            self.add(target, self.active)
+            return -1
+        return target
 
     def fair(self, target: int) -> None:
         """Let other groups run after very many turns of a loop, in case it waits for them."""

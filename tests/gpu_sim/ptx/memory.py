@@ -27,11 +27,11 @@ Describe = Callable[[int], str]
 
 
 class Cells(NamedTuple):
-    """Where some of the lanes' accesses lie: `view[index]` is what `lanes` of them access."""
+    """Where some of the lanes' accesses lie: `view[at]` is what `lanes` of them access."""
 
     lanes: slice | Array
     view: Array
-    index: Array
+    at: Array
 
 
 def check_alignment(addresses: Array, size: int, describe: Describe) -> None:

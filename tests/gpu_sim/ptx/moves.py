@@ -13,8 +13,9 @@ from .values import ILLEGAL_ADDRESS, TYPES, Array, Fault, Type, UnknownForm
 SPACES = {"global": "global", "shared": "shared", "shared::cta": "shared", "local": "local",
           "param": "param"}
 # What changes how caches treat an access, or its order, but not its value here.
-HINTS = ("weak", "relaxed", "acquire", "release", "volatile", "cta", "gpu", "sys", "nc", "ca", "cg",
-         "cs", "lu", "cv", "wb", "wt", "L1::evict_first", "L1::evict_last", "L1::evict_normal",
+HINTS = ("weak", "relaxed", "acquire", "release", "volatile", "cta", "gpu", "sys", "nc", "ca",
+         "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_first", "L1::evict_last",
+         "L1::evict_normal",
          "L1::no_allocate", "L1::evict_unchanged", "L2::64B", "L2::128B", "L2::256B",
          "L2::evict_first", "L2::evict_last", "L2::evict_normal")
 
@@ -65,7 +66,8 @@ def cvta(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
     """Addresses of a state space to generic ones, or (.to) back."""
     back, kind = f.flag("to"), f.type()
     space = f.choice("global", "param", "const", "local", "shared", "shared::cta")
-    window = {"param": PARAMETERS, "local": LOCAL_WINDOW, "shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW}
+    window = {"param": PARAMETERS, "local": LOCAL_WINDOW, "shared": SHARED_WINDOW,
+              "shared::cta": SHARED_WINDOW}
     offset = kind.dtype.type(window.get(space, 0))
     source, put = d.read(a[1], kind), d.write(a[0])
     if not offset:

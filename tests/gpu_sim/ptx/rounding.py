@@ -1,8 +1,8 @@
 """Exactly rounded arithmetic on arrays: fused multiply-add, bfloat16, directed rounding.
 
-A value that is rounded to odd (its last bit set where it is inexact) in a format with two bits more
-than the next rounds there as the exact value would (Boldo and Melquiond, "Emulation of FMA and
-correctly rounded sums", 2008).
+A value that is rounded to odd (its last bit set where it is inexact) in a format with two bits
+more than the next rounds there as the exact value would (Boldo and Melquiond, "Emulation of FMA
+and correctly rounded sums", 2008).
 """
 
 from __future__ import annotations
