@@ -4,7 +4,7 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python
 
 .PHONY: demo examples minilm test test-pythons lint build bench fuzz cpython exhaustive ecosystem
-.PHONY: ecosystem-sample libraries face docs docs-site docs-links pages sanitize wheel clean
+.PHONY: ecosystem-sample libraries face docs docs-site docs-links pages sanitize gpu-sim wheel clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples
@@ -83,6 +83,10 @@ libraries:  # into a folder beside the environment, so that nothing else sees th
 
 exhaustive:
 	$(RUN) -m pytest tests -q -m slow
+
+gpu-sim:  ## Triton kernels of every kind on the simulated GPU, sm_80 and sm_90
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton
+	$(RUN) -m pytest tests/gpu_sim -q -m "slow or not slow" -n logical --dist worksteal
 
 sanitize:  ## the C extensions' tests under AddressSanitizer and UBSan
 	$(RUN) tools/sanitize.py

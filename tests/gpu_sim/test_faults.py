@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,6 +116,33 @@ def driver() -> Iterator[FakeDriver]:
     found.clear()
 
 
+def planted(what: str) -> tuple[Any, tuple[int, ...], list[Any], int | None]:
+    """A kernel, its grid, its arguments and its shared memory, with one mistake."""
+    from . import triton_kernels as kernels
+    from .compiled import Kernel, Offset
+
+    x, y = np.ones((4, 1001), np.float32), np.zeros((4, 1001), np.float32)
+    rows = {"x": "*fp32", "y": "*fp32", "n": "i32"}
+    plain = Kernel(kernels.doubled_rows, rows, {"B": 1024})
+    claimed = Kernel(kernels.doubled_rows, rows, {"B": 1024}, divisible="x y n")
+    unmasked = Kernel(kernels.doubled_rows_without_mask, rows, {"B": 1024})
+    tile = Kernel(kernels.normalized_rows, {**rows, "R": "i32"}, {"BR": 8, "B": 128})
+    checked = Kernel(kernels.gathered_rows, {**rows, "index": "*i64", "D": "i32"}, {"B": 128},
+                     debug=True)
+    small, few = np.ones((21, 100), np.float32), np.zeros((2, 100), np.float32)
+    return {
+        "no mask": (unmasked, (4,), [x, y, 1001], None),
+        "a row length that 16 does not divide": (claimed, (4,), [x, y, 1001], None),
+        "a program too many": (plain, (5,), [x, y, 1001], None),
+        "a narrower buffer": (plain, (4,), [x.astype(np.float16), y, 1001], None),
+        "a null pointer": (plain, (4,), [x, 0, 1001], None),
+        "a view that is not aligned": (claimed, (4,), [Offset(x, 4), y, 992], None),
+        "no shared memory": (tile, (3,), [small, small.copy(), 21, 100], 0),
+        "an index out of range": (checked, (2,), [small, np.array([3, 21]), few, 21, 100],
+                                  None),
+    }[what]
+
+
 @pytest.mark.parametrize("what, message", [
     ("no mask", r"doubled_rows_without_mask, line \d+: @?.*ld\.global\S* .*illegal address"),
     ("a row length that 16 does not divide", r"line \d+: .*ld\.global\.v\d.*misaligned address"),
@@ -126,35 +154,8 @@ def driver() -> Iterator[FakeDriver]:
     ("an index out of range", r"assertion failed: index out of range, thread"),
 ])
 def test_planted_mistakes_are_found(driver: FakeDriver, what: str, message: str) -> None:
-    from . import triton_kernels as kernels
-    from .compiled import Kernel, Offset
     from .session import DriverError
 
-    x, y = np.ones((4, 1001), np.float32), np.zeros((4, 1001), np.float32)
-    rows = {"x": "*fp32", "y": "*fp32", "n": "i32"}
-    plain = Kernel(kernels.doubled_rows, rows, {"B": 1024})
-    claimed = Kernel(kernels.doubled_rows, rows, {"B": 1024}, divisible="x y n")
-    if what == "no mask":
-        run = (Kernel(kernels.doubled_rows_without_mask, rows, {"B": 1024}), (4,), [x, y, 1001])
-    elif what == "a row length that 16 does not divide":
-        run = (claimed, (4,), [x, y, 1001])
-    elif what == "a program too many":
-        run = (plain, (5,), [x, y, 1001])
-    elif what == "a narrower buffer":
-        run = (plain, (4,), [x.astype(np.float16), y, 1001])
-    elif what == "a null pointer":
-        run = (plain, (4,), [x, 0, 1001])
-    elif what == "a view that is not aligned":
-        run = (claimed, (4,), [Offset(x, 4), y, 992])
-    elif what == "no shared memory":
-        tile = Kernel(kernels.normalized_rows, {"x": "*fp32", "y": "*fp32", "R": "i32", "n": "i32"},
-                      {"BR": 8, "B": 128})
-        small = np.ones((21, 100), np.float32)
-        run = (tile, (3,), [small, small.copy(), 21, 100])
-    else:
-        checked = Kernel(kernels.gathered_rows, {"x": "*fp32", "index": "*i64", "y": "*fp32",
-                                                 "n": "i32", "D": "i32"}, {"B": 128}, debug=True)
-        run = (checked, (2,), [np.ones((50, 100), np.float32), np.array([3, 50]),
-                               np.zeros((2, 100), np.float32), 50, 100])
+    kernel, grid, arguments, shared = planted(what)
     with pytest.raises(DriverError, match=message):
-        run[0].run(driver, 80, run[1], run[2], 0 if what == "no shared memory" else None)
+        kernel.run(driver, 80, grid, arguments, shared)
