@@ -90,7 +90,7 @@ class FakeDriver:
         self.library = ctypes.CDLL(str(self.path))
         self.library.gpusim_blocks.restype = ctypes.c_size_t
         self.library.gpusim_blocks.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-        for name in ("gpusim_calls", "gpusim_generation"):
+        for name in ("gpusim_calls", "gpusim_generation", "gpusim_seed"):
             getattr(self.library, name).restype = ctypes.c_long
         self.library.gpusim_used.restype = ctypes.c_size_t
         self.faults: list[str] = []
@@ -116,6 +116,7 @@ class FakeDriver:
         """Set arch, devices, memory, version, null or seed: see `control.c`."""
         if self.library.gpusim_set(name.encode(), ctypes.c_long(value)):
             raise ValueError(f"no setting {name}")
+        self.memories.clear()
 
     def fail(self, name: str, error: int, *, skip: int = 0, times: int = 1) -> None:
         """Let calls of a function fail, after `skip` that do not; "kernel": kernels that run."""
@@ -195,7 +196,8 @@ class FakeDriver:
         """All blocks; those of other devices only where `peers` has their bit."""
         blocks = np.zeros(self.library.gpusim_blocks(None, 0), BLOCK)
         self.library.gpusim_blocks(blocks.ctypes.data, len(blocks))
-        memory = GlobalMemory()
+        memory, seed = GlobalMemory(), int(self.library.gpusim_seed())
+        memory.shuffle = np.random.default_rng(seed) if seed else None
         for block in blocks:
             base, size = int(block["base"]), int(block["bytes"])
             if block["freed"]:

@@ -372,3 +372,32 @@ def test_settings_come_from_the_environment(driver: FakeDriver, settings: dict[s
     done = subprocess.run([sys.executable, "-c", SCRIPT, str(driver.path)], check=True, text=True,
                           capture_output=True, env={**os.environ, **settings})
     assert done.stdout.strip() == printed
+
+
+ORDER = HEADER.replace("sm_90a", "sm_80") + """
+.visible .entry sum(.param .u64 x, .param .u64 to) .reqntid 32 {
+  .reg .b64 %x, %to; .reg .b32 %t, %v, %n; .reg .pred %p;
+  ld.param.b64 %x, [x]; ld.param.b64 %to, [to];
+  mov.u32 %t, %tid.x; mad.wide.u32 %x, %t, 4, %x; ld.global.b32 %v, [%x];
+  red.global.add.f32 [%to], %v; atom.global.add.u32 %n, [%to+4], 1; st.global.b32 [%x], %n;
+  ret; }
+"""
+
+
+def test_a_seed_changes_the_order_of_atomic_updates(driver: FakeDriver) -> None:
+    """Sums of floats then round otherwise, and what each thread saw is a permutation."""
+    sums, seen = set(), []
+    for seed in range(4):
+        driver.set("seed", seed)
+        session = Session(driver)
+        x = np.float32(10.0) ** np.linspace(-6, 6, 32, dtype=np.float32)
+        total = np.zeros(2, np.uint32)
+        places = session.upload(x), session.upload(total)
+        session.launch(session.function(ORDER, "sum"), (1,), (32,), [("Q", one) for one in places])
+        session.download(x, places[0])
+        session.download(total, places[1])
+        session.synchronize()
+        sums.add(total.view(np.float32)[0])
+        seen.append(x.view(np.uint32).tolist())
+    assert len(sums) > 1 and seen[0] == list(range(32))
+    assert all(sorted(one) == seen[0] for one in seen) and seen[1] != seen[2]

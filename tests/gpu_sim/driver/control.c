@@ -38,7 +38,8 @@ static long *setting(const char *name) {
 }
 
 /* arch (80 or 90), devices, memory (bytes of each), version (of the driver), null (kernels are
- * counted and not run), seed (0: what is demanded runs, else also others in a random order). */
+ * counted and not run), seed (0: what is demanded runs, threads in their order; else also other
+ * streams' work, and atomic updates, in a random order). */
 API int gpusim_set(const char *name, long value) {
     long *place = setting(name);
     if (place == NULL) {
@@ -47,6 +48,8 @@ API int gpusim_set(const char *name, long value) {
     *place = value;
     return SUCCESS;
 }
+
+API long gpusim_seed(void) { return config.seed; }
 
 /* Let calls of a function (or "kernel": kernels when they run) fail, after `skip` that do not. */
 API int gpusim_fail(const char *name, long skip, long times, int error) {

@@ -1,4 +1,5 @@
-"""atom and red: one lane after the other where several have one address."""
+"""atom and red: one lane after the other where several have one address, in the order of the lanes
+or, where the memory has a generator to shuffle them, in a random one."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from .decode import Decoder, Form, form
 from .memory import Cells
-from .moves import HINTS, SPACES, space_of, spread
+from .moves import HINTS, SPACES, space_of
 from .rounding import narrow, widen
 from .text import Operand
 from .threads import Reader, Step, Threads
@@ -27,9 +28,15 @@ ORDERLESS = {"min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": 
              "xor": np.bitwise_xor, "add": np.add}
 
 
-def places(t: Threads, space: str, addresses: Array, size: int) -> Iterator[Cells]:
-    """Where the active lanes' accesses lie."""
-    lanes = t.active()
+def ordered_lanes(t: Threads) -> Array:
+    """The active lanes in the order of their updates: their own, or a random one."""
+    shuffle = t.blocks.memory.shuffle
+    return t.active() if shuffle is None else shuffle.permutation(t.active())
+
+
+def places(t: Threads, lanes: Array, space: str, addresses: Array,
+           size: int) -> Iterator[Cells]:
+    """Where the lanes' accesses lie."""
     addresses, describe = addresses[lanes], t.describe(lanes)
     if space == "generic" and len(lanes):
         space, addresses = space_of(t, addresses)
@@ -111,18 +118,20 @@ def atomic(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
     dtype = read_as.dtype
 
     def one(t: Threads, at: int, base: Array, sources: list[Reader]) -> None:
-        lanes = t.active()
+        lanes = ordered_lanes(t)
         values = tuple(t.full(source(t))[lanes] for source in sources)
         old = np.empty(len(lanes), dtype)
         places_at = base + np.uint64(at * kind.size)
-        for some, view, index in places(t, space, places_at, kind.size):
+        for some, view, index in places(t, lanes, space, places_at, kind.size):
             typed, mine = view.view(dtype), tuple(v[some] for v in values)
             if quick is not None:
                 quick.at(typed, index, *mine)
             else:
                 old[some] = combine(typed, index, update, mine)
         if targets:
-            targets[at](t, spread(t, old))
+            result = np.zeros(t.count, dtype)
+            result[lanes] = old
+            targets[at](t, result)
 
     def step(t: Threads) -> None:
         base = address(t)

@@ -29,11 +29,14 @@ from .decode import Decoder, constant
 from .memory import GLOBALS, PARAMETERS, SHARED_BASE, BlockMemory, GlobalMemory
 from .text import Function, Immediate, Instruction, Module, Symbol, Vector, parse
 from .threads import Blocks, Step, Threads
-from .values import ASSERT, LAUNCH_FAILED, TYPES, Array, Fault, UnknownForm
+from .values import ASSERT, BITS, LAUNCH_FAILED, TYPES, Array, Fault, UnknownForm
 
 PLAIN, BRANCH, BARRIER, ARRIVE, EXIT = range(5)
 MOST_LANES, MOST_SHARED, RESIDENT = 32768, 1 << 26, 132
 NEVER = 1 << 60
+# What a register holds before it is written: NaN, -1, false.
+UNWRITTEN_REGISTER = {bits: np.full(1, np.iinfo(bits).max, bits) for bits in BITS.values()} | {
+    np.dtype(np.bool_): np.zeros(1, np.bool_)}
 # Rounds in which every group waits, and turns of a loop while others wait for theirs.
 MOST_IDLE, MOST_TURNS, MOST_LOOPS = 2000, 4000, 20_000_000
 
@@ -72,9 +75,8 @@ class Program:
         decoder = Decoder(function, addresses)
         if function.entry:
             decoder.parameters, _ = parameter_layout(function)
-        plan = Plan(function, [], [np.full(1, np.iinfo(r.type.bits).max, r.type.bits)
-                                   if r.type.kind != "p" else np.zeros(1, bool)
-                                   for r in function.registers], local)
+        plan = Plan(function, [], [UNWRITTEN_REGISTER[r.type.bits] for r in function.registers],
+                    local)
         for at, instruction in enumerate(function.code):
             plan.code.append(self.entry(plan, decoder, at, instruction))
         plan.code.append((EXIT, moves.nothing, -1, False, -1))

@@ -51,6 +51,7 @@ class GlobalMemory:
         self.freed: list[tuple[int, int]] = []
         self.next = 0x7F00_0000_0000
         self.sorted: Array | None = None
+        self.shuffle: np.random.Generator | None = None  # orders atomic updates
 
     def add(self, contents: Array | int, base: int | None = None) -> int:
         """Make an allocation of the array's memory, or of `contents` fresh bytes; its address."""
