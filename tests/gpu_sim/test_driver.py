@@ -8,7 +8,6 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -27,16 +26,6 @@ TEXT = HEADER.replace("sm_90a", "sm_80") + """
   .param .u64 .ptr .global .align 1 e) .reqntid 32, 1, 1 { ret; }
 """
 NOT_READY, INVALID_VALUE, OUT_OF_MEMORY, INVALID_HANDLE = 600, 1, 2, 400
-
-
-@pytest.fixture
-def driver() -> Iterator[FakeDriver]:
-    found = FakeDriver.shared()
-    found.clear()
-    yield found
-    found.clear()
-    for name, value in (("devices", 1), ("seed", 0), ("null", 0), ("memory", 8 << 30)):
-        found.set(name, value)
 
 
 @pytest.fixture

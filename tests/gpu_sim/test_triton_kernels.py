@@ -5,15 +5,14 @@ All of them run by `make gpu-sim`; every day a few are drawn by a seed that is p
 
 from __future__ import annotations
 
-import os
 import random
 import zlib
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 pytest.importorskip("triton")
+pytest.importorskip("scipy")
 
 from .compiled import Tile
 from .fake_driver import FakeDriver
@@ -22,24 +21,6 @@ from .triton_cases import CASES, Case
 
 SAMPLES, DRAWN = 4, 4
 EVERY = [(name, arch) for name, case in CASES.items() for arch in case.archs]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def triton_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Triton's compiled kernels stay out of the user's cache."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "TRITON_CACHE_DIR" not in os.environ:
-            patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton")))
-        yield
-
-
-@pytest.fixture
-def driver() -> Iterator[FakeDriver]:
-    found = FakeDriver.shared()
-    found.clear()
-    yield found
-    found.clear()
-    found.set("arch", 80)
 
 
 def check(driver: FakeDriver, name: str, case: Case, arch: int) -> None:
