@@ -91,6 +91,16 @@ class Session:
             self.call("cuFuncSetAttribute", found, 8, shared)
         return found
 
+    def parameters(self, function: Handle) -> list[tuple[int, int]]:
+        """Offset and size of each parameter, as the driver packs them."""
+        found: list[tuple[int, int]] = []
+        offset, size = ctypes.c_size_t(), ctypes.c_size_t()
+        while self.driver.library.cuFuncGetParamInfo(
+                function, ctypes.c_size_t(len(found)), ctypes.byref(offset),
+                ctypes.byref(size)) == 0:
+            found.append((offset.value, size.value))
+        return found
+
     def launch(self, function: Handle, grid: tuple[int, ...], block: tuple[int, ...],
                arguments: list[tuple[str, Value]], shared: int = 0,
                stream: Handle | None = None) -> None:

@@ -233,16 +233,9 @@ def test_launches_are_checked(driver: FakeDriver, session: Session) -> None:
 def test_parameters_have_the_offsets_of_the_interpreter(driver: FakeDriver,
                                                         session: Session) -> None:
     function = session.function(TEXT, "several")
-    offset, size = ctypes.c_size_t(), ctypes.c_size_t()
-    found = []
-    for index in range(5):
-        session.call("cuFuncGetParamInfo", function, ctypes.c_size_t(index), ctypes.byref(offset),
-                     ctypes.byref(size))
-        found.append((offset.value, size.value))
-    assert found == [(0, 1), (2, 2), (8, 8), (16, 20), (40, 8)]
+    assert session.parameters(function) == [(0, 1), (2, 2), (8, 8), (16, 20), (40, 8)]
+    assert driver.program(TEXT.encode()).parameters("several") == session.parameters(function)
     assert driver.program(TEXT.encode()).parameter_size("several") == 48
-    refused(session, INVALID_VALUE, "cuFuncGetParamInfo", function, ctypes.c_size_t(5),
-            ctypes.byref(offset), None)
 
 
 def test_parameters_may_come_as_a_block(session: Session) -> None:

@@ -17,6 +17,7 @@ pytest.importorskip("scipy")
 from .compiled import Tile
 from .fake_driver import FakeDriver
 from .ptx.values import Array
+from .session import Session
 from .triton_cases import CASES, Case
 
 SAMPLES, DRAWN = 4, 4
@@ -37,7 +38,11 @@ def check(driver: FakeDriver, name: str, case: Case, arch: int) -> None:
             continue
         error = np.abs(got.astype(np.float64) - want).max()
         assert error <= case.tolerance * max(1.0, np.abs(want).max()), f"{name} {arch}: {error}"
-    assert [one.name for one in driver.launches] == [case.kernel.compile(arch).name]
+    made = case.kernel.compile(arch)
+    assert [one.name for one in driver.launches] == [made.name]
+    session = Session(driver)
+    assert session.parameters(session.function(made.ptx, made.name)) == driver.program(
+        made.ptx.encode()).parameters(made.name)
 
 
 @pytest.mark.slow

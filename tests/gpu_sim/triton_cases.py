@@ -385,6 +385,35 @@ for kind, out in (("i8", "i32"), ("fp64", "fp64"), ("fp8e5", "fp32"), ("bf16", "
             lambda a, b, c: [a.astype(np.float64) @ b.astype(np.float64).T],
             {"i8": 0.0, "fp64": 1e-13}.get(kind, 1e-6), HOPPER if "8" in kind[2:] else BOTH,
             warps=warps)
+def add_laid_out(kind: str, tile: tuple[int, int, int], by_columns: tuple[bool, bool],
+                 archs: tuple[int, ...]) -> None:
+    """Tiles whose rows in shared memory have each width and swizzle, from either layout."""
+    rows, columns, step = tile
+    shapes = (rows, 2 * step), (2 * step, columns)
+
+    def arguments(generator: np.random.Generator) -> list[Any]:
+        placed = [floats(generator, shape[::-1] if turned else shape, kind)
+                  for shape, turned in zip(shapes, by_columns, strict=True)]
+        return [*placed, np.zeros((rows, columns), np.float32)]
+
+    def expected(a: Array, b: Array, c: Array) -> list[Array]:
+        a, b = (one.T if turned else one for one, turned in zip((a, b), by_columns, strict=True))
+        return [a.astype(np.float64) @ b.astype(np.float64)]
+
+    turned = "".join("rc"[one] for one in by_columns)
+    add(f"laid out {kind} {rows} {columns} {step} {turned}", kernels.matmul_laid_out,
+        {"a": f"*{kind}", "b": f"*{kind}", "c": "*fp32"},
+        {"M": rows, "N": columns, "K": 2 * step, "BK": step, "A_COLUMNS": by_columns[0],
+         "B_COLUMNS": by_columns[1]}, (1,), arguments, expected,
+        2e-3 if kind == "fp32" else 1e-5, archs, warps=8 if rows == 128 else 4)
+
+
+for tile in ((64, 64, 16), (64, 32, 32), (64, 8, 32), (128, 256, 64)):
+    for by_columns in ((False, False), (False, True), (True, False), (True, True)):
+        add_laid_out("bf16", tile, by_columns, BOTH)
+        if tile[1] in (8, 32):
+            add_laid_out("fp32", tile, by_columns, BOTH)
+            add_laid_out("fp8e4nv", tile, by_columns, HOPPER)
 add("matmul split", kernels.matmul_split,
     {"a": "*fp16", "b": "*fp16", "c": "*fp32", "M": "i32", "N": "i32", "K": "i32"},
     {"BM": 32, "BN": 32, "BK": 32, "SPLITS": 4}, (1, 2, 4),

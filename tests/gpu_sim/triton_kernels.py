@@ -300,3 +300,22 @@ def doubled_rows(x, y, n, B: tl.constexpr):
 def doubled_rows_without_mask(x, y, n, B: tl.constexpr):
     r, j = tl.program_id(0), tl.arange(0, B)
     tl.store(y + r * n + j, tl.load(x + r * n + j) * 2, mask=j < n)
+
+
+@triton.jit
+def matmul_laid_out(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+                    BK: tl.constexpr, A_COLUMNS: tl.constexpr, B_COLUMNS: tl.constexpr):
+    """One tile of A B in steps along K; an operand may lie in memory by columns."""
+    rm, rn, total = tl.arange(0, M), tl.arange(0, N), tl.zeros((M, N), tl.float32)
+    for start in range(0, K, BK):
+        k = start + tl.arange(0, BK)
+        if A_COLUMNS:
+            left = tl.load(a + k[:, None] * M + rm[None, :]).trans()
+        else:
+            left = tl.load(a + rm[:, None] * K + k[None, :])
+        if B_COLUMNS:
+            right = tl.load(b + rn[:, None] * K + k[None, :]).trans()
+        else:
+            right = tl.load(b + k[:, None] * N + rn[None, :])
+        total = tl.dot(left, right, total)
+    tl.store(c + rm[:, None] * N + rn[None, :], total)

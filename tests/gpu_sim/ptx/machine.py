@@ -143,6 +143,10 @@ class Program:
             raise UnknownForm(f"no kernel {name}")
         return plan
 
+    def parameters(self, name: str) -> list[tuple[int, int]]:
+        """Offset and size of each of a kernel's parameters."""
+        return list(parameter_layout(self.kernel(name).function)[0].values())
+
     def parameter_size(self, name: str) -> int:
         """The bytes of a kernel's parameter block."""
         return parameter_layout(self.kernel(name).function)[1]

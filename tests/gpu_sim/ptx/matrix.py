@@ -98,16 +98,17 @@ def mma(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
         raise UnknownForm("registers that do not fit the shape")
     put = [d.write(x) for x in d.vector(a[0])]
     multiply = integer_product if left in ("s8", "u8") else np.matmul
+    places = np.stack([row * columns + column for row, column in map(
+        rows_of_c, range(rows * columns // 32))])
 
     def step(t: Threads) -> None:
         t.whole_warps()
         product = multiply(assemble(bits_of(t, A), left, "a", rows, depth),
                            assemble(bits_of(t, B), right, "b", depth, columns))
         total = elements(bits_of(t, C), sum_type)
+        total = total + product.reshape(len(product), -1)[:, places].reshape(total.shape)
         for at, write in enumerate(put):
-            parts = [total[:, at, n] + product[:, *rows_of_c(at * total.shape[2] + n)]
-                     for n in range(total.shape[2])]
-            write(t, packed(parts).reshape(-1))
+            write(t, packed([total[:, at, n] for n in range(total.shape[2])]).reshape(-1))
     return step
 
 

@@ -41,7 +41,11 @@ def tile(t: Threads, descriptors: Array, groups: Array, shape: tuple[int, int], 
         raise Fault("wgmma descriptors of several swizzle modes")
     mode = int(modes[0])
     width = WIDTHS[mode]
-    if transposed:
+    if transposed and mode == 0:  # here the two offsets change places
+        per = width // size
+        offset = ((row % per) * size + (row // per) * stride + (column % 8) * width
+                  + (column // 8) * leading)
+    elif transposed:
         per = width // size
         offset = ((row % per) * size + (row // per) * leading + (column % 8) * width
                   + (column // 8) * stride)
