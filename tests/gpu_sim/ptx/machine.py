@@ -37,6 +37,10 @@ NEVER = 1 << 60
 # What a register holds before it is written: NaN, -1, false.
 UNWRITTEN_REGISTER = {bits: np.full(1, np.iinfo(bits).max, bits) for bits in BITS.values()} | {
     np.dtype(np.bool_): np.zeros(1, np.bool_)}
+# What control instructions may have as modifiers.
+CONTROL = {"bra": {"uni"}, "ret": {"uni"}, "exit": set(), "trap": set(), "call": {"uni"},
+           "bar": {"sync", "arrive", "warp", "cta", "aligned"},
+           "barrier": {"sync", "arrive", "cta", "aligned"}}
 # Rounds in which every group waits, and turns of a loop while others wait for theirs.
 MOST_IDLE, MOST_TURNS, MOST_LOOPS = 2000, 4000, 20_000_000
 
@@ -88,6 +92,9 @@ class Program:
         opcode, modifiers = instruction.opcode, instruction.modifiers
         step: Step = moves.nothing
         kind, target = PLAIN, -1
+        if set(modifiers) - CONTROL.get(opcode, set(modifiers)):
+            raise UnknownForm(f"{plan.function.name}, line {instruction.line}: "
+                              f"{instruction.text}: unknown form")
         if opcode == "bra":
             label = instruction.arguments[0]
             name = label.name if isinstance(label, Symbol) else ""
@@ -290,7 +297,7 @@ class Scheduler:
             if self.waiting:
                 self.incomplete()
         except Fault as fault:
-            if getattr(fault, "located", False):
+            if fault.located:
                 raise
             raise self.located(fault) from None
 
@@ -298,10 +305,8 @@ class Scheduler:
         """The fault with the instruction that raised it."""
         code = self.plan.function.code
         instruction = code[min(self.pc, len(code) - 1)]
-        found = Fault(f"{self.plan.function.name}, line {instruction.line}: {instruction.text}: "
-                      f"{fault}", fault.code)
-        found.located = True  # type: ignore[attr-defined]
-        return found
+        return Fault(f"{self.plan.function.name}, line {instruction.line}: {instruction.text}: "
+                     f"{fault}", fault.code, located=True)
 
     def add(self, pc: int, lanes: Array) -> None:
         """Lanes that go on at `pc`."""

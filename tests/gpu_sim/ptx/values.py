@@ -18,12 +18,12 @@ class Fault(Exception):
     """A kernel did what ends it on a device: an illegal address, a barrier never completed, ...
 
     `code` is the driver's error code. The message gets the kernel, the instruction and its line
-    where the fault leaves the interpreter.
+    where the fault leaves the interpreter; `located` says whether it has them.
     """
 
-    def __init__(self, message: str, code: int = LAUNCH_FAILED) -> None:
+    def __init__(self, message: str, code: int = LAUNCH_FAILED, located: bool = False) -> None:
         super().__init__(message)
-        self.code = code
+        self.code, self.located = code, located
 
 
 class UnknownForm(Fault):
