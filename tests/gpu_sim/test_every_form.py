@@ -20,6 +20,7 @@ def test_every_form_of_the_list_is_checked_somewhere() -> None:
               *asynchronous.PRODUCTS}
     written = "".join((FOLDER / f"test_{name}_forms.py").read_text()
                       for name in ("memory", "warp", "async"))
+    written += (FOLDER / "test_faults.py").read_text()
     for shared, cluster in (("shared::cta", "shared::cta"), ("shared", "shared::cluster")):
         written += asynchronous.MAP_TEXT.replace("SHARED", shared).replace("CLUSTER", cluster)
     words = set(re.findall(r"[a-z]\w*(?:(?:\.|::)\w+)*", written))

@@ -281,14 +281,16 @@ def test_parameters_of_each_type_are_read_at_their_places() -> None:
     text = HEADER + """
 .visible .entry k(.param .b8 a, .param .b32 b, .param .u64 .ptr .global .align 1 to,
   .param .align 16 .b8 blob[16]) .reqntid 32 {
-  .reg .b32 %x, %y; .reg .b64 %to;
+  .reg .b32 %x, %y; .reg .b64 %to, %blob;
   ld.param.b64 %to, [to]; ld.param.b32 %x, [b]; st.global.b32 [%to], %x;
-  ld.param.s32 %y, [blob+4]; st.global.b32 [%to+4], %y; ret; }"""
-    memory, result = GlobalMemory(), np.zeros(2, np.uint32)
+  ld.param.s32 %y, [blob+4]; st.global.b32 [%to+4], %y;
+  mov.b32 %x, blob; cvt.u64.u32 %blob, %x; cvta.param.u64 %blob, %blob; ld.b32 %y, [%blob+8];
+  st.global.b32 [%to+8], %y; ret; }"""
+    memory, result = GlobalMemory(), np.zeros(3, np.uint32)
     block = (b"\x09\0\0\0" + (123).to_bytes(4, "little") + memory.add(result).to_bytes(8, "little")
              + b"".join(n.to_bytes(4, "little") for n in (5, 6, 7, 8)))
     program(text).launch("k", (1, 1, 1), (32, 1, 1), block, memory)
-    assert result.tolist() == [123, 6]
+    assert result.tolist() == [123, 6, 7]
 
 
 def test_the_lists_have_no_form_twice() -> None:

@@ -16,8 +16,10 @@ pytest.importorskip("scipy")
 
 from .compiled import Tile
 from .fake_driver import FakeDriver
+from .ptx.text import parse
 from .ptx.values import Array
 from .session import Session
+from .test_scalar_forms import FORMS
 from .triton_cases import CASES, Case
 
 SAMPLES, DRAWN = 4, 4
@@ -48,7 +50,11 @@ def check(driver: FakeDriver, name: str, case: Case, arch: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name, arch", EVERY)
 def test_kernels(driver: FakeDriver, name: str, arch: int) -> None:
+    """A form that `forms.txt` lacks has no test of its own: it belongs there."""
     check(driver, name, CASES[name], arch)
+    functions = parse(CASES[name].kernel.compile(arch).ptx).functions.values()
+    used = {".".join((i.opcode, *i.modifiers)) for one in functions for i in one.code}
+    assert sorted(used - set(FORMS)) == []
 
 
 @pytest.mark.parametrize("part", range(SAMPLES))

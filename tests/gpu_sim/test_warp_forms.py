@@ -15,7 +15,6 @@ PRODUCTS = [form for form in FORMS if form.startswith("mma.")] + [
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
     "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32".replace("k16", "k32")]
 MATRICES = [form for form in FORMS if form.startswith(("ldmatrix", "stmatrix"))] + [
-    "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16",
     "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16"]
 SHUFFLES = [f"shfl.sync.{mode}.b32" for mode in ("bfly", "up", "down", "idx")]
 REDUCTIONS = [form for form in FORMS if form.startswith("redux")] + ["redux.sync.and.b32"]
