@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ class Session:
         return found
 
     def launch(self, function: Handle, grid: tuple[int, ...], block: tuple[int, ...],
-               arguments: list[tuple[str, Value]], shared: int = 0,
+               arguments: Sequence[tuple[str, Value]], shared: int = 0,
                stream: Handle | None = None) -> None:
         """Enqueue a kernel. An argument is a letter of `struct` and its value."""
         buffers = [ctypes.create_string_buffer(value if isinstance(value, bytes)

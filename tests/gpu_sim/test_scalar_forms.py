@@ -40,7 +40,7 @@ CASES = [form for form in FORMS if form.split(".")[0] in ELEMENTWISE
          and ".cc" not in form and form != "mov.pred"] + MORE
 PACKED = ("f16x2", "bf16x2", "s16x2", "u16x2")
 APPROXIMATE = {"ex2", "lg2", "rsqrt", "sin", "cos", "tanh"}
-SPECIAL = {
+SPECIAL: dict[str, list[Any]] = {
     "f": [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.0, math.inf, -math.inf, math.nan, 1e-40,
           -1e-40, 2.0**-126, 65504.0, 65520.0, -65520.0, 448.0, 464.0, 3.4028234663852886e38,
           2147483647.0, 2147483648.0, -2147483649.0, 9.223372036854775e18, 0.49999997, 6e-8, 1e300,

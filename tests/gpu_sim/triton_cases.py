@@ -193,10 +193,11 @@ def add_libdevice() -> None:
     ]
     for name, expected, low, high in table:
         accurate(name, getattr(libdevice, name), expected, low, high)
-    for name, expected, low, high in [
+    pairs: list[tuple[str, Callable[..., Any], float, float]] = [
             ("atan2", np.arctan2, -9, 9), ("hypot", np.hypot, -9, 9), ("fmod", np.fmod, 0.5, 9),
             ("pow", np.power, 0.1, 5), ("copysign", np.copysign, -9, 9),
-            ("remainder", lambda x, y: x - np.rint(x / y) * y, 0.5, 9)]:
+            ("remainder", lambda x, y: x - np.rint(x / y) * y, 0.5, 9)]
+    for name, expected, low, high in pairs:
         accurate(name, getattr(libdevice, name), expected, low, high, 2)
     for kind in ("fp32", "fp64"):
         add_binary(f"nextafter {kind}", libdevice.nextafter, kind,
@@ -206,12 +207,13 @@ def add_libdevice() -> None:
 def add_bits() -> None:
     for kind, width in (("i32", 32), ("i64", 64)):
         unsigned = f"u{width // 8}"
-        for name, expected in {
+        counts: dict[str, Callable[..., Any]] = {
                 "clz": lambda x, w=width, u=unsigned: np.array(
                     [w - int(v).bit_length() for v in x.view(u)]),
                 "popc": lambda x, u=unsigned: np.bitwise_count(x.view(u)),
                 "ffs": lambda x, u=unsigned: np.array(
-                    [(int(v) & -int(v)).bit_length() for v in x.view(u)])}.items():
+                    [(int(v) & -int(v)).bit_length() for v in x.view(u)])}
+        for name, expected in counts.items():
             add_unary(f"{name} {kind}", getattr(libdevice, name), kind, "i32",
                       lambda g, k=kind: integers(g, N, k), expected)
         add_binary(f"mulhi {kind}", libdevice.mulhi, kind,
@@ -238,7 +240,7 @@ def add(name: str, function: Any, signature: dict[str, str], constants: dict[str
 F32 = {"x": "*fp32", "y": "*fp32"}
 add("halvings", kernels.halvings, F32, {}, (5,),
     lambda g: [np.array([0.5, 3, 100, 1.5, 70000], np.float32), np.zeros(5, np.float32)],
-    lambda x, y: [[v / 2**c + c for v, c in zip(x, (0, 2, 7, 1, 17), strict=True)]], 1e-6)
+    lambda x, y: [x / 2.0 ** (count := np.array([0, 2, 7, 1, 17])) + count], 1e-6)
 add("either", kernels.either, {**F32, "n": "i32"}, {"B": 256}, (4,),
     lambda g: [floats(g, 1000), np.zeros(1000, np.float32), 1000],
     lambda x, y, n: [np.concatenate([part * 2 if r % 2 == 0 else np.full(len(part), part.sum())
@@ -318,7 +320,7 @@ for kind, tolerance in (("fp32", 1e-6), ("bf16", 2e-2), ("fp16", 3e-3)):
                            np.zeros((5, 100), DTYPES[k]), 100], scattered, tolerance)
 add("largest", kernels.largest, {"x": "*i32", "y": "*i32", "n": "i32"}, {"B": 1024}, (3,),
     lambda g: [g.integers(-99, 99, 3000).astype(np.int32), np.full(1, -1000, np.int32), 3000],
-    lambda x, y, n: [[x.max()]])
+    lambda x, y, n: [x.max(keepdims=True)])
 add("transposed", kernels.transposed, {**F32, "R": "i32", "C": "i32"}, {"BR": 32, "BC": 32},
     (2, 3), lambda g: [floats(g, (50, 70)), np.zeros((70, 50), np.float32), 50, 70],
     lambda x, y, R, C: [x.T])
@@ -450,11 +452,11 @@ def attended(q: Array, k: Array, v: Array, o: Array, L: int, scale: float) -> li
     return [softmax(scores) @ v.astype(np.float64)]
 
 
-for kind, heads, length, depth, tile, warps, tolerance in (
+for kind, heads, length, depth, rows, warps, tolerance in (
         ("bf16", 2, 150, 64, 64, 4, 1e-2), ("fp16", 1, 200, 128, 128, 8, 2e-3)):
     add(f"attention {kind}", kernels.attention,
         {**{name: f"*{kind}" for name in "qkvo"}, "L": "i32", "scale": "fp32"},
-        {"D": depth, "BM": tile, "BN": 64}, (math.ceil(length / tile), heads),
+        {"D": depth, "BM": rows, "BN": 64}, (math.ceil(length / rows), heads),
         lambda g, k=kind, s=(heads, length, depth): [
             *(floats(g, s, k) for _ in range(3)), np.zeros(s, DTYPES[k]), s[1], s[2]**-0.5],
         attended, tolerance, warps=warps)
