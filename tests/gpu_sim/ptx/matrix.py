@@ -49,22 +49,33 @@ def rows_of_c(number: int) -> tuple[Array, Array]:
 
 @cache
 def gathering(which: str, rows: int, columns: int, registers: int, width: int) -> Array:
-    """Where each matrix element, row by row, is among a warp's register elements."""
+    """Where each matrix element, row by row, is among the elements of a warp's registers."""
     place = rows_of_a if which == "a" else rows_of_b
     index = np.full((rows, columns), -1)
     for register in range(registers):
         for element in range(width):
             row, column = place(register, element, width)
-            index[row, column] = (register * width + element) * 32 + LANE
+            index[row, column] = (register * 32 + LANE) * width + element
     assert (index >= 0).all()
     return index.reshape(-1)
 
 
 def assemble(bits: Array, name: str, which: str, rows: int, columns: int) -> Array:
     """Matrices `[warps, rows, columns]` of registers `[warps, registers, 32]`."""
-    numbers = elements(bits, name)
-    index = gathering(which, rows, columns, bits.shape[1], numbers.shape[2])
-    return numbers.reshape(len(bits), -1)[:, index].reshape(-1, rows, columns)
+    parts = np.ascontiguousarray(bits).view(f"u{TYPES[name].size}").reshape(len(bits), -1)
+    index = gathering(which, rows, columns, bits.shape[1], PER_REGISTER[name])
+    return numbers_of(np.take(parts, index, axis=1), name).reshape(-1, rows, columns)
+
+
+def numbers_of(bits: Array, name: str) -> Array:
+    """One number, of a type that computes, for each bit pattern."""
+    if name == "f64":
+        return bits.view(np.float64)
+    if name == "bf16":
+        return widen(bits)
+    if name == "tf32":
+        return (bits & TF32_MASK).view(np.float32)
+    return bits.view(TYPES[name].dtype).astype(np.float32)
 
 
 def bits_of(t: Threads, sources: list[Reader]) -> Array:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from .decode import Decoder, Form, constant, form
-from .matrix import GROUP, MEMBER, elements, packed
+from .matrix import GROUP, MEMBER, elements, numbers_of, packed
 from .moves import nothing
 from .text import Operand, Vector
 from .threads import Step, Threads
@@ -60,17 +60,8 @@ def tile(t: Threads, descriptors: Array, groups: Array, shape: tuple[int, int], 
     blocks = np.repeat(t.blocks.index[groups * 128], row.size)
     lanes = np.repeat(groups * 128, row.size)
     data = t.blocks.shared.load(blocks, addresses.reshape(-1), size, t.describe(lanes))
-    numbers = elements_of(data.view(BITS[size]), name)
+    numbers = numbers_of(data.view(BITS[size]), name)
     return numbers.reshape(len(groups), *shape)
-
-
-def elements_of(bits: Array, name: str) -> Array:
-    """One number for each bit pattern."""
-    if TYPES[name].size == 4:
-        return elements(bits[..., None], name)[..., 0, 0]
-    if name == "bf16":
-        return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return bits.view(TYPES[name].dtype).astype(np.float32)
 
 
 def register_operand(bits: Array, name: str, depth: int) -> Array:
