@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from graphwright.export.convolutions import REWRITES as CONVOLUTIONS
 from graphwright.export.exported_program import ExportedProgram
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node, map_leaves
 from graphwright.ir.lowered_graph import CannotLower
 from graphwright.ir.passes import decompose
+from graphwright.ir.passes.convolutions import REWRITES as CONVOLUTIONS
 from graphwright.ir.passes.functionalise import functionalise
 from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.onnx.errors import OnnxExporterError
