@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphwright.codegen.lowering import (
@@ -33,7 +33,7 @@ from graphwright.codegen.lowering.nodes import (
     View,
     axis_symbols,
 )
-from graphwright.codegen.lowering.rules import RULES, Call, lower_call
+from graphwright.codegen.lowering.rules import RULES, Call, Rule
 from graphwright.codegen.lowering.writes import resolved
 from graphwright.ir.graph.node import LISTS, Node
 from graphwright.runtime.record import Record
@@ -113,38 +113,45 @@ def _dtypes(node: Any) -> set[Any]:
     return found
 
 
-def needs_eager(module: Any) -> set[Any]:
+def needs_eager(module: Any, rules: Mapping[str, Rule] = RULES) -> set[Any]:
     """The nodes of `module.graph` that have no native code, whatever their sizes are."""
     return {
         node
         for node in module.graph.nodes
         if node.op == "call_function"
-        and (not _has_rule(node.target) or _dtypes(node) & dtypes.EAGER_ONLY)
+        and (not _has_rule(node.target, rules) or _dtypes(node) & dtypes.EAGER_ONLY)
     }
 
 
-def _has_rule(target: Any) -> bool:
+def _has_rule(target: Any, rules: Mapping[str, Rule]) -> bool:
     if target is operator.getitem or getattr(target, "is_view", False):
         return True
     name = getattr(target, "name", None)
-    return name == "copy_" or name in RULES
+    return name == "copy_" or name in rules
 
 
 def lower_graph(
-    module: Any, fake_inputs: Sequence[Any], strict: bool = False
+    module: Any, fake_inputs: Sequence[Any], strict: bool = False,
+    rules: Mapping[str, Rule] = RULES,
 ) -> LoweredGraph:
     """Lower every node of `module.graph`. strict: half types are rounded by each node.
 
+    rules: by the names of ops; by default those for CPUs.
+
     Raises: CannotLowerNode for a node without a lowering.
     """
-    return GraphLowering(module, fake_inputs, strict).run()
+    return GraphLowering(module, fake_inputs, strict, rules).run()
 
 
 class GraphLowering:
     """One pass over a graph's nodes in order."""
 
-    def __init__(self, module: Any, fake_inputs: Sequence[Any], strict: bool = False) -> None:
+    def __init__(
+        self, module: Any, fake_inputs: Sequence[Any], strict: bool = False,
+        rules: Mapping[str, Rule] = RULES,
+    ) -> None:
         self.module = module
+        self.rules = rules
         self.fake_inputs = list(fake_inputs)
         self.context = Lowering(strict)
         self.context.rng_ops = module.meta.get("rng_ops", 0)
@@ -232,14 +239,17 @@ class GraphLowering:
         call = Call(node.name, node.target, args, node.meta.get("val"), sole)
         if name == "copy_":
             self.env[node] = self._mutation(call, *args[:2])
-        elif getattr(node.target, "is_inplace", False) and name in RULES:
+        elif getattr(node.target, "is_inplace", False) and name in self.rules:
             self.env[node] = self._update(call)
-        elif name in RULES:
-            self.env[node] = lower_call(self.context, call)
+        elif name in self.rules:
+            self.env[node] = self._lowered(call)
         elif getattr(node.target, "is_view", False):
             self.env[node] = self._generic_view(node, call, args[0])
         else:
             raise Unlowerable(str(name or node.target))
+
+    def _lowered(self, call: Call) -> Any:
+        return self.rules[call.op.name](self.context, call, *call.args)
 
     def _values(self, value: Any) -> Any:
         kind = type(value)
@@ -281,7 +291,7 @@ class GraphLowering:
         """A write to elements of an input that data picks; from here on that is the input."""
         memory = self._behind(call.args[0])
         self.mutated.add(self.positions[memory])
-        written = lower_call(self.context, call)
+        written = self._lowered(call)
         self.env[memory] = written
         return written
 

@@ -5,6 +5,7 @@
     LoopNode := Source(name, shape, strides, ...)       memory that exists before the graph runs
               | Pointwise(name, shape, body)            one value per element
               | Reduction(name, domain, axes, op, body) a fold over some axes of a domain
+              | Scan(name, shape, axis, fold, body)     running folds along one axis
               | View(name, shape, source, index)        another node's elements, renamed
               | Gemm(name, a, b)                        a batched matrix product
               | Assembly(name, shape, parts)            a buffer written by several loops in turn
@@ -83,6 +84,20 @@ class Reduction(Record):
         return tuple(e for d, e in enumerate(self.domain) if d not in self.axes)
 
 
+class Scan(Record):
+    """out[i] = fold by `fold` of body over the elements up to i along `axis`.
+
+    `fold` is "sum", "prod", "max", "min" or "logaddexp". Only GPU programs have scans.
+    """
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    axis: int
+    fold: str
+    body: Body
+
+
 class View(Record):
     """out[i0, i1, ...] = source[index]."""
 
@@ -154,7 +169,8 @@ class Update(Record):
     parts: tuple[Part, ...]
 
 
-LoopNode = Union[Source, Pointwise, Reduction, View, Gemm, Assembly, Mutation, Update]
+LoopNode = Union[
+    Source, Pointwise, Reduction, Scan, View, Gemm, Assembly, Mutation, Update]
 WRITES = (Mutation, Update)
 """What leaves its values in an input's memory."""
 

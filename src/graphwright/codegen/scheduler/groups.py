@@ -9,7 +9,7 @@ reduction, the same row), and if no third group would have to run in between.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from enum import Enum
 
 from graphwright.codegen.lowering.nodes import (
@@ -20,6 +20,7 @@ from graphwright.codegen.lowering.nodes import (
     Mutation,
     Pointwise,
     Reduction,
+    Scan,
     Shape,
     Source,
     Update,
@@ -106,12 +107,19 @@ class Grouping(Record, frozen=False):
     precedence: Precedence = field(default_factory=Precedence)
     reads: dict[str, tuple[Access, ...]] = field(default_factory=dict)
     readers: dict[str, list[str]] = field(default_factory=dict)
+    arrange: Callable[[Grouping, Group], Style] | None = None
 
 
-def group_anchors(anchors: Anchors) -> Grouping:
-    """Fuse greedily, in an order in which the anchors can run."""
+def group_anchors(
+    anchors: Anchors, arrange: Callable[[Grouping, Group], Style] | None = None
+) -> Grouping:
+    """Fuse greedily, in an order in which the anchors can run.
+
+    arrange: the style of groups with reductions; by default that for CPUs, `style_of`.
+    """
     order = settled(anchors)
-    state = Grouping(anchors, reads=order.reads, after=order.after, checked=order.checked)
+    state = Grouping(anchors, reads=order.reads, after=order.after, checked=order.checked,
+                     arrange=arrange or style_of)
     for name in order.names:
         for source in sources_of(state, name):
             state.readers.setdefault(source, []).append(name)
@@ -188,7 +196,7 @@ def single(state: Grouping, name: str) -> Group:
     node = state.anchors.nodes[name]
     if isinstance(node, Gemm):
         return Group((), {name: Member(name, (), (), False)}, Style.MATRIX)
-    if isinstance(node, (Assembly, Update)):
+    if isinstance(node, (Assembly, Scan, Update)):
         member = Member(name, (), state.reads[name], False)
         return Group((), {name: member}, Style.ASSEMBLY)
     domain = domain_of(node)
@@ -200,7 +208,7 @@ def single(state: Grouping, name: str) -> Group:
     group = Group(dims, {name: member}, Style.POINTWISE)
     if not isinstance(node, Reduction):
         return group
-    return replace(group, style=style_of(state, group))
+    return replace(group, style=_arranged(state, group))
 
 
 def _folded(node: LoopNode, place: Index) -> set[str]:
@@ -235,6 +243,11 @@ def style_of(state: Grouping, group: Group) -> Style:
     if rows < MANY_ROWS and not small and not arg:
         return Style.CHUNKED
     return Style.ROW
+
+
+def _arranged(state: Grouping, group: Group) -> Style:
+    assert state.arrange is not None, "a grouping without styles"
+    return state.arrange(state, group)
 
 
 def _last_kept_is_short(group: Group) -> bool:
@@ -364,7 +377,7 @@ def _join_reduction(
     group = replace(group, dims=dims)
     if not had:
         alone = Group(dims, {name: member}, Style.POINTWISE)
-        group = replace(group, style=style_of(state, alone))
+        group = replace(group, style=_arranged(state, alone))
         if not _rows_may_store(group):
             return None
     return _with_member(state, group, member)

@@ -19,6 +19,7 @@ from graphwright.codegen.lowering.nodes import (
     Pointwise,
     Read,
     Reduction,
+    Scan,
     Shape,
     Update,
     View,
@@ -41,7 +42,7 @@ MEDIUM_COST = 4
 
 def bodies(node: LoopNode) -> Iterator[tuple[Shape, Body, Index]]:
     """The node's bodies with their domains and the index expressions that they write to."""
-    if isinstance(node, Pointwise):
+    if isinstance(node, (Pointwise, Scan)):
         yield node.shape, node.body, ()
     elif isinstance(node, (Reduction, Mutation)):
         yield node.domain, node.body, ()
