@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphwright.codegen.loops import Check, For, Reduce, Stmt
+from graphwright.codegen.loops import Check
 from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
 from graphwright.codegen.memory_plan import plan_memory
 from graphwright.codegen.program import Gemm, NativeProgram, Output, Slot, Step
+from graphwright.codegen.scheduler.buffer_access import statements
 from graphwright.codegen.scheduler.schedule import Schedule, schedule
 from graphwright.runtime.spans import Span, Timed
 
@@ -16,7 +17,7 @@ def build_program(graph: LoweredGraph, spans: list[Span] | None = None) -> Nativ
     """Schedule a lowered graph and plan its memory. `spans` gets when both were done."""
     with Timed("compile::schedule", into=spans):
         plan = schedule(graph)
-    outputs = _outputs(graph, plan)
+    outputs = program_outputs(graph, plan)
     with Timed("compile::memory_plan", into=spans):
         memory = plan_memory(plan.steps, plan.temps, [o.buffer for o in outputs])
     slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
@@ -29,25 +30,14 @@ def build_program(graph: LoweredGraph, spans: list[Span] | None = None) -> Nativ
     )
 
 
-def _outputs(graph: LoweredGraph, plan: Schedule) -> tuple[Output, ...]:
+def program_outputs(graph: LoweredGraph, plan: Schedule) -> tuple[Output, ...]:
+    """The tensors that the program allocates and returns, in order."""
     return tuple(
         Output(plan.outputs[position], spec.shape, spec.strides)
         for position, spec in enumerate(graph.outputs) if isinstance(spec, TensorOutput))
 
 
 def _messages(steps: Sequence[Step]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for step in steps:
-        if not isinstance(step, Gemm):
-            _collect_messages(step.body, found)
-    return tuple(found)
-
-
-def _collect_messages(stmts: Sequence[Stmt], found: dict[str, None]) -> None:
-    for stmt in stmts:
-        if isinstance(stmt, Check):
-            found[stmt.message] = None
-        elif isinstance(stmt, For):
-            _collect_messages(stmt.body, found)
-        elif isinstance(stmt, Reduce):
-            _collect_messages(stmt.prologue, found)
+    checks = (stmt for step in steps if not isinstance(step, Gemm)
+              for stmt in statements(step.body) if isinstance(stmt, Check))
+    return tuple(dict.fromkeys(check.message for check in checks))

@@ -11,17 +11,21 @@ from typing import Any
 
 from graphwright.codegen.lowering.graph import GraphLowering
 from graphwright.codegen.lowering.nodes import Gemm, LoopNode, Read, Source, View
+from graphwright.codegen.lowering.rules import RULES, Rule
 from graphwright.codegen.scheduler.groups import group_anchors, in_order
 from graphwright.codegen.scheduler.materialised import choose_anchors
 from graphwright.codegen.scheduler.merge import merge_groups
 from graphwright.codegen.scheduler.reads import bodies, body_leaves
 
 
-class _Tracing(GraphLowering):
-    """Also notes which loop nodes each node of the graph became."""
+class TracedLowering(GraphLowering):
+    """Also notes in `became` which loop nodes each node of the graph became."""
 
-    def __init__(self, module: Any, fake_inputs: Sequence[Any], strict: bool) -> None:
-        super().__init__(module, fake_inputs, strict)
+    def __init__(
+        self, module: Any, fake_inputs: Sequence[Any], strict: bool,
+        rules: Mapping[str, Rule] = RULES,
+    ) -> None:
+        super().__init__(module, fake_inputs, strict, rules)
         self.became: dict[str, list[str]] = {}
 
     def call_function(self, node: Any) -> None:
@@ -41,7 +45,7 @@ def fused_nodes(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
-    lowering = _Tracing(module, fake_inputs, strict)
+    lowering = TracedLowering(module, fake_inputs, strict)
     graph = lowering.run()
     anchors = choose_anchors(graph)
     grouping = group_anchors(anchors)

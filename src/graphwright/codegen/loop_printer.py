@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graphwright.codegen.loops import (
     Accumulate,
     Apply,
     Axis,
+    Buffer,
     Check,
     Const,
     For,
@@ -23,7 +24,7 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.codegen.program import Gemm, NativeProgram
+from graphwright.codegen.program import Gemm, NativeProgram, Slot, Touching, step_buffers
 
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//",
@@ -34,25 +35,27 @@ INFIX = {
 
 def print_program(program: NativeProgram) -> str:
     """The whole program: buffers, then the steps in order."""
-    lines: list[str] = []
-    for name, slot in program.slots.items():
-        place = "arena" if slot.kind == "arena" else f"{slot.kind} {slot.index}"
-        if slot.offset is not None:
-            place += f" + {slot.offset}"
-        buffer = _buffers(program)[name]
-        lines.append(f"{name}: {buffer.dtype.name}[{buffer.size}] at {place}")
+    known = (*program.inputs, *program.constants, *(o.buffer for o in program.outputs))
+    lines = print_slots(program.slots, known, program.steps)
     for step in program.steps:
         lines += ["", print_gemm(step) if isinstance(step, Gemm) else print_kernel(step)]
     return "\n".join(lines) + "\n"
 
 
-def _buffers(program: NativeProgram) -> dict[str, Any]:
-    found = {b.name: b for b in (*program.inputs, *program.constants)}
-    found |= {o.buffer.name: o.buffer for o in program.outputs}
-    for step in program.steps:
-        touched = (step.out, step.a, step.b) if isinstance(step, Gemm) else step.buffers
-        found |= {b.name: b for b in touched}
-    return found
+def print_slots(
+    slots: Mapping[str, Slot], known: Iterable[Buffer], steps: Iterable[Touching | Gemm]
+) -> list[str]:
+    """A line for each slot: what `known` buffers and those of `steps` are, and where."""
+    buffers = {b.name: b for b in known}
+    buffers |= {b.name: b for step in steps for b in step_buffers(step)}
+    lines: list[str] = []
+    for name, slot in slots.items():
+        place = "arena" if slot.kind == "arena" else f"{slot.kind} {slot.index}"
+        if slot.offset is not None:
+            place += f" + {slot.offset}"
+        buffer = buffers[name]
+        lines.append(f"{name}: {buffer.dtype.name}[{buffer.size}] at {place}")
+    return lines
 
 
 def print_gemm(step: Gemm) -> str:
@@ -66,10 +69,11 @@ def print_gemm(step: Gemm) -> str:
 
 def print_kernel(kernel: Kernel) -> str:
     """A kernel as indented text."""
-    return "\n".join([f"kernel {kernel.name}:", *_block(kernel.body, 1)])
+    return "\n".join([f"kernel {kernel.name}:", *print_block(kernel.body, 1)])
 
 
-def _block(stmts: Sequence[Stmt], depth: int) -> list[str]:
+def print_block(stmts: Sequence[Stmt], depth: int) -> list[str]:
+    """Statements as indented lines."""
     lines: list[str] = []
     for stmt in stmts:
         lines += PRINTERS[type(stmt)](stmt, depth)
@@ -82,7 +86,7 @@ def _line(depth: int, text: str) -> str:
 
 def _for(stmt: For, depth: int) -> list[str]:
     head = f"for {stmt.axis.symbol} in {stmt.kind.value}({stmt.axis.extent}):"
-    return [_line(depth, head), *_block(stmt.body, depth + 1)]
+    return [_line(depth, head), *print_block(stmt.body, depth + 1)]
 
 
 def _let(stmt: Let, depth: int) -> list[str]:
@@ -101,7 +105,7 @@ def _reduce(stmt: Reduce, depth: int) -> list[str]:
         (fold,) = stmt.folds
         return [_line(depth, f"{fold.name} = reduce {fold.op} over {over}: "
                              f"{value_text(fold.value)}")]
-    lines = [_line(depth, f"reduce over {over}:"), *_block(stmt.prologue, depth + 1)]
+    lines = [_line(depth, f"reduce over {over}:"), *print_block(stmt.prologue, depth + 1)]
     return lines + [_line(depth + 1, f"{f.name} = {f.op} {value_text(f.value)}")
                     for f in stmt.folds]
 

@@ -26,7 +26,7 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.codegen.program import Gemm, Slot, Step, step_buffers
+from graphwright.codegen.program import Gemm, Slot, Step, Touching, step_buffers
 from graphwright.codegen.scheduler.buffer_access import touched, touches
 from graphwright.runtime.record import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
@@ -62,7 +62,7 @@ def plan_memory(
     return MemoryPlan(steps, slots, total)
 
 
-def lifetimes(steps: Sequence[Step]) -> dict[str, tuple[int, int]]:
+def lifetimes(steps: Sequence[Touching | Gemm]) -> dict[str, tuple[int, int]]:
     """The first and last step that touch each buffer."""
     lives: dict[str, tuple[int, int]] = {}
     for number, step in enumerate(steps):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Union
+from typing import Protocol, Union
 
 from graphwright.codegen.loops import Buffer, Kernel
 from graphwright.runtime.record import Record
@@ -59,9 +59,16 @@ class Gemm(Record):
 Step = Union[Kernel, Gemm]
 
 
-def step_buffers(step: Step) -> tuple[Buffer, ...]:
+class Touching(Protocol):
+    """A step that lists its buffers: a kernel of any kind."""
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]: ...
+
+
+def step_buffers(step: Touching | Gemm) -> tuple[Buffer, ...]:
     """The buffers that a step touches, each once."""
-    if isinstance(step, Kernel):
+    if not isinstance(step, Gemm):
         return step.buffers
     return tuple({buffer.name: buffer for buffer in (step.out, step.a, step.b)}.values())
 

@@ -16,7 +16,7 @@ def _mm(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
         return context.pointwise(
             "mm", call.shape, call.dtype, lambda index: const(0, call.dtype))
     if not call.dtype.is_floating_point:
-        return _by_reduction(context, call, a, b)
+        return by_reduction(context, call, a, b)
     whole = call.dtype is dtypes.bfloat16 and _core.has_bfloat16_products()
     if call.dtype.itemsize >= 4 or whole:
         return context.add(Gemm(
@@ -32,7 +32,8 @@ def _widened(context: Lowering, x: Tensor) -> Tensor:
                              lambda index: convert(x.at(index), dtypes.float32))
 
 
-def _by_reduction(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
+def by_reduction(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
+    """A matrix product as a sum over the inner axis."""
     domain = (*call.shape, a.shape[-1])
 
     def term(index: Index) -> object:

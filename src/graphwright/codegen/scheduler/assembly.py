@@ -32,7 +32,7 @@ def _part(writing: Writing, name: str, number: int, part: Part) -> tuple[Stmt, .
     target = storage.at(part.index)
     free = [d for d in dims if d.symbol.name not in serial]
     fixed = [d for d in dims if d.symbol.name in serial]
-    indices = [target, *_indices(writing, name, number)]
+    indices = [target, *part_indices(writing, name, number)]
     free_runs = merge(by_stride(free, target), indices)
     vector = free_runs.pop() if free_runs and not _strays(free_runs[-1], target, fixed) else None
     writer = writing.writer(vector.dims if vector else dims)
@@ -53,7 +53,7 @@ def _strays(run: Run, target: Expr, fixed: list[Dim]) -> bool:
     return bool(fixed) and coefficient(target, run.dims[-1].symbol) != 1
 
 
-def _indices(writing: Writing, name: str, number: int) -> list[Expr]:
+def part_indices(writing: Writing, name: str, number: int) -> list[Expr]:
     """The index expressions of what the part reads, over its own symbols."""
     found: list[Expr] = []
     reads = writing.anchors.reads

@@ -69,6 +69,16 @@ def _loads(value: Any, loops: tuple[int, ...]) -> Iterator[Touch]:
         yield Touch(value.buffer, value.index, False, loops)
 
 
+def statements(stmts: Sequence[Stmt]) -> Iterator[Stmt]:
+    """All statements in the order of the text, loops before what they hold."""
+    for stmt in stmts:
+        yield stmt
+        if isinstance(stmt, For):
+            yield from statements(stmt.body)
+        elif isinstance(stmt, Reduce):
+            yield from statements(stmt.prologue)
+
+
 def touched(stmts: Sequence[Stmt]) -> tuple[Buffer, ...]:
     """The buffers, in order of first use."""
     return tuple({t.buffer.name: t.buffer for t in touches(stmts)}.values())

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from graphwright.codegen.loops import Kernel, LoopKind, Reduce, Stmt
+from graphwright.codegen.loops import Axis, Kernel, LoopKind, Reduce, Stmt
 from graphwright.codegen.lowering.nodes import Reduction
 from graphwright.codegen.scheduler.assembly import assembly_stmts
 from graphwright.codegen.scheduler.buffer_access import touched
 from graphwright.codegen.scheduler.groups import Style
 from graphwright.codegen.scheduler.loopnest import (
     Nest,
-    Run,
     by_stride,
     is_little,
     loops_over,
@@ -23,6 +22,7 @@ from graphwright.codegen.scheduler.split_reductions import chunked_stmts, stream
 from graphwright.codegen.scheduler.tiles import crossing, tiled
 from graphwright.codegen.scheduler.write_context import Writing
 from graphwright.codegen.scheduler.writer import Writer
+from graphwright.runtime.symbolic.expr import Expr
 
 COLUMN_BLOCK = 64
 """How many results of a column reduction are one thread's smallest share."""
@@ -49,11 +49,14 @@ def _pointwise(writing: Writing) -> tuple[Stmt, ...]:
     return Nest(tuple(runs[:-1]), (), vector, before, body, work).stmts()
 
 
-def _passes(
-    writing: Writing, writer: Writer, runs: Sequence[Run], kind: LoopKind
+def passes(
+    writing: Writing, writer: Writer, axes: tuple[Axis, ...], bound: dict[str, Expr],
+    kind: LoopKind,
 ) -> tuple[Stmt, ...]:
-    """The body of one row: its passes, and what is computed once per row in between."""
-    axes, bound = pass_axes(runs)
+    """The body of one row: its passes, and what is computed once per row in between.
+
+    axes: the loops of a pass; bound: what to put for the symbols of the reduced axes.
+    """
     for step in range(writing.group.steps + 1):
         for member in writing.on_level(step, row=False):
             writer.outer_member(member)
@@ -77,7 +80,7 @@ def _row(writing: Writing) -> tuple[Stmt, ...]:
     group, indices = writing.group, writing.indices()
     kept = merge(by_stride(group.kept, writing.store_index()), indices)
     reduced = merge(writing.reduced(), indices)
-    body = _passes(writing, writing.writer(group.reduced), reduced, LoopKind.VECTOR)
+    body = passes(writing, writing.writer(group.reduced), *pass_axes(reduced), LoopKind.VECTOR)
     return Nest(tuple(kept), (), None, (), body, writing.row_work()).stmts()
 
 
@@ -85,7 +88,7 @@ def _column(writing: Writing) -> tuple[Stmt, ...]:
     group, indices = writing.group, writing.indices()
     kept = merge(by_stride(group.kept, writing.store_index()), indices)
     reduced = merge(writing.reduced(), indices)
-    body = _passes(writing, writing.writer(group.reduced), reduced, LoopKind.SERIAL)
+    body = passes(writing, writing.writer(group.reduced), *pass_axes(reduced), LoopKind.SERIAL)
     return Nest(tuple(kept[:-1]), (), kept[-1], (), body, writing.row_work(),
                 COLUMN_BLOCK).stmts()
 

@@ -1,0 +1,1 @@
+"""Programs for GPUs: tiles of fused kernels, scheduled from lowered graphs."""

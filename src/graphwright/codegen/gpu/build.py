@@ -1,0 +1,61 @@
+"""From a graph of primitives to a `GpuProgram`: lowering, tiles, memory, and the checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from graphwright.codegen.build import program_outputs
+from graphwright.codegen.fusion_map import TracedLowering
+from graphwright.codegen.gpu.rules import gpu_rules
+from graphwright.codegen.gpu.schedule import schedule_tiles
+from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram, TileKernel
+from graphwright.codegen.loops import Check, Stmt
+from graphwright.codegen.lowering.graph import LoweredGraph
+from graphwright.codegen.memory_plan import lifetimes, place
+from graphwright.codegen.program import Slot
+from graphwright.codegen.scheduler.buffer_access import statements
+
+
+def lower_for_gpu(
+    module: Any, fake_inputs: Sequence[Any], strict: bool = False
+) -> tuple[LoweredGraph, dict[str, str]]:
+    """A graph of primitives lowered by the rules for GPUs, and of its loop nodes the source lines.
+
+    Raises: CannotLowerNode for a node without a lowering.
+    """
+    lowering = TracedLowering(module, fake_inputs, strict, gpu_rules())
+    graph = lowering.run()
+    stacks = {node.name: node.meta["stack"] for node in module.graph.nodes
+              if node.meta.get("stack")}
+    lines = {loop_node: f"{filename}:{line}: {text.strip()}"
+             for name, made in lowering.became.items() if name in stacks
+             for filename, line, text in (stacks[name],) for loop_node in made}
+    return graph, lines
+
+
+def build_gpu_program(
+    module: Any, fake_inputs: Sequence[Any], strict: bool = False
+) -> GpuProgram:
+    """Lower and schedule a graph of primitives, and plan its memory.
+
+    Raises: CannotLowerNode for a node without a lowering.
+    """
+    graph, lines = lower_for_gpu(module, fake_inputs, strict)
+    schedule = schedule_tiles(graph, lines)
+    plan = schedule.plan
+    outputs = program_outputs(graph, plan)
+    lives = lifetimes(schedule.steps)
+    slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
+    slots |= {o.buffer.name: Slot("output", n) for n, o in enumerate(outputs)}
+    placed, arena_bytes = place([t for t in plan.temps if t.name in lives], lives, ())
+    kernels = [step for step in schedule.steps if isinstance(step, TileKernel)]
+    return GpuProgram(
+        inputs=plan.inputs, outputs=outputs, slots=slots | placed, arena_bytes=arena_bytes,
+        steps=schedule.steps, symbols=graph.symbols, rng_ops=graph.rng_ops,
+        mutated=plan.mutated,
+        checks=tuple(dict.fromkeys(site for k in kernels for site in _sites(k.body))))
+
+
+def _sites(stmts: Sequence[Stmt]) -> Iterator[CheckSite]:
+    return (CheckSite(s.message, s.bound) for s in statements(stmts) if isinstance(s, Check))

@@ -1,0 +1,197 @@
+"""Lowering rules that only GPU programs have, and the table of all of theirs.
+
+Running folds are a node of their own. Sorting is by rank: element i of a row goes to the place
+that says how many elements come before it, which is a reduction over pairs and one scatter::
+
+    rank[i] = sum over j of (x[j] comes before x[i])
+    order[rank[i]] = i
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.codegen.loops import Let
+from graphwright.codegen.lowering.context import (
+    Lowering,
+    Tensor,
+    Unlowerable,
+    apply,
+    computed,
+    const,
+    convert,
+)
+from graphwright.codegen.lowering.contractions import by_reduction
+from graphwright.codegen.lowering.nodes import (
+    Assembly,
+    Body,
+    Gemm,
+    Index,
+    Part,
+    Scan,
+    axis_symbols,
+    index_value,
+)
+from graphwright.codegen.lowering.rules import RULES, Call, Rule
+from graphwright.runtime.symbolic.expr import Sym, as_int
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype
+
+MOST_RANKED = 8192
+"""The longest row that is sorted by rank: the work grows as its square."""
+
+
+def scan(context: Lowering, hint: str, shape: Any, axis: int, kind: dtype, fold: str,
+         value: Any) -> Tensor:
+    """The running fold of value(index) along `axis`; the value itself where there is no loop."""
+    if any(e == 0 for e in shape) or shape[axis] == 1:
+        return context.pointwise(hint, shape, kind, value)
+    return context.add(Scan(context.unique(hint), shape, kind, axis, fold,
+                            Body(value(axis_symbols(shape)))))
+
+
+def _finished(context: Lowering, call: Call, x: Tensor, result: dtype) -> Tensor:
+    if x.dtype is result:
+        return x
+    return context.pointwise("to_dtype", x.shape, result,
+                             lambda index: convert(x.at(index), result))
+
+
+def _cumulative(fold: str) -> Rule:
+    def rule(context: Lowering, call: Call, x: Tensor, dim: int, *unused: Any) -> Tensor:
+        compute = computed(call.dtype)
+        if not x.ndim:
+            return context.pointwise(call.op.name, (), call.dtype,
+                                     lambda index: convert(x.at(index), call.dtype))
+        out = scan(context, call.op.name, x.shape, dim % x.ndim, compute, fold,
+                   lambda index: convert(x.at(index), compute))
+        return _finished(context, call, out, call.dtype)
+    return rule
+
+
+def _running(fold: str) -> Rule:
+    """Running extrema and the last position of each: a running maximum of the positions taken."""
+
+    def rule(context: Lowering, call: Call, x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+        result = call.val[0].dtype
+        compute = dtypes.uint8 if x.dtype is dtypes.bool else computed(x.dtype)
+        axis = dim % x.ndim if x.ndim else 0
+        if not x.ndim:
+            zero = context.pointwise("places", (), dtypes.int64,
+                                     lambda index: const(0, dtypes.int64))
+            return x, zero
+        values = scan(context, call.op.name, x.shape, axis, compute, fold,
+                      lambda index: convert(x.at(index), compute))
+
+        def place(index: Index) -> Any:
+            own = convert(x.at(index), compute)
+            taken = apply("eq", own, values.at(index), dtype=dtypes.bool)
+            if compute.is_floating_point:
+                missing = apply("isnan", own, dtype=dtypes.bool)
+                taken = apply("or", taken, missing, dtype=dtypes.bool)
+            return apply("where", taken, index_value(index[axis]), const(0, dtypes.int64),
+                         dtype=dtypes.int64)
+        places = scan(context, "places", x.shape, axis, dtypes.int64, "max", place)
+        return _finished(context, call, values, result), places
+    return rule
+
+
+# -- sorting --------------------------------------------------------------------------------------
+
+def _before(one: Any, two: Any, descending: bool) -> Any:
+    """Whether `one` sorts before `two`; nan counts as the greatest."""
+    low, high = (two, one) if descending else (one, two)
+    less = apply("lt", low, high, dtype=dtypes.bool)
+    if not one.dtype.is_floating_point:
+        return less
+    nan = apply("isnan", high, dtype=dtypes.bool)
+    real = apply("not", apply("isnan", low, dtype=dtypes.bool), dtype=dtypes.bool)
+    return apply("or", less, apply("and", real, nan, dtype=dtypes.bool), dtype=dtypes.bool)
+
+
+def _ranks(context: Lowering, x: Tensor, axis: int, descending: bool) -> Tensor:
+    """How many elements of its row come before each."""
+    compute = dtypes.uint8 if x.dtype is dtypes.bool else computed(x.dtype)
+    domain = (*x.shape, x.shape[axis])
+
+    def earlier(index: Index) -> Any:
+        *at, other = index
+        own = convert(x.at(tuple(at)), compute)
+        its = convert(x.at((*at[:axis], other, *at[axis + 1:])), compute)
+        after = _before(own, its, descending)
+        tie = apply("lt", index_value(other), index_value(at[axis]), dtype=dtypes.bool)
+        behind = apply("and", apply("not", after, dtype=dtypes.bool), tie, dtype=dtypes.bool)
+        first = apply("or", _before(its, own, descending), behind, dtype=dtypes.bool)
+        return apply("where", first, const(1, dtypes.int32), const(0, dtypes.int32),
+                     dtype=dtypes.int32)
+    return context.reduction("ranks", domain, (len(domain) - 1,), dtypes.int32, "sum", earlier)
+
+
+def order(context: Lowering, x: Tensor, dim: int, descending: bool) -> Tensor:
+    """The positions that sort `x` along `dim`, equal elements in their order.
+
+    Raises: Unlowerable for rows of more than `MOST_RANKED` elements.
+    """
+    zero = const(0, dtypes.int64)
+    if not x.ndim or any(e == 0 for e in x.shape) or x.shape[dim % x.ndim] == 1:
+        return context.pointwise("order", x.shape, dtypes.int64, lambda index: zero)
+    axis = dim % x.ndim
+    length = x.shape[axis]
+    if (as_int(length) or MOST_RANKED) > MOST_RANKED:
+        raise Unlowerable(f"sorting rows of {length} elements, more than {MOST_RANKED}")
+    ranks, at = _ranks(context, x, axis, descending), axis_symbols(x.shape)
+    local = Let(context.local(), convert(ranks.at(at), dtypes.int64))
+    place = Sym(local.name, 0, length - 1)
+    part = Part(x.shape, (*at[:axis], place, *at[axis + 1:]),
+                Body(index_value(at[axis]), (local,)))
+    return context.add(Assembly(context.unique("order"), x.shape, dtypes.int64, (part,)))
+
+
+def _argsort(context: Lowering, call: Call, x: Tensor, dim: int = -1, descending: bool = False,
+             stable: bool = False) -> Tensor:
+    return order(context, x, dim, bool(descending))
+
+
+def _topk(context: Lowering, call: Call, x: Tensor, k: Any, dim: int, largest: bool) -> Tensor:
+    """The first `k` positions in order."""
+    return context.view(call.op.name, order(context, x, dim, bool(largest)), call.shape,
+                        lambda index: index)
+
+
+def _kth(context: Lowering, call: Call, x: Tensor, k: int, dim: int) -> Tensor:
+    """The position of the element of rank k - 1."""
+    found = order(context, x, dim, False)
+    axis = dim % x.ndim if x.ndim else 0
+    rank = k - 1 if x.ndim and x.shape[axis] != 1 else 0
+    return context.view(call.op.name, found, call.shape, lambda index: tuple(
+        i + rank if d == axis else i for d, i in enumerate(index)))
+
+
+# -- products -------------------------------------------------------------------------------------
+
+def _mm(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
+    """Products in the dtype of their operands, which tensor cores add up in float32."""
+    inner = a.shape[-1]
+    if inner == 0 or any(e == 0 for e in call.shape):
+        return context.pointwise("mm", call.shape, call.dtype,
+                                 lambda index: const(0, call.dtype))
+    if not call.dtype.is_floating_point:
+        return by_reduction(context, call, a, b)
+    return context.add(Gemm(context.unique(call.op.name), call.shape, call.dtype, a.name, b.name,
+                            inner))
+
+
+OWN: dict[str, Callable[..., Any]] = {
+    "cumsum": _cumulative("sum"), "cumprod": _cumulative("prod"),
+    "logcumsumexp": _cumulative("logaddexp"),
+    "running_max": _running("max"), "running_min": _running("min"),
+    "argsort": _argsort, "topk_positions": _topk, "kth_position": _kth,
+    "mm": _mm, "bmm": _mm,
+}
+"""The rules of ops that CPU programs leave to eager kernels, or lower in another way."""
+
+
+def gpu_rules() -> dict[str, Rule]:
+    """All rules by the names of ops."""
+    return {**RULES, **OWN}

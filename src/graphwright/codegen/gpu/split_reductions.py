@@ -1,0 +1,145 @@
+"""Splits long reductions of few rows, so that every multiprocessor has a part of them.
+
+    y = sum over i1 of x[i0, i1]                  (4 rows of 1,000,000)
+    ->
+    y.partial = sum over i2 of x[i0, C*i1 + i2]   (4 x 128 rows of C = 7,813)
+    y = sum over i1 of y.partial[i0, i1]          (4 rows of 128)
+
+An argmax becomes the first position at which the row has its maximum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.codegen.gpu.tile_sizes import COLUMNS, MULTIPROCESSORS
+from graphwright.codegen.loops import Apply, Const, IndexOf, Philox, Value
+from graphwright.codegen.lowering.context import (
+    apply,
+    both,
+    const,
+    convert,
+    identity,
+    substitute,
+    within,
+)
+from graphwright.codegen.lowering.graph import LoweredGraph
+from graphwright.codegen.lowering.nodes import (
+    Body,
+    LoopNode,
+    Read,
+    Reduction,
+    Shape,
+    axis_symbol,
+    axis_symbols,
+    index_value,
+    linear,
+    row_major,
+)
+from graphwright.codegen.lowering.views import unflatten
+from graphwright.codegen.scheduler.affine import volume
+from graphwright.codegen.scheduler.reads import body_leaves
+from graphwright.runtime.record import replace
+from graphwright.runtime.symbolic.expr import Expr, Int, as_int, ceildiv, product
+from graphwright.runtime.tensor import dtypes
+
+ROW_PART, COLUMN_PART = 2048, 128
+"""The least elements of a part of a row, of a column."""
+ENOUGH = 2 * MULTIPROCESSORS
+"""Programs from which on nothing is split."""
+
+
+def split_reductions(graph: LoweredGraph) -> LoweredGraph:
+    """The graph with long reductions of few rows in two stages."""
+    nodes: dict[str, LoopNode] = {}
+    for name, node in graph.nodes.items():
+        parts = _parts(node) if isinstance(node, Reduction) else None
+        if parts is None:
+            nodes[name] = node
+            continue
+        assert isinstance(node, Reduction)
+        stages = _of_position(node, parts) if node.fold.startswith("arg") else _staged(node, parts)
+        nodes |= {stage.name: stage for stage in stages}
+    return replace(graph, nodes=nodes)
+
+
+def _parts(node: Reduction) -> int | None:
+    """Into how many parts each row is split; None where it stays whole."""
+    if node.body.prologue or any(isinstance(leaf, Philox) for leaf in body_leaves(node.body)):
+        return None
+    row = product([node.domain[a] for a in node.axes])
+    if as_int(row) is None:
+        return ENOUGH if not node.shape else None
+    column = len(node.domain) - 1 not in node.axes
+    rows = volume(node.shape)
+    programs = -(-rows // COLUMNS) if column else rows
+    parts = min(-(-volume([row]) // (COLUMN_PART if column else ROW_PART)),
+                -(-ENOUGH // max(1, programs)))
+    return parts if parts >= 4 else None
+
+
+def _staged(node: Reduction, parts: int) -> tuple[Reduction, Reduction]:
+    """The fold of each part, and the fold of these."""
+    kept = node.shape
+    row = tuple(node.domain[a] for a in node.axes)
+    length = product(list(row))
+    chunk = ceildiv(length, parts)
+    part, place = (axis_symbol(len(kept), Int(parts)), axis_symbol(len(kept) + 1, chunk))
+    flat: Expr = part * chunk + place
+    whole = length % parts == 0
+    bound = _bound(node.domain, node.axes, kept, flat)
+    value = substitute(node.body.value, bound)
+    if not whole:
+        inside = within(flat, length)
+        assert inside is not None, "a part that is known to end within the row"
+        value = apply("where", inside, _masked(value, inside),
+                      identity(node.fold, value.dtype), dtype=value.dtype)
+    domain = (*kept, Int(parts), chunk)
+    partial = Reduction(f"{node.name}.partial", domain, (len(kept) + 1,), node.dtype, node.fold,
+                        Body(value))
+    read = Read(partial.name, axis_symbols(partial.shape), node.dtype)
+    return partial, replace(node, domain=partial.shape, axes=(len(kept),), body=Body(read))
+
+
+def _bound(
+    domain: Shape, axes: tuple[int, ...], kept: Shape, flat: Expr
+) -> dict[str, Expr]:
+    """What to put for the symbols of a domain: those of `kept`, and the row's position `flat`."""
+    bound: dict[str, Expr] = {}
+    outer = iter(axis_symbols(kept))
+    inner = iter(unflatten(flat, tuple(domain[a] for a in axes)))
+    for d, extent in enumerate(domain):
+        value = next(inner) if d in axes else next(outer)
+        if extent != 1:
+            bound[f"i{d}"] = value
+    return bound
+
+
+def _masked(value: Any, mask: Value) -> Any:
+    """A value whose reads are only made where `mask` is true."""
+    if isinstance(value, Apply):
+        return Apply(value.op, tuple(_masked(a, mask) for a in value.args), value.dtype)
+    if isinstance(value, Read):
+        other = const(0, value.dtype) if value.other is None else value.other
+        return replace(value, mask=both(mask, value.mask), other=other)
+    return value
+
+
+def _of_position(node: Reduction, parts: int) -> tuple[Reduction, ...]:
+    """The extreme of each row, and the first position that has it; nan counts as extreme."""
+    value = node.body.value
+    extreme = Reduction(f"{node.name}.extreme", node.domain, node.axes, value.dtype,
+                        node.fold.removeprefix("arg"), node.body)
+    symbols = axis_symbols(node.domain)
+    kept = tuple(s for d, s in enumerate(symbols) if d not in node.axes)
+    best = Read(extreme.name, kept, value.dtype)
+    found: Any = apply("eq", value, best, dtype=dtypes.bool)
+    if value.dtype.is_floating_point:
+        found = apply("or", found, apply("isnan", value, dtype=dtypes.bool), dtype=dtypes.bool)
+    row = tuple(node.domain[a] for a in node.axes)
+    flat = linear(tuple(symbols[a] for a in node.axes), row_major(row))
+    place = convert(index_value(flat), dtypes.int64)
+    beyond: Const | IndexOf = const((1 << 63) - 1, dtypes.int64)
+    first = replace(node, fold="min", dtype=dtypes.int64, body=Body(
+        apply("where", found, place, beyond, dtype=dtypes.int64)))
+    return (*_staged(extreme, parts), *_staged(first, parts))

@@ -1,0 +1,128 @@
+"""Kernels over tiles: immutable data, and the whole grammar.
+
+::
+
+    TileKernel := name, axes, row, buffers, body
+    TileAxis   := symbol, extent, block           an axis of the grid, in blocks
+    Row        := symbol, extent, block, looped   the axis that folds and scans run along
+    body       := Let | Store | Accumulate | Check  of `codegen.loops`, once per position of the grid
+                | Reduce over the row             folds, which leave one value per position
+                | For over the row                elements of the row
+    in a For   := the same without loops, and Running(name, value, fold)
+
+A program of the grid handles a block of every axis at once: values have the shape of the axes that
+they depend on, and `row` is the last axis. A row of at most `block` elements is there as a whole
+(persistent), a longer one is `looped` over in blocks. Softmax of 128 columns, eight rows a
+program::
+
+    kernel k0_softmax: i in tiles of 8 (4096), r in 128 (128):
+        amax = reduce max over r in vector(128): a[128*i + r]
+        sum_1 = reduce sum over r in vector(128): exp((a[128*i + r] - amax))
+        for r in vector(128):
+            out0[128*i + r] = (exp((a[128*i + r] - amax)) / sum_1)
+
+A value that several passes over a persistent row need is loaded and computed once: the writer
+finds equal values. A looped row is read again.
+"""
+
+from __future__ import annotations
+
+from graphwright.codegen.loops import Buffer, Let, Stmt
+from graphwright.codegen.program import Gemm, Output, Slot
+from graphwright.runtime.record import Record
+from graphwright.runtime.symbolic.expr import Expr, Sym, as_int, ceildiv, product
+
+INT32_ELEMENTS = 1 << 31
+"""Buffers of fewer elements are indexed by int32."""
+
+
+class TileAxis(Record):
+    """An axis of the grid, of which each program handles `block` positions, a power of two."""
+
+    symbol: Sym
+    extent: Expr
+    block: int
+
+    @property
+    def divides(self) -> bool:
+        """Whether the extent is known to be a whole number of blocks: no mask is needed."""
+        return self.extent % self.block == 0
+
+
+class Row(TileAxis):
+    """The axis that folds and scans run along: in one block, or `looped` over in several."""
+
+    looped: bool = False
+
+
+class Running(Let):
+    """name = the folds of `value` over the row up to each element, by `fold` of `nodes.Scan`."""
+
+    fold: str
+
+
+TileStmt = Stmt
+"""The statements of `codegen.loops`, and `Running`."""
+
+
+class TileKernel(Record):
+    """One fused kernel. `buffers` lists what the body touches, in order of first use.
+
+    `source`: the lines of the user's program that it computes.
+    """
+
+    name: str
+    axes: tuple[TileAxis, ...]
+    row: Row | None
+    buffers: tuple[Buffer, ...]
+    body: tuple[TileStmt, ...]
+    source: tuple[str, ...] = ()
+
+    @property
+    def grid(self) -> Expr:
+        """How many programs there are."""
+        return product([ceildiv(axis.extent, axis.block) for axis in self.axes])
+
+    @property
+    def elements(self) -> int:
+        """The elements of one program's tile."""
+        total = 1 if self.row is None else self.row.block
+        for axis in self.axes:
+            total *= axis.block
+        return total
+
+    @property
+    def wide(self) -> bool:
+        """Whether indices need 64 bits: unless every size is known to fit in 32."""
+        extents = [axis.extent for axis in (*self.axes, *([self.row] if self.row else []))]
+        sizes = [as_int(size) for size in (*(b.size for b in self.buffers), *extents, self.grid)]
+        margin = INT32_ELEMENTS - self.elements
+        return any(size is None or size >= margin for size in sizes)
+
+
+class CheckSite(Record):
+    """One place where an index is checked; its number is written to the error word."""
+
+    message: str
+    bound: Expr
+
+
+GpuStep = TileKernel | Gemm
+
+
+class GpuProgram(Record):
+    """What one graph becomes for a GPU: `steps` in order over buffers placed by `slots`.
+
+    Fields that `NativeProgram` has too mean the same. `checks` are the places that may write to
+    the error word, in the order of their numbers.
+    """
+
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Output, ...]
+    slots: dict[str, Slot]
+    arena_bytes: Expr
+    steps: tuple[GpuStep, ...]
+    symbols: tuple[tuple[str, int, int], ...]
+    rng_ops: int
+    mutated: tuple[int, ...]
+    checks: tuple[CheckSite, ...]

@@ -1,0 +1,41 @@
+"""Prints tile programs as text: `print_tiles`."""
+
+from __future__ import annotations
+
+from graphwright.codegen.gpu.tile_ir import GpuProgram, Running, TileKernel
+from graphwright.codegen.loop_printer import (
+    PRINTERS,
+    print_block,
+    print_gemm,
+    print_slots,
+    value_text,
+)
+
+
+def print_tiles(program: GpuProgram) -> str:
+    """The buffers of a program, then its steps in order."""
+    known = (*program.inputs, *(o.buffer for o in program.outputs))
+    lines = print_slots(program.slots, known, program.steps)
+    for step in program.steps:
+        text = print_tile_kernel(step) if isinstance(step, TileKernel) else print_gemm(step)
+        lines += ["", text]
+    return "\n".join(lines) + "\n"
+
+
+def print_tile_kernel(kernel: TileKernel) -> str:
+    """A kernel as indented text, its axes in the first line."""
+    axes = [f"{a.symbol} in tiles of {a.block} ({a.extent})" for a in kernel.axes]
+    row = kernel.row
+    if row is not None:
+        how = "in turns of" if row.looped else "in"
+        axes.append(f"{row.symbol} {how} {row.block} ({row.extent})")
+    head = f"kernel {kernel.name}: {', '.join(axes)}"
+    comments = [f"    # {line}" for line in kernel.source]
+    return "\n".join([head, *comments, *print_block(kernel.body, 1)])
+
+
+def _running(stmt: Running, depth: int) -> list[str]:
+    return ["    " * depth + f"{stmt.name} = running {stmt.fold} of {value_text(stmt.value)}"]
+
+
+PRINTERS[Running] = _running
