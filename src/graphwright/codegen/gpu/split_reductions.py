@@ -26,11 +26,11 @@ from graphwright.codegen.lowering.context import (
 from graphwright.codegen.lowering.graph import LoweredGraph
 from graphwright.codegen.lowering.nodes import (
     Body,
+    Index,
     LoopNode,
     Read,
     Reduction,
     Shape,
-    axis_symbol,
     axis_symbols,
     index_value,
     linear,
@@ -45,6 +45,8 @@ from graphwright.runtime.tensor import dtypes
 
 ROW_PART, COLUMN_PART = 2048, 128
 """The least elements of a part of a row, of a column."""
+CHUNK = 16
+"""Parts begin at multiples of so many elements, for wide loads."""
 ENOUGH = 2 * MULTIPROCESSORS
 """Programs from which on nothing is split."""
 
@@ -70,7 +72,7 @@ def _parts(node: Reduction) -> int | None:
     row = product([node.domain[a] for a in node.axes])
     if as_int(row) is None:
         return ENOUGH if not node.shape else None
-    column = len(node.domain) - 1 not in node.axes
+    column = _is_column(node)
     rows = volume(node.shape)
     programs = -(-rows // COLUMNS) if column else rows
     parts = min(-(-volume([row]) // (COLUMN_PART if column else ROW_PART)),
@@ -78,35 +80,45 @@ def _parts(node: Reduction) -> int | None:
     return parts if parts >= 4 else None
 
 
+def _is_column(node: Reduction) -> bool:
+    """Whether neighbouring results, not the elements of one, are taken to be neighbours."""
+    return len(node.domain) - 1 not in node.axes
+
+
 def _staged(node: Reduction, parts: int) -> tuple[Reduction, Reduction]:
-    """The fold of each part, and the fold of these."""
-    kept = node.shape
+    """The fold of each part, and the fold of these. Parts come first in the memory between, where
+    neighbouring rows lie next to each other, so that stores of these are coalesced."""
+    first = _is_column(node)
+    place = 0 if first else len(node.shape)
     row = tuple(node.domain[a] for a in node.axes)
     length = product(list(row))
     chunk = ceildiv(length, parts)
-    part, place = (axis_symbol(len(kept), Int(parts)), axis_symbol(len(kept) + 1, chunk))
-    flat: Expr = part * chunk + place
-    whole = length % parts == 0
-    bound = _bound(node.domain, node.axes, kept, flat)
-    value = substitute(node.body.value, bound)
-    if not whole:
+    if (known := as_int(chunk)) is not None:
+        chunk = Int(-(-known // CHUNK) * CHUNK)
+        parts = -(-volume([length]) // volume([chunk]))
+    kept = list(node.shape)
+    kept.insert(place, Int(parts))
+    symbols = axis_symbols((*kept, chunk))
+    outer = symbols[:place] + symbols[place + 1:-1]
+    flat: Expr = symbols[place] * chunk + symbols[-1]
+    value = substitute(node.body.value, _bound(node.domain, node.axes, outer, flat))
+    if length % (chunk * parts) != 0:
         inside = within(flat, length)
         assert inside is not None, "a part that is known to end within the row"
         value = apply("where", inside, _masked(value, inside),
                       identity(node.fold, value.dtype), dtype=value.dtype)
-    domain = (*kept, Int(parts), chunk)
-    partial = Reduction(f"{node.name}.partial", domain, (len(kept) + 1,), node.dtype, node.fold,
-                        Body(value))
+    partial = Reduction(f"{node.name}.partial", (*kept, chunk), (len(kept),), node.dtype,
+                        node.fold, Body(value))
     read = Read(partial.name, axis_symbols(partial.shape), node.dtype)
-    return partial, replace(node, domain=partial.shape, axes=(len(kept),), body=Body(read))
+    return partial, replace(node, domain=partial.shape, axes=(place,), body=Body(read))
 
 
 def _bound(
-    domain: Shape, axes: tuple[int, ...], kept: Shape, flat: Expr
+    domain: Shape, axes: tuple[int, ...], kept: Index, flat: Expr
 ) -> dict[str, Expr]:
-    """What to put for the symbols of a domain: those of `kept`, and the row's position `flat`."""
+    """What to put for the symbols of a domain: `kept`, and the row's position `flat`."""
     bound: dict[str, Expr] = {}
-    outer = iter(axis_symbols(kept))
+    outer = iter(kept)
     inner = iter(unflatten(flat, tuple(domain[a] for a in axes)))
     for d, extent in enumerate(domain):
         value = next(inner) if d in axes else next(outer)

@@ -1,12 +1,13 @@
-"""Triton kernels from the same loop nests, for NVIDIA GPUs."""
+"""Kernels over tiles as Triton source, and compiled for NVIDIA GPUs."""
 
 from __future__ import annotations
 
-from graphwright.codegen.triton.compiler import CompiledKernel, compile_kernel, compile_ptx
-from graphwright.codegen.triton.emitter import TritonKernel, attempts, emit, kernels
+from graphwright.codegen.triton.compiler import CompiledKernel, compile_kernel
+from graphwright.codegen.triton.listing import attempts, kernels, list_ptx, list_source
 from graphwright.codegen.triton.names import CannotEmit
+from graphwright.codegen.triton.writer import TritonKernel, write_kernel
 
 __all__ = [
-    "CannotEmit", "CompiledKernel", "TritonKernel", "attempts", "compile_kernel", "compile_ptx",
-    "emit", "kernels",
+    "CannotEmit", "CompiledKernel", "TritonKernel", "attempts", "compile_kernel", "kernels",
+    "list_ptx", "list_source", "write_kernel",
 ]

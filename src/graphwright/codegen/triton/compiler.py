@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import linecache
 import warnings
+from collections.abc import Collection
 from typing import Any
 
-from graphwright.codegen.program import NativeProgram
-from graphwright.codegen.triton.emitter import TritonKernel, listing
-from graphwright.codegen.triton.names import OFFSET, SEED
+from graphwright.codegen.triton.names import ERROR, OFFSET, SEED
+from graphwright.codegen.triton.writer import TritonKernel
 from graphwright.runtime.record import Record
+from graphwright.runtime.tensor.dtypes import FLOAT8
 
 _POINTERS = {
     "bool": "*i8", "uint8": "*u8", "int8": "*i8", "int16": "*i16", "int32": "*i32",
@@ -40,41 +41,38 @@ def jit_function(kernel: TritonKernel) -> Any:
     return namespace[kernel.name]
 
 
-def _warps(kernel: TritonKernel) -> int:
-    """4 warps for a block of up to 2,048 elements, more for longer rows."""
-    widest = max(kernel.blocks.values(), default=1)
-    return 4 if widest <= 2048 else 8 if widest <= 8192 else 16
+def signature(kernel: TritonKernel) -> dict[str, str]:
+    """The type of each parameter, as Triton spells it."""
+    types = ["*u8" if b.dtype in FLOAT8 else _POINTERS[b.dtype.name] for b in kernel.buffers]
+    found = dict(zip(kernel.parameters, [*types, *["i64"] * len(kernel.sizes)], strict=True))
+    if kernel.checked:
+        found[ERROR] = "*i64"
+    if kernel.random:
+        found |= {SEED: "i64", OFFSET: "i64"}
+    return found | dict.fromkeys(kernel.blocks, "constexpr")
 
 
-def compile_kernel(kernel: TritonKernel, arch: int = 90) -> CompiledKernel:
+def compile_kernel(
+    kernel: TritonKernel, arch: int = 90, unaligned: Collection[str] = ()
+) -> CompiledKernel:
     """Compile for compute capability `arch` (90: Hopper).
 
-    Pointers are taken to be 16-byte aligned, as allocators give them.
+    unaligned: names of buffers whose addresses are no multiples of 16 bytes; allocators give such
+    to all, but views may begin anywhere.
+
     Raises: ImportError where Triton is not installed.
     """
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    types = [*(_POINTERS[b.dtype.name] for b in kernel.buffers), *["i64"] * len(kernel.sizes)]
-    signature = dict(zip(kernel.parameters, types, strict=True))
-    if kernel.random:
-        signature |= {SEED: "i64", OFFSET: "i64"}
-    signature |= dict.fromkeys(kernel.blocks, "constexpr")
-    aligned = {(i,): [["tt.divisibility", 16]] for i in range(len(kernel.buffers))}
-    source = ASTSource(fn=jit_function(kernel), signature=signature, constexprs=kernel.blocks,
+    aligned = {(i,): [["tt.divisibility", 16]] for i, buffer in enumerate(kernel.buffers)
+               if buffer.name not in unaligned}
+    source = ASTSource(fn=jit_function(kernel), signature=signature(kernel), constexprs=kernel.blocks,
                        attrs=aligned)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")
         done = triton.compile(source, target=GPUTarget("cuda", arch, 32),
-                              options={"num_warps": _warps(kernel)})
+                              options={"num_warps": kernel.num_warps})
     return CompiledKernel(kernel.name, done.asm["ptx"], done.asm["cubin"],
                           done.metadata.num_warps, done.metadata.shared)
-
-
-def compile_ptx(program: NativeProgram, arch: int = 90) -> list[tuple[str, str]]:
-    """(name, PTX) of each kernel of the program; a comment for those without a Triton form.
-
-    Raises: ImportError without Triton.
-    """
-    return listing(program, "//", lambda kernel: compile_kernel(kernel, arch).ptx)

@@ -1,138 +1,264 @@
-"""Elementary functions for generated Triton kernels, as Triton source.
+"""The scalar operations of the loop grammar in Triton.
 
-They use only what Triton's interpreter computes faithfully (libdevice it does not), so that the
-same source is tested without a GPU. Errors are a few ulp of float32.
+What neither Triton nor libdevice has is a function of `FUNCTIONS`, written before the kernels that
+call it. Arguments are tensors, so that their dtype can be asked for.
 """
 
 from __future__ import annotations
 
-HEADER = "import triton\nimport triton.language as tl\n"
+from graphwright.runtime.tensor.float8 import FORMATS, Format
+
+HEADER = ("import triton\nimport triton.language as tl\n"
+          "from triton.language.extra import libdevice\n")
+
+
+def _function(name: str, parameters: str, *lines: str) -> str:
+    return f"\n@triton.jit\ndef {name}({parameters}):\n" + "".join(f"    {x}\n" for x in lines)
+
 
 FUNCTIONS: dict[str, str] = {
-    "gw_nan_max": """
-@triton.jit
-def gw_nan_max(a, b):
-    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
-""",
-    "gw_nan_min": """
-@triton.jit
-def gw_nan_min(a, b):
-    return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)
-""",
-    "gw_product": """
-@triton.jit
-def gw_product(a, b):
-    return a * b
-""",
-    "gw_either": """
-@triton.jit
-def gw_either(a, b):
-    return a | b
-""",
-    "gw_both": """
-@triton.jit
-def gw_both(a, b):
-    return a & b
-""",
-    "gw_tanh": """
-@triton.jit
-def gw_tanh(x):
-    size = tl.minimum(tl.abs(x), 20.0)
-    z = tl.exp(size + size)
-    large = 1.0 - 2.0 / (z + 1.0)
-    s = x * x
-    small = size + size * s * (-0.33333334 + s * (0.13333334 + s * (-0.053968254
-            + s * (0.021869488 + s * (-0.008863236 + s * 0.003592128)))))
-    value = tl.where(size < 0.35, small, large)
-    return tl.where(x == x, tl.where(x < 0, -value, value), x)
-""",
-    "gw_sigmoid": """
-@triton.jit
-def gw_sigmoid(x):
-    z = tl.exp(-tl.abs(x))
-    return tl.where(x < 0, z, 1.0) / (1.0 + z)
-""",
-    "gw_expm1": """
-@triton.jit
-def gw_expm1(x):
-    u = tl.exp(x)
-    safe = tl.where(u == 1.0, 2.0, u)
-    close = (safe - 1.0) * (x / tl.log(safe))
-    return tl.where(u == 1.0, x, tl.where(tl.abs(x) < 1.0, close, u - 1.0))
-""",
-    "gw_log1p": """
-@triton.jit
-def gw_log1p(x):
-    u = 1.0 + x
-    safe = tl.where(u == 1.0, 2.0, u)
-    close = tl.log(safe) * (x / (safe - 1.0))
-    return tl.where(u == 1.0, x, tl.where(tl.abs(x) < 1.0, close, tl.log(u)))
-""",
-    "gw_truncate": """
-@triton.jit
-def gw_truncate(x):
-    return tl.where(x < 0, tl.ceil(x), tl.floor(x))
-""",
-    "gw_round_even": """
-@triton.jit
-def gw_round_even(x):
-    low = tl.floor(x)
-    rest = x - low
-    odd = low - 2.0 * tl.floor(low * 0.5)
-    return tl.where((rest > 0.5) | ((rest == 0.5) & (odd == 1.0)), low + 1.0, low)
-""",
-    "gw_sign": """
-@triton.jit
-def gw_sign(x):
-    return (x > 0).to(x.dtype) - (x < 0).to(x.dtype)
-""",
-    "gw_power": """
-@triton.jit
-def gw_power(x, y):
-    size = tl.exp(y * tl.log(tl.abs(x)))
-    whole = tl.floor(y) == y
-    odd = tl.floor(y * 0.5) * 2.0 != y
-    signed = tl.where((x < 0) & odd, -size, size)
-    value = tl.where((x < 0) & (whole == 0), float("nan"), signed)
-    return tl.where(y == 0.0, 1.0, value)
-""",
-    "gw_philox_uniform": """
-@triton.jit
-def gw_philox_uniform(seed, offset, i):
-    block = i >> 2
-    low = (block & 0xFFFFFFFF).to(tl.uint32)
-    high = (block >> 32).to(tl.uint32)
-    zero = low * 0
-    c2 = zero + (offset & 0xFFFFFFFF).to(tl.uint32)
-    c3 = zero + (offset >> 32).to(tl.uint32)
-    w0, w1, w2, w3 = tl.philox(seed, low, high, c2, c3)
-    which = i & 3
-    word = tl.where(which < 2, tl.where(which == 0, w0, w1), tl.where(which == 2, w2, w3))
-    return (word >> 8).to(tl.float32) * 5.9604644775390625e-08
-""",
+    "gw_divide": _function(
+        "gw_divide", "a, b",
+        "if a.dtype == tl.float32:",
+        "    return tl.div_rn(a, b)",
+        "return a / b"),
+    "gw_sqrt": _function(
+        "gw_sqrt", "x",
+        "if x.dtype == tl.float32:",
+        "    return tl.sqrt_rn(x)",
+        "return tl.sqrt(x)"),
+    "gw_nan_max": _function(
+        "gw_nan_max", "a, b", "return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)"),
+    "gw_nan_min": _function(
+        "gw_nan_min", "a, b", "return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)"),
+    "gw_add": _function("gw_add", "a, b", "return a + b"),
+    "gw_product": _function("gw_product", "a, b", "return a * b"),
+    "gw_either": _function("gw_either", "a, b", "return a | b"),
+    "gw_both": _function("gw_both", "a, b", "return a & b"),
+    "gw_first_max": _function(
+        "gw_first_max", "a, i, b, j",
+        "better = (a > b) | ((a != a) & (b == b))",
+        "same = (a == b) | ((a != a) & (b != b))",
+        "first = better | (same & (i < j))",
+        "return tl.where(first, a, b), tl.where(first, i, j)"),
+    "gw_first_min": _function(
+        "gw_first_min", "a, i, b, j",
+        "better = (a < b) | ((a != a) & (b == b))",
+        "same = (a == b) | ((a != a) & (b != b))",
+        "first = better | (same & (i < j))",
+        "return tl.where(first, a, b), tl.where(first, i, j)"),
+    "gw_log_add_exp": _function(
+        "gw_log_add_exp", "a, b",
+        "high = tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)",
+        "low = tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)",
+        "sum = high + libdevice.log1p(libdevice.exp(low - high))",
+        "return tl.where(a == b, a + 0.6931471805599453, sum)"),
+    "gw_greater": _function(
+        "gw_greater", "a, b", "return tl.where((a > b) | (a != a), a, b)"),
+    "gw_lesser": _function(
+        "gw_lesser", "a, b", "return tl.where((a < b) | (a != a), a, b)"),
+    "gw_sigmoid": _function(
+        "gw_sigmoid", "x",
+        "z = libdevice.exp(-tl.abs(x))",
+        "return gw_divide(tl.where(x < 0, z, 1.0), 1.0 + z)"),
+    "gw_sign": _function(
+        "gw_sign", "x", "return (x > 0).to(x.dtype) - (x < 0).to(x.dtype)"),
+    "gw_shl": _function(
+        "gw_shl", "x, count, width: tl.constexpr",
+        "fits = (count >= 0) & (count < width)",
+        "return tl.where(fits, x << tl.where(fits, count, 0), 0)"),
+    "gw_shr": _function(
+        "gw_shr", "x, count, width: tl.constexpr",
+        "fits = (count >= 0) & (count < width)",
+        "return x >> tl.where(fits, count, width - 1)"),
+    "gw_divisor": _function(
+        "gw_divisor", "x, y, least: tl.constexpr",
+        "if x.dtype.is_int_unsigned():",
+        "    return tl.where(y == 0, 1, y)",
+        "return tl.where((y == 0) | ((x == least) & (y == -1)), 1, y)"),
+    "gw_quotient": _function(
+        "gw_quotient", "x, y, least: tl.constexpr",
+        "safe = gw_divisor(x, y, least)",
+        "return tl.where(y == 0, 0, x // safe)"),
+    "gw_rest": _function(
+        "gw_rest", "x, y, least: tl.constexpr",
+        "safe = gw_divisor(x, y, least)",
+        "return tl.where(y == 0, 0, x - (x // safe) * safe)"),
+    "gw_floor_quotient": _function(
+        "gw_floor_quotient", "x, y, least: tl.constexpr",
+        "quotient = gw_quotient(x, y, least)",
+        "rest = gw_rest(x, y, least)",
+        "if x.dtype.is_int_unsigned():",
+        "    return quotient",
+        "return tl.where((rest != 0) & ((rest ^ y) < 0), quotient - 1, quotient)"),
+    "gw_floor_rest": _function(
+        "gw_floor_rest", "x, y, least: tl.constexpr",
+        "rest = gw_rest(x, y, least)",
+        "if x.dtype.is_int_unsigned():",
+        "    return rest",
+        "return tl.where((rest != 0) & ((rest ^ y) < 0), rest + y, rest)"),
+    "gw_float_remainder": _function(
+        "gw_float_remainder", "x, y",
+        "rest = libdevice.fmod(x, y)",
+        "return tl.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)"),
+    "gw_float_floordiv": _function(
+        "gw_float_floordiv", "x, y",
+        "rest = libdevice.fmod(x, y)",
+        "ratio = gw_divide(x, y)",
+        "quotient = gw_divide(x - rest, y)",
+        "opposite = (rest != 0) & ((rest < 0) != (y < 0))",
+        "quotient = tl.where(opposite, quotient - 1.0, quotient)",
+        "whole = tl.floor(quotient)",
+        "whole = tl.where(quotient - whole > 0.5, whole + 1.0, whole)",
+        "whole = tl.where(quotient == 0, libdevice.copysign(whole * 0.0, ratio), whole)",
+        "return tl.where(y == 0, ratio, whole)"),
+    "gw_integer_power": _function(
+        "gw_integer_power", "x, y, bits: tl.constexpr",
+        "result = x * 0 + 1",
+        "square = x",
+        "rest = y",
+        "for _ in tl.static_range(bits):",
+        "    result = tl.where((rest & 1) != 0, result * square, result)",
+        "    square = square * square",
+        "    rest = rest >> 1",
+        "if x.dtype.is_int_unsigned():",
+        "    return result",
+        "sign = tl.where((y & 1) == 0, 1, x)",
+        "inverse = tl.where(x == 1, 1, tl.where(x == -1, sign, 0))",
+        "return tl.where(y < 0, inverse, result)"),
+    "gw_double_to_bfloat16": _function(
+        "gw_double_to_bfloat16", "x",
+        "near = x.to(tl.float32)",
+        "back = near.to(tl.float64)",
+        "bits = near.to(tl.int32, bitcast=True)",
+        "step = tl.where(tl.abs(back) > tl.abs(x), -1, 1)",
+        'odd = (back != x) & (x == x) & ((bits & 1) == 0) & (tl.abs(near) < float("inf"))',
+        "bits = tl.where(odd, bits + step, bits)",
+        "return bits.to(tl.float32, bitcast=True).to(tl.bfloat16)"),
+    "gw_philox_uniform": _function(
+        "gw_philox_uniform", "seed, offset, i",
+        "block = i >> 2",
+        "low = (block & 0xFFFFFFFF).to(tl.uint32)",
+        "high = (block >> 32).to(tl.uint32)",
+        "zero = low * 0",
+        "c2 = zero + (offset & 0xFFFFFFFF).to(tl.uint32)",
+        "c3 = zero + (offset >> 32).to(tl.uint32)",
+        "w0, w1, w2, w3 = tl.philox(seed, low, high, c2, c3)",
+        "which = i & 3",
+        "word = tl.where(which < 2, tl.where(which == 0, w0, w1), "
+        "tl.where(which == 2, w2, w3))",
+        "return (word >> 8).to(tl.float32) * 5.9604644775390625e-08"),
 }
 
-CALLS = {
-    "tanh": "gw_tanh", "sigmoid": "gw_sigmoid", "expm1": "gw_expm1", "log1p": "gw_log1p",
-    "trunc": "gw_truncate", "round": "gw_round_even", "sign": "gw_sign", "pow": "gw_power",
-    "max": "gw_nan_max", "min": "gw_nan_min",
+NEEDS = {
+    "gw_sigmoid": ("gw_divide",), "gw_float_floordiv": ("gw_divide",),
+    "gw_quotient": ("gw_divisor",), "gw_rest": ("gw_divisor",),
+    "gw_floor_quotient": ("gw_divisor", "gw_quotient", "gw_rest"),
+    "gw_floor_rest": ("gw_divisor", "gw_rest"),
 }
-"""Scalar operations that call one of `FUNCTIONS`."""
+"""The functions that others call, which come before them."""
 
-FORMATS = {
-    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}",
-    "neg": "-{}", "abs": "tl.abs({})", "sqrt": "tl.sqrt_rn({})", "rsqrt": "1.0 / tl.sqrt_rn({})",
-    "reciprocal": "1.0 / {}", "exp": "tl.exp({})", "log": "tl.log({})", "log2": "tl.log2({})",
-    "sin": "tl.sin({})", "cos": "tl.cos({})", "tan": "tl.sin({0}) / tl.cos({0})",
-    "erf": "tl.erf({})", "normal_cdf": "0.5 * tl.erf({} * 0.7071067811865476) + 0.5",
-    "floor": "tl.floor({})", "ceil": "tl.ceil({})",
-    "isnan": "{0} != {0}", "isinf": 'tl.abs({}) == float("inf")',
+
+def _from_float8(name: str, form: Format) -> str:
+    """As `codegen.emit.casts.float8_to_f32`: exact."""
+    shift = 23 - form.mantissa
+    lines = ["code = x.to(tl.int32)", f"body = code & {0x7F if form.signed else 0xFF}",
+             f"bits = (body << {shift}) + {(127 - form.bias) << 23}"]
+    if form.mantissa:
+        step = 2.0 ** (1 - form.bias - form.mantissa)
+        lines.append(f"small = (body.to(tl.float32) * {step!r}).to(tl.int32, bitcast=True)")
+        lines.append(f"bits = tl.where(body < {form.least_normal}, small, bits)")
+    else:
+        lines.append(f"bits = tl.where(body == 0, {1 << 22}, bits)")
+    special = str(0x7FC00000)
+    if form.has_infinity:
+        special = f"tl.where(body == {form.overflow}, {0x7F800000}, {special})"
+    nan = f"code == {form.nan}" if form.nan == 0x80 else f"body > {form.largest}"
+    lines.append(f"bits = tl.where({nan}, {special}, bits)")
+    if form.signed:
+        lines.append("bits = bits | ((code & 0x80) << 24)")
+    lines.append("return bits.to(tl.float32, bitcast=True)")
+    return _function(f"gw_from_{name}", "x", *lines)
+
+
+def _to_float8(name: str, form: Format) -> str:
+    """As `codegen.emit.casts.f32_to_float8`: to the nearest code."""
+    shift, rebias = 23 - form.mantissa, (127 - form.bias) << 23
+    lines = ["whole = x.to(tl.int32, bitcast=True)", "bits = whole & 0x7FFFFFFF",
+             f"odd = (bits >> {shift}) & 1" if form.mantissa
+             else f"odd = tl.where(bits < {1 << 23}, 0, 1)",
+             f"code = ((bits + {(1 << (shift - 1)) - 1 - rebias} + odd).to(tl.uint32, "
+             f"bitcast=True) >> {shift}).to(tl.int32)"]
+    if form.mantissa:
+        adder = rebias + ((shift + 1) << 23)
+        lines += [f"adder = tl.full((), {adder}, tl.int32).to(tl.float32, bitcast=True)",
+                  "small = (bits.to(tl.float32, bitcast=True) + adder).to(tl.int32, "
+                  f"bitcast=True) - {adder}",
+                  f"code = tl.where(bits < {rebias + (1 << 23)}, small, code)"]
+    lines += [f"code = tl.where(code > {form.largest}, {form.overflow}, code)",
+              f"code = tl.where(bits > {0x7F800000}, {form.nan}, code)"]
+    if form.signed:
+        lines.append("sign = (whole >> 24) & 0x80")
+        if form.nan == 0x80:
+            lines.append("sign = tl.where(code == 0, 0, sign)")
+        lines.append("code = code | sign")
+    lines.append("return code.to(tl.uint8)")
+    return _function(f"gw_to_{name}", "x", *lines)
+
+
+for _name, _form in FORMATS.items():
+    FUNCTIONS[f"gw_from_{_name}"] = _from_float8(_name, _form)
+    FUNCTIONS[f"gw_to_{_name}"] = _to_float8(_name, _form)
+
+
+def with_needs(names: set[str]) -> list[str]:
+    """The functions in an order in which they can be defined."""
+    found: dict[str, None] = {}
+    for name in sorted(names):
+        found |= dict.fromkeys((*NEEDS.get(name, ()), name))
+    return list(found)
+
+
+FORMATS_OF_ALL = {
+    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}",
     "eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "le": "{} <= {}", "gt": "{} > {}",
     "ge": "{} >= {}", "and": "{} & {}", "or": "{} | {}", "xor": "{} ^ {}",
-    "shl": "{} << {}", "shr": "{} >> {}", "where": "tl.where({}, {}, {})",
-    "fma": "tl.fma({}, {}, {})", "truncdiv": "{} // {}",
+    "where": "tl.where({}, {}, {})",
 }
-"""Scalar operations that Triton spells itself."""
+"""Operations that are spelled alike for all dtypes. A literal may be one of the operands."""
 
-DOUBLE_FORMATS = {"sqrt": "tl.sqrt({})", "rsqrt": "1.0 / tl.sqrt({})"}
-"""The float64 form of operations whose float32 form takes float32 only."""
+FLOAT_FORMATS = {
+    "div": "gw_divide({}, {})", "neg": "-{}", "abs": "tl.abs({})", "sqrt": "gw_sqrt({})",
+    "rsqrt": "gw_divide({1}, gw_sqrt({0}))", "reciprocal": "gw_divide({1}, {0})",
+    "exp": "libdevice.exp({})", "expm1": "libdevice.expm1({})", "log": "libdevice.log({})",
+    "log1p": "libdevice.log1p({})", "log2": "libdevice.log2({})", "sin": "libdevice.sin({})",
+    "cos": "libdevice.cos({})", "tan": "libdevice.tan({})", "tanh": "libdevice.tanh({})",
+    "sigmoid": "gw_sigmoid({})", "erf": "libdevice.erf({})",
+    "normal_cdf": "libdevice.normcdf({})", "atan2": "libdevice.atan2({}, {})",
+    "pow": "libdevice.pow({}, {})", "floor": "tl.floor({})", "ceil": "tl.ceil({})",
+    "round": "libdevice.rint({})", "trunc": "libdevice.trunc({})",
+    "truncdiv": "libdevice.trunc(gw_divide({}, {}))", "floordiv": "gw_float_floordiv({}, {})",
+    "remainder": "gw_float_remainder({}, {})", "fmod": "libdevice.fmod({}, {})",
+    "isnan": "{0} != {0}", "isinf": 'tl.abs({}) == float("inf")', "sign": "gw_sign({})",
+    "max": "gw_greater({}, {})", "min": "gw_lesser({}, {})", "fma": "tl.fma({}, {}, {})",
+}
+"""Operations on floating point tensors, by the dtype of the first operand; `{1}` of an operation
+with one operand is the tensor 1."""
+
+INTEGER_FORMATS = {
+    "neg": "-{}", "abs": "tl.abs({})", "sign": "gw_sign({})", "not": "~{}",
+    "max": "tl.maximum({}, {})", "min": "tl.minimum({}, {})", "fma": "{} * {} + {}",
+    "floor": "{}", "ceil": "{}", "round": "{}", "trunc": "{}",
+    "floordiv": "gw_floor_quotient({}, {}, {least})", "truncdiv": "gw_quotient({}, {}, {least})",
+    "remainder": "gw_floor_rest({}, {}, {least})", "fmod": "gw_rest({}, {}, {least})",
+    "shl": "gw_shl({}, {}, {bits})", "shr": "gw_shr({}, {}, {bits})",
+    "pow": "gw_integer_power({}, {}, {bits})",
+}
+"""Operations on integer tensors: `{least}` and `{bits}` are the dtype's."""
+
+BOOL_FORMATS = {
+    "not": "{} == 0", "max": "{} | {}", "min": "{} & {}", "add": "{} | {}", "mul": "{} & {}",
+    "abs": "{}", "sign": "{}",
+    "lt": "({} == 0) & {}", "gt": "{} & ({} == 0)",
+    "le": "({} == 0) | {}", "ge": "{} | ({} == 0)",
+}

@@ -8,19 +8,20 @@ import keyword
 from graphwright.codegen.triton.functions import FUNCTIONS
 from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
 
-SEED, OFFSET, PROGRAM = "seed", "offset", "program"
-_RESERVED = {*keyword.kwlist, *dir(builtins), *FUNCTIONS, "triton", "tl", SEED, OFFSET, PROGRAM}
+SEED, OFFSET, PROGRAM, ERROR = "seed", "offset", "program", "error_ptr"
+_RESERVED = {*keyword.kwlist, *dir(builtins), *FUNCTIONS, "triton", "tl", "libdevice",
+             SEED, OFFSET, PROGRAM, ERROR}
 
 
 class CannotEmit(Exception):
-    """A loop nest that the Triton emitter has no form for; the message says what in it."""
+    """A kernel that has no Triton form; the message says what in it."""
 
 
 class Names:
     """One table of a kernel's identifiers, so that no two things share one.
 
-    A loop nest has two namespaces: buffers, whose names are the user's, and scalars (axes, sizes,
-    locals). What the emitter adds (masks, blocks, temporaries) has names of its own.
+    A kernel has two namespaces: buffers, whose names are the user's, and scalars (axes, sizes,
+    locals). What the writer adds (masks, blocks, temporaries) has names of its own.
     """
 
     def __init__(self, kernel: str) -> None:
@@ -44,9 +45,13 @@ class Names:
         """Where the axis is within its extent."""
         return self._of("mask", axis, f"mask_{axis}")
 
-    def block(self, axis: str, size: int) -> str:
-        """The constexpr for how many elements of the axis one program handles."""
-        return self._of("block", (axis, size), f"BLOCK_{axis}")
+    def block(self, axis: str) -> str:
+        """The constexpr for how many elements of the axis one program handles at once."""
+        return self._of("block", axis, f"BLOCK_{axis}")
+
+    def label(self, key: object, wanted: str) -> str:
+        """Whatever else has a name of its own."""
+        return self._of("label", key, wanted)
 
     def temporary(self) -> str:
         """A new name: v1, v2, ..."""
@@ -64,11 +69,7 @@ class Names:
         return self._given[role, key]
 
     def index(self, expr: Expr) -> str:
-        """An index expression in Triton's Python.
-
-        Raises:
-            CannotEmit: a quotient or remainder of a number that may be negative.
-        """
+        """An index expression in Triton's Python, whose `//` and `%` truncate."""
         if isinstance(expr, Sym):
             return self.scalar(expr.name)
         if isinstance(expr, Int):
@@ -86,7 +87,9 @@ class Names:
                 text = f"{name}({text}, {part})"
             return text
         assert isinstance(expr, (FloorDiv, Mod))
+        number, divisor = parts
         low = expr.a.range()[0]
-        if low is None or low < 0:
-            raise CannotEmit(f"a quotient of a negative number: {expr}")
-        return f"{parts[0]} {'//' if isinstance(expr, FloorDiv) else '%'} {parts[1]}"
+        if low is not None and low >= 0:
+            return f"{number} {'//' if isinstance(expr, FloorDiv) else '%'} {divisor}"
+        rest = f"({number} % {divisor} + {divisor}) % {divisor}"
+        return rest if isinstance(expr, Mod) else f"({number} - {rest}) // {divisor}"

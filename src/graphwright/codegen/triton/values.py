@@ -1,14 +1,18 @@
-"""Values and memory of a Triton kernel, as text."""
+"""Values and memory of a Triton kernel, as text.
+
+Every value has a number: equal values, in whichever statements, have one, and are computed once
+where they are still known. A value has the dimensions of the axes that it depends on; where
+another operand has more, Triton broadcasts it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from graphwright.codegen.emit.lanes import post_order
 from graphwright.codegen.loops import (
+    Accumulate,
     Apply,
     Const,
     IndexOf,
@@ -18,24 +22,36 @@ from graphwright.codegen.loops import (
     Store,
     Value,
 )
-from graphwright.codegen.triton.functions import CALLS, DOUBLE_FORMATS, FORMATS
+from graphwright.codegen.triton.functions import (
+    BOOL_FORMATS,
+    FLOAT_FORMATS,
+    FORMATS_OF_ALL,
+    FUNCTIONS,
+    INTEGER_FORMATS,
+)
 from graphwright.codegen.triton.names import OFFSET, SEED, CannotEmit, Names
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
-from graphwright.runtime.tensor.dtypes import dtype, int64
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import FLOAT8, dtype, int64
 
 _TYPES = {
     "bool": "tl.int1", "uint8": "tl.uint8", "int8": "tl.int8", "int16": "tl.int16",
     "int32": "tl.int32", "int64": "tl.int64", "float16": "tl.float16",
     "bfloat16": "tl.bfloat16", "float32": "tl.float32", "float64": "tl.float64",
 }
+_ATOMIC = ("float32", "float64", "int32", "int64")
+"""Dtypes that memory adds to."""
+
+Dims = frozenset[str]
 
 
-_TAKE_TENSORS = {*CALLS} - {"max", "min"}
-"""Operations whose functions ask their arguments for a dtype or a method."""
+def spelled_type(kind: dtype) -> str:
+    """The element type of values; those of float8 are held as their codes."""
+    return "tl.uint8" if kind in FLOAT8 else _TYPES[kind.name]
 
 
-def _number(value: bool | int | float) -> str:
+def spelled_number(value: bool | int | float) -> str:
     """A number in Python; a bool as 0 or 1, for Triton's integers."""
     if isinstance(value, bool):
         return str(int(value))
@@ -44,117 +60,224 @@ def _number(value: bool | int | float) -> str:
     return repr(value)
 
 
-class Tile(Record):
-    """The block that values are computed for: its axis, and the name of its mask."""
+def full(text: str, kind: dtype) -> str:
+    """A number as a tensor without dimensions."""
+    return f"tl.full((), {text}, {spelled_type(kind)})"
 
-    axis: Sym
-    mask: str
+
+class Dim(Record):
+    """A dimension of tiles: its symbol, the constexpr for its size, and the name of its mask where
+    the tile may reach beyond the axis."""
+
+    symbol: Sym
+    block: str
+    mask: str | None
 
 
 class TileValues:
     """Writes the lines that compute values; remembers what has been computed and stored."""
 
-    def __init__(self, names: Names, lines: list[str], helpers: set[str]) -> None:
+    def __init__(self, names: Names, dims: tuple[Dim, ...]) -> None:
         self.names = names
-        self.lines = lines
-        self.helpers = helpers
-        self.tile: Tile | None = None
-        self.locals: set[str] = set()
-        self.touched: set[str] = set()
+        self.dims = {dim.symbol.name: dim for dim in dims}
+        self.lines: list[str] = []
+        self.helpers: set[str] = set()
         self.random = False
-        self.pending: Counter[tuple[str, Expr]] = Counter()
         self.margin = ""
-        self._stored: dict[tuple[str, Expr], str] = {}
-        self._known: dict[tuple[object, ...], str] = {}
-        self._written: dict[str, int] = {}
+        self._numbers: dict[object, int] = {}
+        self._known: dict[int, str] = {}
+        self._dims: dict[int, Dims] = {}
+        self._locals: dict[str, int] = {}
+        self._first: dict[int, str] = {}
+        self._guards: dict[int, str] = {}
+        self._versions: dict[str, int] = {}
+        self._dirty: set[str] = set()
 
     @contextmanager
     def indented(self) -> Iterator[None]:
         """The body of a loop: what is computed there is not known outside."""
-        known, self._known = self._known, {}
+        known, first = dict(self._known), dict(self._first)
         self.margin += "    "
         yield
         self.margin = self.margin[4:]
-        self._known = known
+        self._known, self._first = known, first
 
-    def type_of(self, kind: dtype) -> str:
-        return _TYPES[kind.name]
+    def add(self, line: str) -> None:
+        """Write a line."""
+        self.lines.append(self.margin + line)
+
+    # -- numbers ----------------------------------------------------------------------------------
+
+    def number(self, value: Value) -> int:
+        """Equal for values that are the same where they are computed now."""
+        return self._number(value, {})
+
+    def _number(self, value: Value, seen: dict[int, int]) -> int:
+        if isinstance(value, Local):
+            return self._locals[value.name]
+        if id(value) in seen:
+            return seen[id(value)]
+        key: tuple[object, ...]
+        dims: Dims = frozenset()
+        if isinstance(value, Apply):
+            parts = tuple(self._number(a, seen) for a in value.args)
+            key = ("apply", value.op, value.dtype.name, *parts)
+            dims = dims.union(*(self._dims[p] for p in parts))
+        elif isinstance(value, Const):
+            key = ("const", repr(value.value), value.dtype.name)
+        elif isinstance(value, Load):
+            mask = None if value.mask is None else self._number(value.mask, seen)
+            other = None if value.other is None else repr(value.other.value)
+            index = self._index(value.index)
+            name = value.buffer.name
+            key = ("load", name, self._versions.get(name, 0), index, mask, other)
+            dims = self.dims_of(index) | (dims if mask is None else self._dims[mask])
+        else:
+            index = self._index(value.index)
+            draw = value.rng_index if isinstance(value, Philox) else -1
+            key, dims = ("index", draw, index, value.dtype.name), self.dims_of(index)
+        number = self._new(key, dims)
+        seen[id(value)] = number
+        return number
+
+    def _new(self, key: object, dims: Dims) -> int:
+        number = self._numbers.setdefault(key, len(self._numbers))
+        self._dims[number] = dims
+        return number
+
+    def _index(self, index: Expr) -> Expr:
+        """The index with locals of equal values by one name."""
+        return index.at({s.name: Sym(self._first.get(number, s.name), s.lower, s.upper)
+                         for s in index.symbols()
+                         if (number := self._locals.get(s.name)) is not None})
+
+    def dims_of(self, index: Expr) -> Dims:
+        """The dimensions that an index varies in."""
+        found: Dims = frozenset()
+        for symbol in index.symbols():
+            if symbol.name in self.dims:
+                found |= {symbol.name}
+            elif symbol.name in self._locals:
+                found |= self._dims[self._locals[symbol.name]]
+        return found
+
+    def value_dims(self, value: Value) -> Dims:
+        """The dimensions that a value varies in."""
+        return self._dims[self.number(value)]
+
+    def shape(self, dims: Dims) -> str:
+        """The shape of values with these dimensions."""
+        return f"[{', '.join(d.block if n in dims else '1' for n, d in self.dims.items())}]"
+
+    # -- locals -----------------------------------------------------------------------------------
 
     def bind(self, name: str, value: Value) -> None:
-        """Assign a value to a local, by which it is known from here on."""
-        simple = not isinstance(value, Apply) or self._key(value) in self._known
-        spelled = self.tensor(value) if simple else self._spell(value)
-        self.lines.append(f"{self.margin}{self.names.scalar(name)} = {spelled}")
-        if not simple:
-            self._known[self._key(value)] = self.names.scalar(name)
-        self.locals.add(name)
+        """Let a local stand for a value, which is computed unless it is known."""
+        number = self.number(value)
+        self._locals[name] = number
+        if number in self._first:
+            return
+        spelled = self.names.scalar(name)
+        text = self._known.get(number)
+        self.add(f"{spelled} = {self._spell(value) if text is None else text}")
+        self._known[number] = spelled
+        self._first[number] = name
 
-    def _key(self, value: Value) -> tuple[object, ...]:
-        """Equal for values that are the same where they are computed now."""
-        where = self.tile.mask if self.tile is not None else ""
-        if isinstance(value, Load):
-            version = self._written.get(value.buffer.name, 0)
-            return (value.buffer.name, value.index, id(value.mask), where, version)
-        return (id(value), where)
+    def define(self, name: str, dims: Dims) -> str:
+        """The identifier of a local that the caller computes, whose value is like no other."""
+        number = self._new(("defined", name, len(self._numbers)), dims)
+        self._locals[name] = number
+        self._first[number] = name
+        self._known[number] = self.names.scalar(name)
+        return self._known[number]
+
+    def guard(self, value: Value, condition: str) -> None:
+        """Let accesses at indices made of `value` only be made where `condition` is true."""
+        self._guards[self.number(value)] = condition
+
+    # -- expressions ------------------------------------------------------------------------------
 
     def text(self, value: Value) -> str:
         """The name or literal of the value, its lines written before."""
-        for node in post_order(value, lambda v: self._key(v) in self._known)[:-1]:
-            self._named(node)
-        return self._named(value)
-
-    def _named(self, value: Value) -> str:
-        """`text` of a value whose operands have names."""
-        if isinstance(value, Local):
-            return self.names.scalar(value.name)
         if isinstance(value, Const):
             return self._literal(value)
-        if isinstance(value, Load):
-            stored = self._stored.get((value.buffer.name, value.index))
-            if stored is not None:
-                return stored
-        key = self._key(value)
-        if key not in self._known:
+        number = self.number(value)
+        if number not in self._known:
             spelled = self._spell(value)
             name = self.names.temporary()
-            self.lines.append(f"{self.margin}{name} = {spelled}")
-            self._known[key] = name
-        return self._known[key]
+            self.add(f"{name} = {spelled}")
+            self._known[number] = name
+        return self._known[number]
+
+    def tensor(self, value: Value) -> str:
+        """`text`, where a number is a tensor without dimensions, in the value's dtype."""
+        if isinstance(value, Const):
+            return self._constant(value)
+        return self.text(value)
 
     def _literal(self, value: Const) -> str:
         """A number as Python writes it, which takes the dtype of the tensor beside it."""
-        if value.dtype.name == "float64":
-            return self.tensor(value)
-        text = _number(value.value)
+        if value.dtype is dtypes.float64 or value.dtype in FLOAT8:
+            return self._constant(value)
+        text = spelled_number(value.value)
         return f"({text})" if text.startswith("-") else text
 
-    def tensor(self, value: Value) -> str:
-        """`text`, where a number is a tensor of no dimensions: Triton computes with it, in the
-        value's dtype."""
-        if isinstance(value, Const):
-            return self._full(_number(value.value), value.dtype)
-        return self.text(value)
+    def _constant(self, value: Const) -> str:
+        text = full(spelled_number(value.value), value.dtype)
+        if value.dtype in FLOAT8:
+            single = full(spelled_number(value.value), dtypes.float32)
+            return self._call(f"gw_to_{value.dtype.name}", single)
+        return text
 
-    def _full(self, text: str, kind: dtype) -> str:
-        return f"tl.full((), {text}, {self.type_of(kind)})"
+    def _call(self, name: str, *args: str) -> str:
+        if name in FUNCTIONS:
+            self.helpers.add(name)
+        return f"{name}({', '.join(args)})"
 
     def _spell(self, value: Value) -> str:
         if isinstance(value, Apply):
             return self._apply(value)
         if isinstance(value, Load):
             return self._load(value)
+        if isinstance(value, Const):
+            return self._constant(value)
         if isinstance(value, IndexOf):
             return self._position(value.index, value.dtype)
-        assert isinstance(value, Philox)
+        if isinstance(value, Local):
+            return self.text(value)
+        assert isinstance(value, Philox), f"unknown value {value}"
         self.random = True
-        self.helpers.add("gw_philox_uniform")
         place = self._position(value.index, int64)
-        return f"gw_philox_uniform({SEED}, {OFFSET} + {value.rng_index}, {place})"
+        return self._call("gw_philox_uniform", SEED, f"{OFFSET} + {value.rng_index}", place)
+
+    def index_text(self, index: Expr) -> str:
+        """An index expression."""
+        return self.names.index(self._index(index))
 
     def _position(self, index: Expr, kind: dtype) -> str:
         """An index as a tensor."""
-        text = self.names.index(index)
-        return f"({text}).to({self.type_of(kind)})" if index.symbols() else self._full(text, kind)
+        text = self.index_text(index)
+        return f"({text}).to({spelled_type(kind)})" if index.symbols() else full(text, kind)
+
+    def _apply(self, value: Apply) -> str:
+        if value.op == "cast":
+            return self._cast(value.args[0], value.dtype)
+        if value.op == "bitcast":
+            return f"{self.tensor(value.args[0])}.to({spelled_type(value.dtype)}, bitcast=True)"
+        kind = value.args[-1].dtype
+        if value.op in FORMATS_OF_ALL and not (kind is dtypes.bool and value.op in BOOL_FORMATS):
+            return FORMATS_OF_ALL[value.op].format(*self._operands(value))
+        table = (FLOAT_FORMATS if kind.is_floating_point
+                 else BOOL_FORMATS if kind is dtypes.bool else INTEGER_FORMATS)
+        if value.op not in table:
+            raise CannotEmit(f"{value.op} of {kind.name}")
+        args = [self.tensor(a) for a in value.args]
+        if kind.is_floating_point and len(args) == 1:
+            args.append(full("1.0", kind))
+        bits = 8 * kind.itemsize
+        spelled = table[value.op].format(*args, least=-(1 << (bits - 1)), bits=bits)
+        self.helpers.update(name for name in FUNCTIONS if f"{name}(" in spelled)
+        return spelled
 
     def _operands(self, value: Apply) -> list[str]:
         """The arguments of an operation.
@@ -164,85 +287,98 @@ class TileValues:
         """
         data = value.args[1:] if value.op == "where" else value.args
         beside = {a.dtype for a in data if not isinstance(a, Const)}
-        return [self.text(a) if a.dtype in beside and value.op not in _TAKE_TENSORS
-                else self.tensor(a) for a in value.args]
+        return [self.text(a) if a.dtype in beside else self.tensor(a) for a in value.args]
 
-    def _apply(self, value: Apply) -> str:
-        args = self._operands(value)
-        if value.op == "cast":
-            return self._cast(value, args[0])
-        if value.op == "bitcast":
-            return f"{args[0]}.to({self.type_of(value.dtype)}, bitcast=True)"
-        if value.op in ("max", "min") and not value.dtype.is_floating_point:
-            return f"tl.{value.op}imum({args[0]}, {args[1]})"
-        if value.op == "not":
-            return f"{args[0]} == 0" if value.dtype.name == "bool" else f"~{args[0]}"
-        if value.op in CALLS:
-            self.helpers.add(CALLS[value.op])
-            return f"{CALLS[value.op]}({', '.join(args)})"
-        formats = FORMATS | DOUBLE_FORMATS if value.dtype.name == "float64" else FORMATS
-        if value.op not in formats:
-            raise CannotEmit(f"the operation {value.op}")
-        return formats[value.op].format(*args)
-
-    def _cast(self, value: Apply, arg: str) -> str:
-        if value.dtype.name == "bool":
+    def _cast(self, value: Value, kind: dtype) -> str:
+        arg, own = self.tensor(value), value.dtype
+        if own in FLOAT8:
+            arg, own = self._call(f"gw_from_{own.name}", arg), dtypes.float32
+        if kind is own:
+            return arg
+        if kind is dtypes.bool:
             return f"{arg} != 0"
-        return f"{arg}.to({self.type_of(value.dtype)})"
+        if kind is dtypes.bfloat16 and own is dtypes.float64:
+            return self._call("gw_double_to_bfloat16", arg)
+        if kind in FLOAT8:
+            single = arg if own is dtypes.float32 else f"{arg}.to(tl.float32)"
+            return self._call(f"gw_to_{kind.name}", single)
+        narrow = kind.is_floating_point and kind.itemsize == 2
+        if narrow and not own.is_floating_point:
+            arg = f"{arg}.to(tl.float32)"
+        return f"{arg}.to({spelled_type(kind)})"
 
     # -- memory -----------------------------------------------------------------------------------
 
-    def _load(self, load: Load) -> str:
-        name = load.buffer.name
-        self.touched.add(name)
-        if name in self._written:
-            raise CannotEmit("reading back what another block stored")
-        mask = self._mask(load.index, load.mask)
-        text = self._pointer(name, load.index, mask)
-        other = "0" if load.other is None else self._literal(load.other)
-        loaded = f"tl.load({text})" if mask is None else \
-            f"tl.load({text}, mask={mask}, other={other})"
-        return f"{loaded} != 0" if load.buffer.dtype.name == "bool" else loaded
-
-    def _pointer(self, name: str, index: Expr, mask: str | None) -> str:
-        """Where an access goes. A block's mask needs a block of pointers."""
-        pointer = self.names.buffer(name)
-        text = pointer if index == 0 else f"{pointer} + {self.names.index(index)}"
-        tile = self.tile
-        if tile is None or mask is None or tile.axis in index.symbols():
-            return text
-        return f"tl.broadcast_to({text}, {self.names.scalar(tile.axis.name)}.shape)"
-
-    def _mask(self, index: Expr, own: Value | None) -> str | None:
-        """The mask of an access: the block's where it varies in the block, and its own."""
-        tile = self.tile
+    def _masks(self, index: Expr, dims: Dims, own: Value | None) -> str | None:
+        """The mask of an access: of the dimensions it varies in, of checked indices in it, and
+        its own."""
+        parts = [dim.mask for name, dim in self.dims.items() if name in dims and dim.mask]
+        numbers = {self._locals[s.name] for s in index.symbols() if s.name in self._locals}
+        parts += [self._guards[n] for n in sorted(numbers) if n in self._guards]
         if own is not None:
-            text = self.tensor(own)
-            return text if tile is None else f"{tile.mask} & {text}"
-        if tile is None:
-            return None
-        varies = tile.axis in index.symbols() or any(
-            s.name in self.locals for s in index.symbols())
-        return tile.mask if varies else None
+            parts.append(self.tensor(own))
+        return " & ".join(parts) if parts else None
+
+    def _pointer(self, name: str, index: Expr, dims: Dims) -> str:
+        """Where an access goes, with all of `dims`."""
+        pointer = self.names.buffer(name)
+        text = pointer if index == 0 else f"{pointer} + {self.index_text(index)}"
+        if dims <= self.dims_of(index):
+            return text
+        return f"tl.broadcast_to({text}, {self.shape(dims | self.dims_of(index))})"
+
+    def _load(self, load: Load) -> str:
+        buffer = load.buffer
+        if buffer.name in self._dirty:
+            self.add("tl.debug_barrier()")
+            self._dirty.clear()
+        dims = self.value_dims(load)
+        mask = self._masks(load.index, dims, load.mask)
+        pointer = self._pointer(buffer.name, load.index, dims)
+        loaded = f"tl.load({pointer})"
+        if mask is not None:
+            other = "0" if load.other is None else self._other(load.other)
+            loaded = f"tl.load({pointer}, mask={mask}, other={other})"
+        return f"{loaded} != 0" if buffer.dtype is dtypes.bool else loaded
+
+    def _other(self, other: Const) -> str:
+        """What a masked element is."""
+        if other.dtype in FLOAT8 and other.value == 0:
+            return "0"
+        return self._literal(other)
 
     def store(self, store: Store) -> None:
-        """Write a store, unless a later one in the program overwrites it (see `pending`)."""
-        name = store.buffer.name
+        """Write one element of each position."""
+        buffer = store.buffer
         value = self.tensor(store.value)
-        mask = self._mask(store.index, store.mask)
-        key = (name, store.index)
-        self.pending[key] -= 1
-        if store.mask is None and self.pending[key] > 0:
-            self._written[name] = self._written.get(name, 0) + 1
-            self._stored[key] = value
-            return
-        self.touched.add(name)
-        spelled = f"{value}.to(tl.int8)" if store.buffer.dtype.name == "bool" else value
-        pointer = self._pointer(name, store.index, mask)
+        own = frozenset() if store.mask is None else self.value_dims(store.mask)
+        dims = self.dims_of(store.index) | self.value_dims(store.value) | own
+        mask = self._masks(store.index, dims, store.mask)
+        pointer = self._pointer(buffer.name, store.index, dims)
+        spelled = f"{value}.to(tl.int8)" if buffer.dtype is dtypes.bool else value
         tail = "" if mask is None else f", mask={mask}"
-        self.lines.append(f"{self.margin}tl.store({pointer}, {spelled}{tail})")
-        self._written[name] = self._written.get(name, 0) + 1
-        for other in [k for k in self._stored if k[0] == name]:
-            del self._stored[other]
-        if store.mask is None:
-            self._stored[key] = value
+        self.add(f"tl.store({pointer}, {spelled}{tail})")
+        self._written(buffer.name)
+        if store.mask is None and isinstance(store.value, Local):
+            read = Load(buffer, store.index)
+            self._known[self.number(read)] = value
+
+    def accumulate(self, stmt: Accumulate) -> None:
+        """Add to memory, atomically.
+
+        Raises: CannotEmit for a dtype that memory does not add to.
+        """
+        buffer = stmt.buffer
+        if buffer.dtype.name not in _ATOMIC:
+            raise CannotEmit(f"adding to memory of {buffer.dtype.name}")
+        value = self.tensor(stmt.value)
+        dims = self.dims_of(stmt.index) | self.value_dims(stmt.value)
+        mask = self._masks(stmt.index, dims, None)
+        pointer = self._pointer(buffer.name, stmt.index, dims)
+        tail = "" if mask is None else f", mask={mask}"
+        self.add(f'tl.atomic_add({pointer}, {value}{tail}, sem="relaxed")')
+        self._written(buffer.name)
+
+    def _written(self, name: str) -> None:
+        self._versions[name] = self._versions.get(name, 0) + 1
+        self._dirty.add(name)

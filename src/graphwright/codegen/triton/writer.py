@@ -1,0 +1,401 @@
+"""Kernels over tiles as Triton source.
+
+A program of the grid handles one block of each axis. Axes of which it handles one position are
+numbers; the others, and the row, are the dimensions of its tensors::
+
+    kernel k0_softmax: i in tiles of 8 (4096), r in 128 (100)
+
+    i = (tl.program_id(0) * BLOCK_i + tl.arange(0, BLOCK_i))[:, None]
+    r = tl.arange(0, BLOCK_r)[None, :]
+    mask_r = r < 100
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphwright.codegen.gpu.tile_ir import CheckSite, Row, Running, TileAxis, TileKernel
+from graphwright.codegen.gpu.tile_sizes import warps
+from graphwright.codegen.loops import (
+    Accumulate,
+    Buffer,
+    Check,
+    Fold,
+    For,
+    Let,
+    Reduce,
+    Stmt,
+    Store,
+    Value,
+)
+from graphwright.codegen.lowering.context import identity
+from graphwright.codegen.triton.functions import FUNCTIONS, HEADER, with_needs
+from graphwright.codegen.triton.names import ERROR, OFFSET, PROGRAM, SEED, Names
+from graphwright.codegen.triton.values import (
+    Dim,
+    TileValues,
+    spelled_number,
+    spelled_type,
+)
+from graphwright.runtime.record import Record
+from graphwright.runtime.symbolic.expr import Expr, as_int, ceildiv
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype
+
+COMBINE = {"sum": "gw_add", "prod": "gw_product", "max": "gw_nan_max", "min": "gw_nan_min",
+           "any": "gw_either", "all": "gw_both", "logaddexp": "gw_log_add_exp",
+           "argmax": "gw_first_max", "argmin": "gw_first_min"}
+"""What joins two values of a fold."""
+BEYOND = (1 << 31) - 1
+"""The position of a masked element."""
+SITE_BITS = 53
+"""The error word is (1023 - site) << 53 | value + 2^52: the largest is that of the first site."""
+LAST_SITE = 1023
+
+
+class TritonKernel(Record):
+    """The source of one kernel, and how it is launched.
+
+    It takes `buffers` and `sizes` in order, under the names `parameters`; `blocks` are its
+    constexprs; `grid` counts its programs. After the sizes come, where it has them, the address of
+    the error word (`checked`), and `seed` and `offset` (`random`).
+    """
+
+    name: str
+    source: str
+    buffers: tuple[Buffer, ...]
+    sizes: tuple[str, ...]
+    parameters: tuple[str, ...]
+    blocks: dict[str, int]
+    grid: Expr
+    checked: bool
+    random: bool
+    num_warps: int
+
+
+def write_kernel(
+    kernel: TileKernel, sizes: Sequence[str] = (), checks: Sequence[CheckSite] = ()
+) -> TritonKernel:
+    """The Triton source of a kernel.
+
+    sizes: the program's size symbols; checks: the places whose numbers errors are reported by.
+
+    Raises: CannotEmit for what has no Triton form.
+    """
+    return _KernelWriter(kernel, checks).write(sizes)
+
+
+class _KernelWriter:
+    """Writes one kernel."""
+
+    def __init__(self, kernel: TileKernel, checks: Sequence[CheckSite]) -> None:
+        self.kernel = kernel
+        self.sites = {site: number for number, site in enumerate(checks)}
+        self.checked = False
+        self.blocks: dict[str, int] = {}
+        self.names = Names(kernel.name)
+        row = [] if kernel.row is None else [kernel.row]
+        tiled = [axis for axis in (*kernel.axes, *row) if axis.block > 1 or axis in row]
+        self.values = TileValues(self.names, tuple(map(self._dim, tiled)))
+        self.rank = len(tiled)
+
+    def _dim(self, axis: TileAxis) -> Dim:
+        name = axis.symbol.name
+        block = self.names.block(name)
+        self.blocks[block] = axis.block
+        return Dim(axis.symbol, block, None if axis.divides else self.names.mask(name))
+
+    def write(self, sizes: Sequence[str]) -> TritonKernel:
+        """The kernel's source and signature."""
+        self._positions()
+        self._statements(self.kernel.body)
+        used = tuple(s for s in sizes if self.names.has_scalar(s))
+        parameters = (*[self.names.buffer(b.name) for b in self.kernel.buffers],
+                      *map(self.names.scalar, used))
+        return TritonKernel(
+            self.kernel.name, self._source(parameters), self.kernel.buffers, used, parameters,
+            self.blocks, self.kernel.grid, self.checked, self.values.random,
+            warps(self.kernel.elements))
+
+    def _source(self, parameters: tuple[str, ...]) -> str:
+        parameters += (ERROR,) if self.checked else ()
+        parameters += (SEED, OFFSET) if self.values.random else ()
+        parameters += tuple(f"{name}: tl.constexpr" for name in self.blocks)
+        helpers = [FUNCTIONS[name] for name in with_needs(self.values.helpers)]
+        head = f"\n@triton.jit\ndef {self.kernel.name}({', '.join(parameters)}):\n"
+        lines = [*(f"# {line}" for line in self.kernel.source), *self.values.lines]
+        return HEADER + "\n".join([*helpers, head]) + "".join(f"    {line}\n" for line in lines)
+
+    # -- positions --------------------------------------------------------------------------------
+
+    def _positions(self) -> None:
+        """The position of the program on each axis, the last axis fastest."""
+        axes = [axis for axis in self.kernel.axes if axis.extent != 1]
+        wide = ".to(tl.int64)" if self.kernel.wide else ""
+        rest = f"tl.program_id(0){wide}"
+        if len(axes) > 1:
+            self.values.add(f"{PROGRAM} = {rest}")
+            rest = PROGRAM
+        for axis in reversed(axes):
+            count = ceildiv(axis.extent, axis.block)
+            first = axis is axes[0]
+            at = rest if first else f"{rest} % ({self.names.index(count)})"
+            self._position(axis, at)
+            if not first:
+                self.values.add(f"{PROGRAM} = {rest} // ({self.names.index(count)})")
+        if self.kernel.row is not None and not self.kernel.row.looped:
+            self._row(self.kernel.row, "0")
+
+    def _position(self, axis: TileAxis, at: str) -> None:
+        name = self.names.scalar(axis.symbol.name)
+        if axis.symbol.name not in self.values.dims:
+            self.values.add(f"{name} = {at}")
+            return
+        block = self.names.block(axis.symbol.name)
+        start = f"({at}) * {block}" if "%" in at else f"{at} * {block}"
+        if as_int(axis.extent) is not None and axis.extent.range()[1] <= axis.block:  # type: ignore[operator]
+            start = "0"
+        self._block(axis, start)
+
+    def _row(self, row: Row, start: str) -> None:
+        self._block(row, start)
+
+    def _block(self, axis: TileAxis, start: str) -> None:
+        """The positions of a block along its dimension, and their mask."""
+        dim = self.values.dims[axis.symbol.name]
+        name = self.names.scalar(axis.symbol.name)
+        along = f"tl.arange(0, {dim.block})"
+        place = list(self.values.dims).index(axis.symbol.name)
+        slots = ", ".join(":" if n == place else "None" for n in range(self.rank))
+        view = "" if self.rank == 1 else f"[{slots}]"
+        if start == "0":
+            self.values.add(f"{name} = {along}{view}")
+        elif view:
+            self.values.add(f"{name} = ({start} + {along}){view}")
+        else:
+            self.values.add(f"{name} = {start} + {along}")
+        if dim.mask is not None:
+            self.values.add(f"{dim.mask} = {name} < {self.names.index(axis.extent)}")
+
+    # -- statements -------------------------------------------------------------------------------
+
+    def _statements(self, stmts: Sequence[Stmt]) -> None:
+        for stmt in stmts:
+            if isinstance(stmt, Running):
+                self._running(stmt)
+            elif isinstance(stmt, Let):
+                self.values.bind(stmt.name, stmt.value)
+            elif isinstance(stmt, Store):
+                self.values.store(stmt)
+            elif isinstance(stmt, Accumulate):
+                self.values.accumulate(stmt)
+            elif isinstance(stmt, Check):
+                self._check(stmt)
+            elif isinstance(stmt, Reduce):
+                self._reduce(stmt)
+            else:
+                assert isinstance(stmt, For), f"unknown statement {stmt}"
+                self._pass(stmt)
+
+    def _check(self, check: Check) -> None:
+        """Report a value that is out of bounds in the error word, and guard its accesses."""
+        self.checked = True
+        site = self.sites[CheckSite(check.message, check.bound)]
+        value = self.values.tensor(check.value)
+        ok = self.names.label(("ok", len(self.values.lines)), "ok")
+        bound = self.values.index_text(check.bound)
+        self.values.add(f"{ok} = ({value} >= 0) & ({value} < {bound})")
+        dims = self.values.value_dims(check.value)
+        masks = [d.mask for n, d in self.values.dims.items() if n in dims and d.mask]
+        bad = " & ".join([*masks, f"({ok} == 0)"])
+        limit = 1 << (SITE_BITS - 1)
+        base = (LAST_SITE - site << SITE_BITS) + limit
+        low, high = (f"tl.full((), {n}, tl.int64)" for n in (-limit, limit - 1))
+        word = f"tl.minimum(tl.maximum({value}, {low}), {high}) + {base}"
+        pointer = f"tl.broadcast_to({ERROR}, {self.values.shape(dims)})" if dims else ERROR
+        self.values.add(f'tl.atomic_max({pointer}, {word}, mask={bad}, sem="relaxed")')
+        self.values.guard(check.value, ok)
+
+    def _pass(self, loop: For) -> None:
+        row = self.kernel.row
+        assert row is not None, "a pass over a row that the kernel does not have"
+        if not row.looped:
+            self._statements(loop.body)
+            return
+        carried = [s for s in loop.body if isinstance(s, Running)]
+        for stmt in carried:
+            self._declare(self._carry(stmt), stmt.fold, stmt.value.dtype, full=False)
+        with self._turns(row):
+            self._statements(loop.body)
+
+    def _turns(self, row: Row) -> _Turns:
+        return _Turns(self, row)
+
+    def _row_dims(self) -> frozenset[str]:
+        return frozenset(self.values.dims)
+
+    def _kept_dims(self) -> frozenset[str]:
+        assert self.kernel.row is not None, "a fold without a row"
+        return self._row_dims() - {self.kernel.row.symbol.name}
+
+    def _declare(self, name: str, fold: str, kind: dtype, full: bool) -> None:
+        """A running fold before its first element: for each element of a tile, or for each row."""
+        dims = self._row_dims() if full else self._kept_dims()
+        start = identity_text(fold, kind)
+        shape = self.values.shape(dims) if len(self.values.dims) > 1 or full else "()"
+        self.values.add(f"{name} = tl.full({shape}, {start}, {spelled_type(kind)})")
+
+    # -- folds ------------------------------------------------------------------------------------
+
+    @property
+    def _axis(self) -> str:
+        """The arguments with which a reduction goes along the row."""
+        return "axis=0" if self.rank == 1 else f"axis={self.rank - 1}, keep_dims=True"
+
+    def _filled(self, value: Value, fold: str) -> str:
+        """The value of each element of the tile, the identity beyond the row's end."""
+        text = self.values.tensor(value)
+        row = self.kernel.row
+        assert row is not None, "a fold without a row"
+        mask = self.values.dims[row.symbol.name].mask
+        if mask is not None:
+            text = f"tl.where({mask}, {text}, {identity_text(fold, value.dtype)})"
+        dims = self.values.value_dims(value) | ({row.symbol.name} if mask else set())
+        if dims >= self._row_dims():
+            return text
+        return f"tl.broadcast_to({text}, {self.values.shape(self._row_dims())})"
+
+    def _places(self) -> str:
+        """The position of each element of the tile in its row."""
+        row = self.kernel.row
+        assert row is not None, "a fold without a row"
+        dim = self.values.dims[row.symbol.name]
+        text = self.names.scalar(row.symbol.name)
+        if dim.mask is not None:
+            text = f"tl.where({dim.mask}, {text}, {BEYOND})"
+        shape = self.values.shape(self._row_dims())
+        return text if self.rank == 1 else f"tl.broadcast_to({text}, {shape})"
+
+    def _combine(self, fold: str) -> str:
+        name = COMBINE[fold]
+        self.values.helpers.add(name)
+        return name
+
+    def _reduce(self, reduce: Reduce) -> None:
+        row = self.kernel.row
+        assert row is not None, "a fold without a row"
+        if not row.looped:
+            self._statements(reduce.prologue)
+            for fold in reduce.folds:
+                self._fold(fold)
+            return
+        totals = {fold.name: self.names.label(("total", fold.name), f"{fold.name}_total")
+                  for fold in reduce.folds}
+        for fold in reduce.folds:
+            self._declare(totals[fold.name], fold.op, fold.value.dtype, full=True)
+            if fold.op.startswith("arg"):
+                shape = self.values.shape(self._row_dims())
+                place = f"tl.full({shape}, {BEYOND}, {self._place_type()})"
+                self.values.add(f"{totals[fold.name]}_at = {place}")
+        with self._turns(row):
+            self._statements(reduce.prologue)
+            for fold in reduce.folds:
+                self._step(fold, totals[fold.name])
+        for fold in reduce.folds:
+            self._finish(fold, totals[fold.name])
+
+    def _place_type(self) -> str:
+        return "tl.int64" if self.kernel.wide else "tl.int32"
+
+    def _fold(self, fold: Fold) -> None:
+        """The fold of a row that is there as a whole."""
+        filled = self._filled(fold.value, fold.op)
+        if fold.op.startswith("arg"):
+            self._first_of(fold, filled, self._places())
+            return
+        if fold.op == "sum":
+            text = f"tl.sum({filled}, {self._axis})"
+        else:
+            text = f"tl.reduce({filled}, {self._reduce_args(fold.op)})"
+        self.values.add(f"{self.values.define(fold.name, self._kept_dims())} = {text}")
+
+    def _reduce_args(self, fold: str) -> str:
+        axis, _, keep = self._axis.partition(", ")
+        parts = [axis.removeprefix("axis="), self._combine(fold), *([keep] if keep else [])]
+        return ", ".join(parts)
+
+    def _first_of(self, fold: Fold, values: str, places: str) -> None:
+        name = self.values.define(fold.name, self._kept_dims())
+        self.values.add(
+            f"_, {name} = tl.reduce(({values}, {places}), {self._reduce_args(fold.op)})")
+        self.values.add(f"{name} = {name}.to(tl.int64)")
+
+    def _step(self, fold: Fold, total: str) -> None:
+        """Take the elements of one turn into the fold."""
+        filled = self._filled(fold.value, fold.op)
+        if fold.op.startswith("arg"):
+            joined = f"{self._combine(fold.op)}({total}, {total}_at, {filled}, {self._places()})"
+            self.values.add(f"{total}, {total}_at = {joined}")
+        else:
+            self.values.add(f"{total} = {self._combine(fold.op)}({total}, {filled})")
+
+    def _finish(self, fold: Fold, total: str) -> None:
+        """The fold of what the turns left."""
+        if fold.op.startswith("arg"):
+            self._first_of(fold, total, f"{total}_at")
+            return
+        text = (f"tl.sum({total}, {self._axis})" if fold.op == "sum"
+                else f"tl.reduce({total}, {self._reduce_args(fold.op)})")
+        self.values.add(f"{self.values.define(fold.name, self._kept_dims())} = {text}")
+
+    # -- scans ------------------------------------------------------------------------------------
+
+    def _carry(self, stmt: Running) -> str:
+        return self.names.label(("carry", stmt.name), f"{stmt.name}_carry")
+
+    def _running(self, stmt: Running) -> None:
+        row = self.kernel.row
+        assert row is not None, "a scan without a row"
+        filled = self._filled(stmt.value, stmt.fold)
+        combine = self._combine(stmt.fold)
+        name = self.values.define(stmt.name, self._row_dims())
+        scanned = f"tl.associative_scan({filled}, {self.rank - 1}, {combine})"
+        if not row.looped:
+            self.values.add(f"{name} = {scanned}")
+            return
+        carry = self._carry(stmt)
+        self.values.add(f"{name} = {combine}({carry}, {scanned})")
+        total = f"tl.reduce({filled}, {self._reduce_args(stmt.fold)})"
+        self.values.add(f"{carry} = {combine}({carry}, {total})")
+
+
+class _Turns:
+    """The loop over the blocks of a row that is too long to be there as a whole."""
+
+    def __init__(self, writer: _KernelWriter, row: Row) -> None:
+        self.writer = writer
+        self.row = row
+        self.scope = writer.values.indented()
+
+    def __enter__(self) -> None:
+        writer, row = self.writer, self.row
+        start = writer.names.label("start", f"{row.symbol.name}_start")
+        block = writer.names.block(row.symbol.name)
+        extent = writer.names.index(row.extent)
+        writer.values.add(f"for {start} in range(0, {extent}, {block}):")
+        self.scope.__enter__()
+        wide = f"{start}.to(tl.int64)" if writer.kernel.wide else start
+        writer._row(row, wide)
+
+    def __exit__(self, *error: object) -> None:
+        self.scope.__exit__(None, None, None)
+
+
+def identity_text(fold: str, kind: dtype) -> str:
+    """What a fold starts from."""
+    if fold == "logaddexp":
+        return 'float("-inf")'
+    value = identity(fold.removeprefix("arg"), kind)
+    if kind is dtypes.bool:
+        return str(int(bool(value.value)))
+    return spelled_number(value.value)
