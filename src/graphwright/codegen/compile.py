@@ -57,10 +57,15 @@ class CompiledGraph(Record, frozen=False):
     Attributes:
         launch: what runs it; the C launcher itself where nothing is left to do in Python.
         segments: its native parts, one unless it has ops that run eagerly.
+        module: the graph of primitives, whose inputs are like `examples`; strict: see
+            `compile_graph`.
     """
 
     launch: Callable[..., Any]
     segments: list[Segment]
+    module: Any
+    examples: Sequence[Any]
+    strict: bool
 
     def __call__(self, *inputs: Any) -> Any:
         return self.launch(*inputs)
@@ -103,14 +108,14 @@ def compile_graph(
     if not eager:
         try:
             segment = compile_segment(module, fake_inputs)
-            return CompiledGraph(segment.launch, [segment])
+            return CompiledGraph(segment.launch, [segment], module, fake_inputs, strict)
         except CannotLowerNode as reason:
             eager.add(reason.node)
     symbols = dict(module.meta.get("symbols", {}))
     compile_whole = partial(
         compile_graph, target=target, strict=strict, blas=blas, label=label, spans=spans)
     launch, segments = split(module, eager, symbols, compile_segment, compile_whole)
-    return CompiledGraph(launch, segments)
+    return CompiledGraph(launch, segments, module, fake_inputs, strict)
 
 
 def _compile_segment(

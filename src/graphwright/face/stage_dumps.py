@@ -10,6 +10,7 @@ import dis
 import io
 import types
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from graphwright.capture.frame.record import CaptureRecord, FrameRecord
 from graphwright.codegen.compile import CompiledGraph
@@ -18,9 +19,12 @@ from graphwright.ir.lowered_graph import Lowered
 from graphwright.runtime.record import Record, field
 from graphwright.runtime.spans import Span
 
-STAGES = ("bytecode", "graph", "joint", "loops", "c", "llvm", "asm", "triton", "ptx")
+if TYPE_CHECKING:
+    from graphwright.codegen.gpu.tile_ir import GpuProgram
+
+STAGES = ("bytecode", "graph", "joint", "loops", "c", "llvm", "asm", "tiles", "triton", "ptx")
 KEY = "artifacts"
-COSTLY = frozenset({"triton", "ptx"})
+COSTLY = frozenset({"tiles", "triton", "ptx"})
 """Stages that are only made when they are asked for by name."""
 
 
@@ -129,21 +133,43 @@ def source(stage: str) -> Callable[[CaptureRecord], str]:
 COMMENT = {"loops": "#", "c": "//", "llvm": ";", "asm": "#"}
 
 
-def triton_stage(maker: str) -> Callable[[CaptureRecord], str]:
-    """Runs the Triton emitter, which nothing else needs, over the programs of the record."""
+def gpu_stage(made: Callable[[GpuProgram], list[tuple[str, str]]]) -> Callable[
+        [CaptureRecord], str]:
+    """Lowers the graphs of the record for GPUs, which nothing else needs, and prints them."""
 
     def read(record: CaptureRecord) -> str:
-        from graphwright.codegen import triton
+        from graphwright.codegen.gpu.build import gpu_segments
 
-        make = getattr(triton, maker)
         return "\n".join(
             f"# {direction}: {name}\n{text}"
             for _, found in compiled_graphs(record)
-            for direction, program in found.programs.items()
-            for name, text in make(program.program)
+            for direction, graph in found.programs.items()
+            for program in gpu_segments(graph.module, graph.examples, graph.strict)
+            for name, text in made(program)
         )
 
     return read
+
+
+def tiles(program: GpuProgram) -> list[tuple[str, str]]:
+    """The program over tiles, as one text."""
+    from graphwright.codegen.gpu.tile_printer import print_tiles
+
+    return [("program", print_tiles(program))]
+
+
+def triton_source(program: GpuProgram) -> list[tuple[str, str]]:
+    """The Triton source of each kernel."""
+    from graphwright.codegen.triton import list_source
+
+    return list_source(program)
+
+
+def ptx(program: GpuProgram) -> list[tuple[str, str]]:
+    """The PTX of each kernel."""
+    from graphwright.codegen.triton import list_ptx
+
+    return list_ptx(program)
 
 
 MAKERS: dict[str, Callable[[CaptureRecord], str]] = {
@@ -151,6 +177,7 @@ MAKERS: dict[str, Callable[[CaptureRecord], str]] = {
     "graph": graph,
     "joint": joint,
     **{stage: source(stage) for stage in COMMENT},
-    "triton": triton_stage("emit"),
-    "ptx": triton_stage("compile_ptx"),
+    "tiles": gpu_stage(tiles),
+    "triton": gpu_stage(triton_source),
+    "ptx": gpu_stage(ptx),
 }

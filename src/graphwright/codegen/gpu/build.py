@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from graphwright.codegen.build import program_outputs
@@ -11,10 +12,12 @@ from graphwright.codegen.gpu.rules import gpu_rules
 from graphwright.codegen.gpu.schedule import schedule_tiles
 from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram, TileKernel
 from graphwright.codegen.loops import Check, Stmt
-from graphwright.codegen.lowering.graph import LoweredGraph
+from graphwright.codegen.lowering.graph import CannotLowerNode, LoweredGraph, needs_eager
 from graphwright.codegen.memory_plan import lifetimes, place
 from graphwright.codegen.program import Slot
 from graphwright.codegen.scheduler.buffer_access import statements
+from graphwright.codegen.segments import split
+from graphwright.runtime.record import Record
 
 
 def lower_for_gpu(
@@ -55,6 +58,35 @@ def build_gpu_program(
         steps=schedule.steps, symbols=graph.symbols, rng_ops=graph.rng_ops,
         mutated=plan.mutated,
         checks=tuple(dict.fromkeys(site for k in kernels for site in _sites(k.body))))
+
+
+class GpuSegment(Record):
+    """A part of a graph between ops that have no native code; `launch` is not there yet."""
+
+    program: GpuProgram
+    launch: None = None
+
+
+def gpu_segments(
+    module: Any, fake_inputs: Sequence[Any], strict: bool = False
+) -> list[GpuProgram]:
+    """The programs of a graph of primitives: one, or those between ops without native code."""
+    eager: set[Any] = needs_eager(module, gpu_rules())
+    if not eager:
+        try:
+            return [build_gpu_program(module, fake_inputs, strict)]
+        except CannotLowerNode as reason:
+            eager.add(reason.node)
+
+    def segment(part: Any, inputs: Sequence[Any]) -> GpuSegment:
+        return GpuSegment(build_gpu_program(part, inputs, strict))
+
+    def whole(part: Any, inputs: Sequence[Any]) -> Any:
+        found = gpu_segments(part, inputs, strict)
+        return SimpleNamespace(launch=None, segments=[GpuSegment(p) for p in found])
+
+    symbols = dict(module.meta.get("symbols", {}))
+    return [found.program for found in split(module, eager, symbols, segment, whole)[1]]
 
 
 def _sites(stmts: Sequence[Stmt]) -> Iterator[CheckSite]:

@@ -5,9 +5,9 @@
     TileKernel := name, axes, row, buffers, body
     TileAxis   := symbol, extent, block           an axis of the grid, in blocks
     Row        := symbol, extent, block, looped   the axis that folds and scans run along
-    body       := Let | Store | Accumulate | Check  of `codegen.loops`, once per position of the grid
+    body       := Let | Store | Accumulate | Check  once per position of the grid
                 | Reduce over the row             folds, which leave one value per position
-                | For over the row                elements of the row
+                | For over the row              elements of the row
     in a For   := the same without loops, and Running(name, value, fold)
 
 A program of the grid handles a block of every axis at once: values have the shape of the axes that

@@ -68,8 +68,8 @@ def compile_kernel(
 
     aligned = {(i,): [["tt.divisibility", 16]] for i, buffer in enumerate(kernel.buffers)
                if buffer.name not in unaligned}
-    source = ASTSource(fn=jit_function(kernel), signature=signature(kernel), constexprs=kernel.blocks,
-                       attrs=aligned)
+    source = ASTSource(fn=jit_function(kernel), signature=signature(kernel),
+                       constexprs=kernel.blocks, attrs=aligned)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")
         done = triton.compile(source, target=GPUTarget("cuda", arch, 32),
