@@ -10,7 +10,7 @@ from graphwright.codegen.build import program_outputs
 from graphwright.codegen.fusion_map import TracedLowering
 from graphwright.codegen.gpu.rules import gpu_rules
 from graphwright.codegen.gpu.schedule import schedule_tiles
-from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram, TileKernel
+from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram
 from graphwright.codegen.loops import Check, Stmt
 from graphwright.codegen.lowering.graph import CannotLowerNode, LoweredGraph, needs_eager
 from graphwright.codegen.memory_plan import lifetimes, place
@@ -52,12 +52,11 @@ def build_gpu_program(
     slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
     slots |= {o.buffer.name: Slot("output", n) for n, o in enumerate(outputs)}
     placed, arena_bytes = place([t for t in plan.temps if t.name in lives], lives, ())
-    kernels = [step for step in schedule.steps if isinstance(step, TileKernel)]
     return GpuProgram(
         inputs=plan.inputs, outputs=outputs, slots=slots | placed, arena_bytes=arena_bytes,
         steps=schedule.steps, symbols=graph.symbols, rng_ops=graph.rng_ops,
         mutated=plan.mutated,
-        checks=tuple(dict.fromkeys(site for k in kernels for site in _sites(k.body))))
+        checks=tuple(dict.fromkeys(site for k in schedule.steps for site in _sites(k.body))))
 
 
 class GpuSegment(Record):

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from graphwright.codegen.gpu.kernels import tile_kernels
+from graphwright.codegen.gpu.products import with_products
 from graphwright.codegen.gpu.split_reductions import split_reductions
-from graphwright.codegen.gpu.tile_ir import GpuStep
+from graphwright.codegen.gpu.tile_ir import TileKernel
 from graphwright.codegen.lowering.graph import LoweredGraph
 from graphwright.codegen.lowering.nodes import WRITES, Pointwise
+from graphwright.codegen.program import Gemm
 from graphwright.codegen.scheduler.buffers import (
     Buffers,
     allocate_temps,
@@ -39,7 +41,7 @@ from graphwright.runtime.record import Record, replace
 class TileSchedule(Record):
     """Steps in order over the buffers of `plan`, whose own steps are none."""
 
-    steps: tuple[GpuStep, ...]
+    steps: tuple[TileKernel, ...]
     plan: Schedule
 
 
@@ -60,11 +62,11 @@ def schedule_tiles(
     _store_shared(anchors, groups)
     place_results(anchors, buffers)
     allocate_temps(anchors, groups, buffers)
-    steps = tuple(_steps(anchors, groups, buffers, lines or {}))
+    steps = list(_steps(anchors, groups, buffers, lines or {}))
     outputs = {position: anchors.storage[name].buffer
                for position, name in anchors.outputs.items()}
     plan = Schedule((), inputs, tuple(buffers.temps.values()), outputs, graph.mutated)
-    return TileSchedule(steps, plan)
+    return TileSchedule(tuple(with_products(steps, set(buffers.temps))), plan)
 
 
 def _rows(state: Grouping, group: Group) -> Style:
@@ -92,7 +94,7 @@ def _store_shared(anchors: Anchors, groups: list[Group]) -> None:
 
 def _steps(
     anchors: Anchors, groups: list[Group], buffers: Buffers, lines: Mapping[str, str]
-) -> Iterable[GpuStep]:
+) -> Iterable[TileKernel | Gemm]:
     for number, group in enumerate(groups):
         if group.style is Style.MATRIX:
             (name,) = group.members

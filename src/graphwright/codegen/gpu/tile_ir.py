@@ -2,9 +2,10 @@
 
 ::
 
-    TileKernel := name, axes, row, buffers, body
+    TileKernel := name, axes, row, buffers, product, body
     TileAxis   := symbol, extent, block           an axis of the grid, in blocks
     Row        := symbol, extent, block, looped   the axis that folds and scans run along
+    Product    := name, a, b, index_a, index_b     a matrix product, before the body
     body       := Let | Store | Accumulate | Check  once per position of the grid
                 | Reduce over the row             folds, which leave one value per position
                 | For over the row              elements of the row
@@ -28,9 +29,10 @@ finds equal values. A looped row is read again.
 from __future__ import annotations
 
 from graphwright.codegen.loops import Buffer, Let, Stmt
-from graphwright.codegen.program import Gemm, Output, Slot
+from graphwright.codegen.program import Output, Slot
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym, as_int, ceildiv, product
+from graphwright.runtime.tensor.dtypes import dtype
 
 INT32_ELEMENTS = 1 << 31
 """Buffers of fewer elements are indexed by int32."""
@@ -65,10 +67,24 @@ TileStmt = Stmt
 """The statements of `codegen.loops`, and `Running`."""
 
 
-class TileKernel(Record):
-    """One fused kernel. `buffers` lists what the body touches, in order of first use.
+class Product(Record):
+    """name = sum over k of a[index_a] * b[index_b]: an element of the matrix that the last two
+    axes of the kernel number, rounded to `dtype`. `inner` is k, whose blocks are looped over."""
 
-    `source`: the lines of the user's program that it computes.
+    name: str
+    a: Buffer
+    b: Buffer
+    index_a: Expr
+    index_b: Expr
+    inner: TileAxis
+    dtype: dtype
+
+
+class TileKernel(Record):
+    """One fused kernel. `buffers` lists what it touches, in order of first use.
+
+    `source`: the lines of the user's program that it computes. `product`: what is computed before
+    the body, which is its epilogue.
     """
 
     name: str
@@ -77,6 +93,7 @@ class TileKernel(Record):
     buffers: tuple[Buffer, ...]
     body: tuple[TileStmt, ...]
     source: tuple[str, ...] = ()
+    product: Product | None = None
 
     @property
     def grid(self) -> Expr:
@@ -107,8 +124,6 @@ class CheckSite(Record):
     bound: Expr
 
 
-GpuStep = TileKernel | Gemm
-
 
 class GpuProgram(Record):
     """What one graph becomes for a GPU: `steps` in order over buffers placed by `slots`.
@@ -121,7 +136,7 @@ class GpuProgram(Record):
     outputs: tuple[Output, ...]
     slots: dict[str, Slot]
     arena_bytes: Expr
-    steps: tuple[GpuStep, ...]
+    steps: tuple[TileKernel, ...]
     symbols: tuple[tuple[str, int, int], ...]
     rng_ops: int
     mutated: tuple[int, ...]

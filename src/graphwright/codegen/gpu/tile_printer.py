@@ -6,7 +6,6 @@ from graphwright.codegen.gpu.tile_ir import GpuProgram, Running, TileKernel
 from graphwright.codegen.loop_printer import (
     PRINTERS,
     print_block,
-    print_gemm,
     print_slots,
     value_text,
 )
@@ -17,8 +16,7 @@ def print_tiles(program: GpuProgram) -> str:
     known = (*program.inputs, *(o.buffer for o in program.outputs))
     lines = print_slots(program.slots, known, program.steps)
     for step in program.steps:
-        text = print_tile_kernel(step) if isinstance(step, TileKernel) else print_gemm(step)
-        lines += ["", text]
+        lines += ["", print_tile_kernel(step)]
     return "\n".join(lines) + "\n"
 
 
@@ -31,6 +29,12 @@ def print_tile_kernel(kernel: TileKernel) -> str:
         axes.append(f"{row.symbol} {how} {row.block} ({row.extent})")
     head = f"kernel {kernel.name}: {', '.join(axes)}"
     comments = [f"    # {line}" for line in kernel.source]
+    made = kernel.product
+    if made is not None:
+        inner = made.inner
+        comments.append(f"    {made.name} = sum over {inner.symbol} in turns of {inner.block} "
+                        f"({inner.extent}): "
+                        f"{made.a.name}[{made.index_a}] * {made.b.name}[{made.index_b}]")
     return "\n".join([head, *comments, *print_block(kernel.body, 1)])
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from graphwright.codegen.scheduler.affine import estimate
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr
+from graphwright.runtime.tensor.dtypes import dtype
 
 MULTIPROCESSORS = 132
 """Of the GPU that sizes are chosen for (H100, H200)."""
@@ -69,6 +70,21 @@ def row_tile(kept: Expr, row: Expr, across: bool) -> RowTile:
     while rows > 1 and estimate(kept) < 2 * rows * MULTIPROCESSORS:
         rows //= 2
     return RowTile(min(rows, power_of_two(kept, COLUMNS)), columns, False)
+
+
+def product_tile(m: Expr, n: Expr, k: Expr, kind: dtype) -> tuple[int, int, int]:
+    """Rows, columns and inner elements of a matrix product's tile; none below the 16 of tensor
+    cores."""
+    rows, columns, inner = (128, 128, 64) if kind.itemsize == 2 else (64, 64, 32)
+    if kind.itemsize == 8:
+        rows, columns, inner = 32, 32, 16
+    return (max(16, power_of_two(m, rows)), max(16, power_of_two(n, columns)),
+            max(16, power_of_two(k, inner)))
+
+
+def product_warps(rows: int, columns: int) -> int:
+    """Warps of a program with a tile of a matrix product."""
+    return max(1, min(8, rows * columns // 1024))
 
 
 def warps(elements: int) -> int:

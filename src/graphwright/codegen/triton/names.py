@@ -37,6 +37,10 @@ class Names:
         """A loop axis, a size or a local."""
         return self._of("scalar", name, name)
 
+    def alias(self, name: str, spelled: str) -> None:
+        """Let a scalar be spelled as another identifier of the table."""
+        self._given["scalar", name] = spelled
+
     def has_scalar(self, name: str) -> bool:
         """Whether the source mentions that axis, size or local."""
         return ("scalar", name) in self._given

@@ -14,8 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphwright.codegen.gpu.tile_ir import CheckSite, Row, Running, TileAxis, TileKernel
-from graphwright.codegen.gpu.tile_sizes import warps
+from graphwright.codegen.gpu.tile_ir import (
+    CheckSite,
+    Product,
+    Row,
+    Running,
+    TileAxis,
+    TileKernel,
+)
+from graphwright.codegen.gpu.tile_sizes import product_warps, warps
 from graphwright.codegen.loops import (
     Accumulate,
     Buffer,
@@ -38,7 +45,7 @@ from graphwright.codegen.triton.values import (
     spelled_type,
 )
 from graphwright.runtime.record import Record
-from graphwright.runtime.symbolic.expr import Expr, as_int, ceildiv
+from graphwright.runtime.symbolic.expr import Expr, Sym, as_int, ceildiv
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype
 
@@ -51,6 +58,8 @@ BEYOND = (1 << 31) - 1
 SITE_BITS = 53
 """The error word is (1023 - site) << 53 | value + 2^52: the largest is that of the first site."""
 LAST_SITE = 1023
+TOGETHER = 8
+"""Rows of blocks of a product that are gone through together."""
 
 
 class TritonKernel(Record):
@@ -108,6 +117,8 @@ class _KernelWriter:
     def write(self, sizes: Sequence[str]) -> TritonKernel:
         """The kernel's source and signature."""
         self._positions()
+        if self.kernel.product is not None:
+            self._product(self.kernel.product)
         self._statements(self.kernel.body)
         used = tuple(s for s in sizes if self.names.has_scalar(s))
         parameters = (*[self.names.buffer(b.name) for b in self.kernel.buffers],
@@ -115,7 +126,13 @@ class _KernelWriter:
         return TritonKernel(
             self.kernel.name, self._source(parameters), self.kernel.buffers, used, parameters,
             self.blocks, self.kernel.grid, self.checked, self.values.random,
-            warps(self.kernel.elements))
+            self._warps())
+
+    def _warps(self) -> int:
+        if self.kernel.product is None:
+            return warps(self.kernel.elements)
+        rows, columns = self.kernel.axes[-2:]
+        return product_warps(rows.block, columns.block)
 
     def _source(self, parameters: tuple[str, ...]) -> str:
         parameters += (ERROR,) if self.checked else ()
@@ -136,6 +153,9 @@ class _KernelWriter:
         if len(axes) > 1:
             self.values.add(f"{PROGRAM} = {rest}")
             rest = PROGRAM
+        if self.kernel.product is not None:
+            self._product_positions(rest)
+            return
         for axis in reversed(axes):
             count = ceildiv(axis.extent, axis.block)
             first = axis is axes[0]
@@ -145,6 +165,24 @@ class _KernelWriter:
                 self.values.add(f"{PROGRAM} = {rest} // ({self.names.index(count)})")
         if self.kernel.row is not None and not self.kernel.row.looped:
             self._row(self.kernel.row, "0")
+
+    def _product_positions(self, program: str) -> None:
+        """Programs of up to 8 rows of blocks go down the columns in turn, so that what they read
+        is still in the cache."""
+        *batch, high, wide = self.kernel.axes
+        rows, columns = (self.names.index(ceildiv(a.extent, a.block)) for a in (high, wide))
+        add, label = self.values.add, self.names.label
+        program_, group, first, tall = (
+            label(name, name) for name in ("block", "group", "first", "tall"))
+        if batch:
+            self._position(batch[0], f"{program} // (({rows}) * ({columns}))")
+            program = f"{program} % (({rows}) * ({columns}))"
+        add(f"{program_} = {program}")
+        add(f"{group} = {TOGETHER} * ({columns})")
+        add(f"{first} = {program_} // {group} * {TOGETHER}")
+        add(f"{tall} = tl.minimum({rows} - {first}, {TOGETHER})")
+        self._position(high, f"({first} + {program_} % {group} % {tall})")
+        self._position(wide, f"({program_} % {group} // {tall})")
 
     def _position(self, axis: TileAxis, at: str) -> None:
         name = self.names.scalar(axis.symbol.name)
@@ -176,6 +214,48 @@ class _KernelWriter:
             self.values.add(f"{name} = {start} + {along}")
         if dim.mask is not None:
             self.values.add(f"{dim.mask} = {name} < {self.names.index(axis.extent)}")
+
+    # -- products ---------------------------------------------------------------------------------
+
+    def _product(self, made: Product) -> None:
+        """The sum of products of blocks of the two matrices, in float32 for narrower floats."""
+        high, wide = self.kernel.axes[-2:]
+        inner, add, label = made.inner, self.values.add, self.names.label
+        sums = dtypes.float64 if made.dtype is dtypes.float64 else dtypes.float32
+        total, start, along = (label(n, n) for n in ("total", "start", "inner"))
+        across, down = label("across", "across"), label("down", "down")
+        block = self.names.block(inner.symbol.name)
+        self.blocks[block] = inner.block
+        shape = self.values.shape(frozenset((high.symbol.name, wide.symbol.name)))
+        add(f"{total} = tl.zeros({shape}, {spelled_type(sums)})")
+        extent = self.names.index(inner.extent)
+        add(f"for {start} in range(0, {extent}, {block}):")
+        with self.values.indented():
+            first = f"{start}.to(tl.int64)" if self.kernel.wide else start
+            add(f"{along} = {first} + tl.arange(0, {block})")
+            add(f"{across} = {along}[None, :]")
+            add(f"{down} = {along}[:, None]")
+            a, b = label("a", "a"), label("b", "b")
+            for name, buffer, index, axis, turned in (
+                    (a, made.a, made.index_a, high, across), (b, made.b, made.index_b, wide, down)):
+                mask = self.values.dims[axis.symbol.name].mask
+                parts = [mask] if mask else []
+                parts += [] if inner.divides else [f"({turned} < {extent})"]
+                spelled = self._operand_index(index, inner.symbol, turned)
+                pointer = f"{self.names.buffer(buffer.name)} + {spelled}"
+                tail = f", mask={' & '.join(parts)}, other=0" if parts else ""
+                add(f"{name} = tl.load({pointer}{tail})")
+            exact = ', input_precision="ieee"' if made.dtype is dtypes.float32 else ""
+            add(f"{total} = tl.dot({a}, {b}, {total}{exact}, out_dtype={spelled_type(sums)})")
+        name = self.values.define(made.name, frozenset((high.symbol.name, wide.symbol.name)))
+        rounded = "" if made.dtype is sums else f".to({spelled_type(made.dtype)})"
+        add(f"{name} = {total}{rounded}")
+
+    def _operand_index(self, index: Expr, inner: Sym, turned: str) -> str:
+        """An index with the inner axis along the dimension that this operand has it in."""
+        symbol = Sym(f"{inner.name}.{turned}", inner.lower, inner.upper)
+        self.names.alias(symbol.name, turned)
+        return self.names.index(index.at({inner.name: symbol}))
 
     # -- statements -------------------------------------------------------------------------------
 
