@@ -116,7 +116,8 @@ def _store(stmt: Store, depth: int) -> list[str]:
 
 
 def _accumulate(stmt: Accumulate, depth: int) -> list[str]:
-    return [_line(depth, f"{stmt.buffer.name}[{stmt.index}] += {value_text(stmt.value)}")]
+    sign = "+=" if stmt.fold == "sum" else f"{stmt.fold}="
+    return [_line(depth, f"{stmt.buffer.name}[{stmt.index}] {sign} {value_text(stmt.value)}")]
 
 
 def _check(stmt: Check, depth: int) -> list[str]:

@@ -168,11 +168,15 @@ class Store(Record):
 
 
 class Accumulate(Record):
-    """buffer[index] += value; only in serial loops, or where no two iterations share an index."""
+    """buffer[index] += value; only in serial loops, or where no two iterations share an index.
+
+    `fold` is "sum", or in kernels for GPUs, which do it atomically, "max".
+    """
 
     buffer: Buffer
     index: Expr
     value: Value
+    fold: str = "sum"
 
 
 class Check(Record):

@@ -62,8 +62,10 @@ def _part(writing: Writing, name: str, member: str, number: int, part: Part) -> 
     storage = writing.storage[member]
     writer = writing.writer(dims)
     value, index = writer.part(part, bind(part.domain, axis_symbols(part.domain)))
-    kind = Accumulate if part.accumulate else Store
-    writer.inner.stmts.append(kind(storage.buffer, storage.at(index), value))
+    place = storage.at(index)
+    writer.inner.stmts.append(
+        Accumulate(storage.buffer, place, value, part.fold) if part.accumulate
+        else Store(storage.buffer, place, value))
     stmts, _ = writer.close_pass([])
     target = storage.at(part.index)
     indices = [target, *part_indices(writing, member, number)]

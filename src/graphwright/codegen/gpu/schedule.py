@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from graphwright.codegen.gpu.kernels import tile_kernels
 from graphwright.codegen.gpu.products import with_products
+from graphwright.codegen.gpu.scattered_writes import order_writes
 from graphwright.codegen.gpu.split_reductions import split_reductions
 from graphwright.codegen.gpu.tile_ir import TileKernel
 from graphwright.codegen.lowering.graph import LoweredGraph
@@ -52,7 +53,7 @@ def schedule_tiles(
 
     lines: of loop nodes, by name, the source lines that they come from.
     """
-    graph = split_reductions(graph)
+    graph = split_reductions(order_writes(graph))
     anchors = choose_anchors(graph)
     grouping = group_anchors(anchors, _rows)
     merge_groups(grouping)

@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.codegen.gpu.tile_sizes import COLUMNS, MULTIPROCESSORS
-from graphwright.codegen.loops import Apply, Const, IndexOf, Philox, Value
+from graphwright.codegen.loops import Const, IndexOf, Philox
 from graphwright.codegen.lowering.context import (
     apply,
-    both,
     const,
     convert,
     identity,
+    masked,
     substitute,
     within,
 )
@@ -105,7 +105,7 @@ def _staged(node: Reduction, parts: int) -> tuple[Reduction, Reduction]:
     if length % (chunk * parts) != 0:
         inside = within(flat, length)
         assert inside is not None, "a part that is known to end within the row"
-        value = apply("where", inside, _masked(value, inside),
+        value = apply("where", inside, masked(value, inside),
                       identity(node.fold, value.dtype), dtype=value.dtype)
     partial = Reduction(f"{node.name}.partial", (*kept, chunk), (len(kept),), node.dtype,
                         node.fold, Body(value))
@@ -125,16 +125,6 @@ def _bound(
         if extent != 1:
             bound[f"i{d}"] = value
     return bound
-
-
-def _masked(value: Any, mask: Value) -> Any:
-    """A value whose reads are only made where `mask` is true."""
-    if isinstance(value, Apply):
-        return Apply(value.op, tuple(_masked(a, mask) for a in value.args), value.dtype)
-    if isinstance(value, Read):
-        other = const(0, value.dtype) if value.other is None else value.other
-        return replace(value, mask=both(mask, value.mask), other=other)
-    return value
 
 
 def _of_position(node: Reduction, parts: int) -> tuple[Reduction, ...]:

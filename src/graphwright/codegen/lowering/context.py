@@ -267,6 +267,16 @@ def both(a: Any, b: Any | None) -> Any:
     return a if b is None else apply("and", a, b)
 
 
+def masked(value: Any, mask: Value) -> Any:
+    """A value whose reads are only made where `mask` is true."""
+    if isinstance(value, Apply):
+        return Apply(value.op, tuple(masked(a, mask) for a in value.args), value.dtype)
+    if isinstance(value, Read):
+        other = const(0, value.dtype) if value.other is None else value.other
+        return replace(value, mask=both(mask, value.mask), other=other)
+    return value
+
+
 def within(index: Expr, extent: Expr) -> Any | None:
     """The mask 0 <= index < extent, without what the index's range already proves."""
     low, high = index.range()[0], (extent - 1 - index).range()[0]

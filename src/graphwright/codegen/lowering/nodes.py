@@ -122,7 +122,8 @@ class Gemm(Record):
 class Part(Record):
     """One loop nest of an `Assembly`: out[index] = value, or += where `accumulate`.
 
-    Iterations along the axes `serial` may write the same element and run in order.
+    Iterations along the axes `serial` may write the same element and run in order. `fold` is
+    "sum", or in GPU programs "max": what `accumulate` does.
     """
 
     domain: Shape
@@ -130,6 +131,7 @@ class Part(Record):
     body: Body
     accumulate: bool = False
     serial: tuple[int, ...] = ()
+    fold: str = "sum"
 
 
 class Assembly(Record):

@@ -21,13 +21,18 @@ _POINTERS = {
 
 
 class CompiledKernel(Record):
-    """A kernel for one GPU architecture."""
+    """A kernel for one GPU architecture.
+
+    signature: the types of its parameters in order, as Triton spells them ("*fp32", "i64"). After
+    them come two addresses of scratch memory, which may be null.
+    """
 
     name: str
     ptx: str
     cubin: bytes
     num_warps: int
     shared_bytes: int
+    signature: tuple[str, ...]
 
 
 def jit_function(kernel: TritonKernel) -> Any:
@@ -75,4 +80,5 @@ def compile_kernel(
         done = triton.compile(source, target=GPUTarget("cuda", arch, 32),
                               options={"num_warps": kernel.num_warps})
     return CompiledKernel(kernel.name, done.asm["ptx"], done.asm["cubin"],
-                          done.metadata.num_warps, done.metadata.shared)
+                          done.metadata.num_warps, done.metadata.shared,
+                          tuple(t for t in signature(kernel).values() if t != "constexpr"))

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from graphwright.codegen.gpu.scattered_writes import ADDABLE
 from graphwright.codegen.loops import (
     Accumulate,
     Apply,
@@ -40,8 +41,8 @@ _TYPES = {
     "int32": "tl.int32", "int64": "tl.int64", "float16": "tl.float16",
     "bfloat16": "tl.bfloat16", "float32": "tl.float32", "float64": "tl.float64",
 }
-_ATOMIC = ("float32", "float64", "int32", "int64")
-"""Dtypes that memory adds to."""
+_ATOMIC = {"sum": ("tl.atomic_add", ADDABLE), "max": ("tl.atomic_max", ("int32", "int64"))}
+"""What accumulates in memory, and of which dtypes."""
 
 Dims = frozenset[str]
 
@@ -364,19 +365,20 @@ class TileValues:
             self._known[self.number(read)] = value
 
     def accumulate(self, stmt: Accumulate) -> None:
-        """Add to memory, atomically.
+        """Add to memory, or take the maximum, atomically.
 
-        Raises: CannotEmit for a dtype that memory does not add to.
+        Raises: CannotEmit for a dtype of which memory does not.
         """
         buffer = stmt.buffer
-        if buffer.dtype.name not in _ATOMIC:
-            raise CannotEmit(f"adding to memory of {buffer.dtype.name}")
+        function, kinds = _ATOMIC[stmt.fold]
+        if buffer.dtype.name not in kinds:
+            raise CannotEmit(f"{stmt.fold} in memory of {buffer.dtype.name}")
         value = self.tensor(stmt.value)
         dims = self.dims_of(stmt.index) | self.value_dims(stmt.value)
         mask = self._masks(stmt.index, dims, None)
         pointer = self._pointer(buffer.name, stmt.index, dims)
         tail = "" if mask is None else f", mask={mask}"
-        self.add(f'tl.atomic_add({pointer}, {value}{tail}, sem="relaxed")')
+        self.add(f'{function}({pointer}, {value}{tail}, sem="relaxed")')
         self._written(buffer.name)
 
     def _written(self, name: str) -> None:

@@ -237,7 +237,8 @@ class _KernelWriter:
             add(f"{down} = {along}[:, None]")
             a, b = label("a", "a"), label("b", "b")
             for name, buffer, index, axis, turned in (
-                    (a, made.a, made.index_a, high, across), (b, made.b, made.index_b, wide, down)):
+                    (a, made.a, made.index_a, high, across),
+                    (b, made.b, made.index_b, wide, down)):
                 mask = self.values.dims[axis.symbol.name].mask
                 parts = [mask] if mask else []
                 parts += [] if inner.divides else [f"({turned} < {extent})"]

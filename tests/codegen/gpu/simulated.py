@@ -1,0 +1,104 @@
+"""GPU programs on the PTX simulator of `tests/gpu_sim`, where that is there."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphwright.codegen.gpu.tile_ir import GpuProgram
+from graphwright.codegen.triton import CompiledKernel, compile_kernel, kernels
+
+POISON = 0xA5
+_FORMATS = {"*": "<Q", "i32": "<i", "i64": "<q"}
+
+
+def simulator() -> Any:
+    """The module that runs PTX; skips the test without it."""
+    return pytest.importorskip("tests.gpu_sim.ptx.machine",
+                               reason="the PTX simulator (tests/gpu_sim) is not there")
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> Any:
+    return simulator().Program(text)
+
+
+def device_memory() -> Any:
+    """Memory that kernels see."""
+    return pytest.importorskip("tests.gpu_sim.ptx.memory").GlobalMemory()
+
+
+def packed(signature: Sequence[str], arguments: Sequence[int]) -> bytes:
+    """A kernel's parameters, each at its own alignment, and the two addresses of scratch memory
+    that Triton adds."""
+    block = b""
+    for kind, argument in zip((*signature, "*", "*"), (*arguments, 0, 0), strict=True):
+        data = struct.pack(_FORMATS[kind[0] if kind[0] == "*" else kind], argument)
+        block += bytes(-len(block) % len(data)) + data
+    return block
+
+
+def run_kernel(
+    kernel: CompiledKernel, programs: int, arguments: Sequence[int], memory: Any
+) -> None:
+    """Launch a kernel and wait for it."""
+    _parsed(kernel.ptx).launch(
+        kernel.name, (programs, 1, 1), (32 * kernel.num_warps, 1, 1),
+        packed(kernel.signature, arguments), memory, kernel.shared_bytes)
+
+
+class Device:
+    """The memory of one run of a program."""
+
+    def __init__(
+        self, program: GpuProgram, inputs: Sequence[np.ndarray], sizes: Mapping[str, int]
+    ) -> None:
+        self.memory = device_memory()
+        self.addresses: dict[str, int] = {}
+        self.arrays: dict[str, np.ndarray] = {}
+        for buffer, given in zip(program.inputs, inputs, strict=True):
+            self._place(buffer.name, np.array(given) if given.size else None)
+        for output in program.outputs:
+            count = output.buffer.size.evaluate(sizes)
+            self._place(output.buffer.name, _poisoned(count, output.buffer.dtype.numpy))
+        arena = self.memory.add(_poisoned(program.arena_bytes.evaluate(sizes), np.uint8))
+        for name, slot in program.slots.items():
+            if slot.kind == "arena":
+                assert slot.offset is not None
+                self.addresses[name] = arena + slot.offset.evaluate(sizes)
+        self.error = np.zeros(1, np.int64)
+        self.error_address = self.memory.add(self.error)
+
+    def _place(self, name: str, array: np.ndarray | None) -> None:
+        self.arrays[name] = np.zeros(1, np.uint8) if array is None else array
+        self.addresses[name] = self.memory.add(self.arrays[name])
+
+
+def _poisoned(count: int, kind: Any) -> np.ndarray:
+    """Elements that were never written; one where there are none, to have an address."""
+    return np.full(max(count, 1) * np.dtype(kind).itemsize, POISON, np.uint8).view(kind)
+
+
+def run_program(
+    program: GpuProgram, inputs: Sequence[np.ndarray], sizes: Mapping[str, int] | None = None,
+    seed: int = 0, offset: int = 0, arch: int = 80,
+) -> tuple[list[np.ndarray], Device]:
+    """The memory of the program's outputs, and of all that it touched."""
+    simulator()
+    sizes = sizes or {}
+    device = Device(program, inputs, sizes)
+    for kernel in kernels(program):
+        arguments = [device.addresses[b.name] for b in kernel.buffers]
+        arguments += [sizes[name] for name in kernel.sizes]
+        arguments += [device.error_address] if kernel.checked else []
+        arguments += [seed, offset] if kernel.random else []
+        run_kernel(compile_kernel(kernel, arch), kernel.grid.evaluate(sizes), arguments,
+                   device.memory)
+    outputs = [device.arrays[o.buffer.name][:o.buffer.size.evaluate(sizes)]
+               for o in program.outputs]
+    return outputs, device
