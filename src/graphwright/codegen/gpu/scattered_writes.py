@@ -80,10 +80,13 @@ def _whole(node: Assembly | Update, dtype: dtype, value: Any) -> Part:
     return Part(node.shape, axis_symbols(node.shape), Body(value))
 
 
-def _before(node: Assembly | Update, number: int) -> tuple[list[LoopNode], Read]:
+def _before(node: Assembly | Update, number: int) -> tuple[list[LoopNode], Any]:
     """Nodes for the parts before a part, and what an element is after them."""
     at = axis_symbols(node.shape)
     earlier = node.parts[:number]
+    if isinstance(node, Assembly) and len(earlier) == 1 and earlier[0].index == at \
+            and earlier[0].domain == node.shape and not earlier[0].body.prologue:
+        return [], earlier[0].body.value
     if isinstance(node, Update):
         if not earlier:
             return [], Read(node.target, at, node.dtype)

@@ -217,8 +217,9 @@ class TileValues:
         return self.text(value)
 
     def _literal(self, value: Const) -> str:
-        """A number as Python writes it, which takes the dtype of the tensor beside it."""
-        if value.dtype is dtypes.float64 or value.dtype in FLOAT8:
+        """A number as Python writes it, which takes the dtype of the tensor beside it if that is
+        of its kind and no narrower."""
+        if value.dtype in (dtypes.float64, dtypes.bool) or value.dtype in FLOAT8:
             return self._constant(value)
         text = spelled_number(value.value)
         return f"({text})" if text.startswith("-") else text

@@ -41,6 +41,7 @@ from graphwright.codegen.triton.names import ERROR, OFFSET, PROGRAM, SEED, Names
 from graphwright.codegen.triton.values import (
     Dim,
     TileValues,
+    full,
     spelled_number,
     spelled_type,
 )
@@ -305,7 +306,7 @@ class _KernelWriter:
             return
         carried = [s for s in loop.body if isinstance(s, Running)]
         for stmt in carried:
-            self._declare(self._carry(stmt), stmt.fold, stmt.value.dtype, full=False)
+            self._declare(self._carry(stmt), stmt.fold, stmt.value.dtype, per_element=False)
         with self._turns(row):
             self._statements(loop.body)
 
@@ -319,11 +320,11 @@ class _KernelWriter:
         assert self.kernel.row is not None, "a fold without a row"
         return self._row_dims() - {self.kernel.row.symbol.name}
 
-    def _declare(self, name: str, fold: str, kind: dtype, full: bool) -> None:
+    def _declare(self, name: str, fold: str, kind: dtype, per_element: bool) -> None:
         """A running fold before its first element: for each element of a tile, or for each row."""
-        dims = self._row_dims() if full else self._kept_dims()
+        dims = self._row_dims() if per_element else self._kept_dims()
         start = identity_text(fold, kind)
-        shape = self.values.shape(dims) if len(self.values.dims) > 1 or full else "()"
+        shape = self.values.shape(dims) if len(self.values.dims) > 1 or per_element else "()"
         self.values.add(f"{name} = tl.full({shape}, {start}, {spelled_type(kind)})")
 
     # -- folds ------------------------------------------------------------------------------------
@@ -340,7 +341,9 @@ class _KernelWriter:
         assert row is not None, "a fold without a row"
         mask = self.values.dims[row.symbol.name].mask
         if mask is not None:
-            text = f"tl.where({mask}, {text}, {identity_text(fold, value.dtype)})"
+            start = identity_text(fold, value.dtype)
+            start = full(start, value.dtype) if value.dtype is dtypes.bool else start
+            text = f"tl.where({mask}, {text}, {start})"
         dims = self.values.value_dims(value) | ({row.symbol.name} if mask else set())
         if dims >= self._row_dims():
             return text
@@ -373,7 +376,7 @@ class _KernelWriter:
         totals = {fold.name: self.names.label(("total", fold.name), f"{fold.name}_total")
                   for fold in reduce.folds}
         for fold in reduce.folds:
-            self._declare(totals[fold.name], fold.op, fold.value.dtype, full=True)
+            self._declare(totals[fold.name], fold.op, fold.value.dtype, per_element=True)
             if fold.op.startswith("arg"):
                 shape = self.values.shape(self._row_dims())
                 place = f"tl.full({shape}, {BEYOND}, {self._place_type()})"
@@ -473,10 +476,7 @@ class _Turns:
 
 
 def identity_text(fold: str, kind: dtype) -> str:
-    """What a fold starts from."""
+    """What a fold starts from, as Python's number."""
     if fold == "logaddexp":
         return 'float("-inf")'
-    value = identity(fold.removeprefix("arg"), kind)
-    if kind is dtypes.bool:
-        return str(int(bool(value.value)))
-    return spelled_number(value.value)
+    return spelled_number(identity(fold.removeprefix("arg"), kind).value)

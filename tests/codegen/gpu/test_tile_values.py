@@ -1,0 +1,178 @@
+"""Compiled kernels, simulated instruction by instruction, give what the CPU's give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+
+from ..lowered import tensor
+from .programs import check, program_of
+from .simulated import run_program, simulator
+
+F = gw.nn.functional
+_RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(autouse=True)
+def needs_triton_and_the_simulator() -> None:
+    pytest.importorskip("triton")
+    simulator()
+
+
+def floats(*shape: int, dtype: Any = None) -> gw.Tensor:
+    made = tensor(_RNG.standard_normal(shape).astype("f4"))
+    return made if dtype is None else made.to(dtype)
+
+
+def integers(low: int, high: int, *shape: int, dtype: Any = None) -> gw.Tensor:
+    made = tensor(_RNG.integers(low, high, shape))
+    return made if dtype is None else made.to(dtype)
+
+
+def _adam(p: Any, g: Any, m: Any, v: Any) -> Any:
+    m, v = m * 0.9 + g * 0.1, v * 0.999 + g * g * 0.001
+    return p - 1e-3 * m / (gw.sqrt(v) + 1e-8), m, v
+
+
+def _attention(q: Any, k: Any, v: Any) -> Any:
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+Case = tuple[Callable[..., Any], list[gw.Tensor]]
+INDEX = integers(0, 20, 50)
+
+CASES: dict[str, Case] = {
+    "chain": (lambda x, y: gw.sigmoid(gw.tanh(gw.exp(x * 0.5) + y) - x),
+              [floats(6, 100), floats(6, 100)]),
+    "transposed": (lambda x, b: (x.t() + b[:, None]) * 2, [floats(40, 70), floats(70)]),
+    "functions": (lambda x, y: (gw.atan2(x, y), gw.expm1(x), gw.log1p(gw.abs(x)), gw.erf(x),
+                                gw.tan(x), F.gelu(x), gw.rsqrt(gw.abs(x)), gw.pow(gw.abs(x), y)),
+                  [floats(300), floats(300)]),
+    "softmax": (lambda x: gw.softmax(x, -1), [floats(9, 100)]),
+    "log_softmax of columns": (lambda x: gw.log_softmax(x, 0), [floats(30, 70)]),
+    "layer_norm": (lambda x, w, b: F.layer_norm(x, (100,), w, b),
+                   [floats(9, 100), floats(100), floats(100)]),
+    "batch_norm": (lambda x, w, b: F.batch_norm(x, None, None, w, b, True),
+                   [floats(4, 6, 5, 7), floats(6), floats(6)]),
+    "std": (lambda x: gw.std(x, -1), [floats(5, 300)]),
+    "column sums": (lambda x: x.sum(0), [floats(300, 40)]),
+    "sum of all": (lambda x: x.sum(), [floats(300, 400)]),
+    "mean of two axes": (lambda x: x.mean((0, 2)), [floats(6, 5, 70)]),
+    "cumulative": (lambda x: (gw.cumsum(x, -1), gw.cumprod(x, 0), gw.logcumsumexp(x, -1)),
+                   [floats(7, 50)]),
+    "linear": (lambda x, w, b: F.relu(F.linear(x, w, b)),
+               [floats(50, 40), floats(70, 40), floats(70)]),
+    "batched product": (lambda x, y: (x @ y.transpose(1, 2)) * 0.5,
+                        [floats(3, 20, 33), floats(3, 18, 33)]),
+    "attention": (_attention, [floats(2, 30, 16), floats(2, 30, 16), floats(2, 30, 16)]),
+    "adam": (_adam, [floats(300), floats(300), floats(300), gw.abs(floats(300))]),
+    "embedding": (lambda w, i: F.embedding(i, w) * 2, [floats(30, 8), integers(0, 30, 12)]),
+    "random": (lambda x: x + gw.rand(20, 30) + gw.randn(20, 30), [floats(20, 30)]),
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("name", list(CASES))
+def test_floats(name: str, dynamic: bool) -> None:
+    function, inputs = CASES[name]
+    check(function, *inputs, dynamic=dynamic)
+
+
+EXACT: dict[str, Case] = {
+    "integer quotients": (lambda x: ((x // 3) % 7 + (x >> 2), gw.fmod(x, 5), x ** 3, x << 3),
+                          [integers(-100, 100, 200)]),
+    "comparisons": (lambda x: gw.where(x > 0, x.clamp(0, 1), x * 0.5), [floats(300)]),
+    "casts": (lambda x: (x.to(gw.int8), x.to(gw.bfloat16), x.to(gw.float16), x.to(gw.bool),
+                         x.to(gw.float64)), [floats(300) * 50]),
+    "bool": (lambda x, y: (x & ~y, x | y, x ^ y, x.any(), x.all(0), x < y),
+             [integers(0, 2, 9, 20, dtype=gw.bool), integers(0, 2, 9, 20, dtype=gw.bool)]),
+    "extremes": (lambda x: (x.amax(-1), x.argmax(-1), x.argmin(0)), [floats(20, 33)]),
+    "integer extremes": (lambda x: (x.amax(-1), x.amin(0), x.sum(0)), [integers(-9, 9, 20, 33)]),
+    "long argmax": (lambda x: x.argmax(-1), [floats(2, 40000)]),
+    "max_pool2d": (lambda x: F.max_pool2d(x, 2), [floats(2, 3, 8, 8)]),
+    "gather": (lambda x, i: gw.gather(x, 1, i), [floats(9, 30), integers(0, 30, 9, 7)]),
+    "index": (lambda x, i: x[i] + 1, [floats(30, 8), integers(-30, 30, 12)]),
+    "cat": (lambda x, y: gw.cat([x, y], 1)[:, 5:].relu(), [floats(9, 30), floats(9, 20)]),
+    "sort": (lambda x: gw.sort(x, -1), [integers(0, 9, 6, 33)]),
+    "topk": (lambda x: gw.topk(x, 5), [floats(6, 33)]),
+    "cummax": (lambda x: gw.cummax(x, -1), [integers(0, 9, 6, 33)]),
+    "flip and roll": (lambda x: gw.roll(x.flip(0), 3, 1), [floats(9, 20)]),
+    "dropout": (lambda x: F.dropout(x, 0.3, True) * 2, [floats(20, 30)]),
+    "empty": (lambda x: (x + 1, x.sum(), x.sum(0)), [floats(0, 5)]),
+    "one number": (lambda x: (x + 1, x.sum(), gw.softmax(x, 0)), [floats(1)]),
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("name", list(EXACT))
+def test_exact(name: str, dynamic: bool) -> None:
+    function, inputs = EXACT[name]
+    check(function, *inputs, dynamic=dynamic and name != "empty", tolerance=0)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "bool", "bfloat16", "float16", "float64",
+                                   "int64"])
+def test_writes_at_equal_indices(dtype: str) -> None:
+    kind = getattr(gw, dtype)
+    x, v = integers(0, 5, 20, 6, dtype=kind), integers(0, 5, 50, 6, dtype=kind)
+    check(lambda x, i, v: x.index_put((i,), v), x, INDEX, v, tolerance=0)
+    check(lambda x, i, v: x.index_put((i,), v, accumulate=True), x, INDEX, v, tolerance=0)
+    check(lambda x, i, v: x.index_put_((i,), v) + x, x, INDEX, v, tolerance=0)
+    check(lambda x, i, v: x.index_put_((i,), v, accumulate=True), x, INDEX, v, tolerance=0)
+
+
+def test_writes_after_writes() -> None:
+    def function(x: Any, i: Any, v: Any, w: Any) -> Any:
+        y = x.clone()
+        y[i] = v
+        y[2:5] = w
+        y[i[:5]] += 1
+        return y
+    check(function, floats(20, 6), INDEX, floats(50, 6), floats(3, 6), tolerance=0)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_half_types_round_as_on_the_cpu(dtype: str) -> None:
+    kind = getattr(gw, dtype)
+    x, y = floats(6, 100, dtype=kind), floats(6, 100, dtype=kind)
+    check(lambda x, y: (x * y + x) / 3 - y, x, y, tolerance=0)
+    check(lambda x: F.gelu(x), x, tolerance=2.0**-7)
+    check(lambda x: gw.softmax(x, -1), x, tolerance=2.0**-7)
+    check(lambda x, y: gw.relu(x @ y.t()), x, y, tolerance=2.0**-6)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+                                   "float8_e5m2fnuz", "float8_e8m0fnu"])
+def test_float8_is_stored(dtype: str) -> None:
+    kind = getattr(gw, dtype)
+    codes = gw.from_numpy(np.arange(256, dtype=np.uint8)).view(kind)
+    check(lambda x: (x.to(gw.float32) * 3.0).to(kind), codes, tolerance=0)
+    check(lambda x: x.to(kind), floats(400) * 20, tolerance=0)
+
+
+def test_views_are_read_where_they_are() -> None:
+    x = floats(40, 50)
+    check(lambda x: x * 2, x[3:, 5:40:3], tolerance=0)
+    check(lambda x: x.sum(-1), x.t()[::2])
+
+
+def test_masks_of_nan_and_infinity() -> None:
+    x = tensor(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0] * 5, "f4"))
+    check(lambda x: (gw.maximum(x, -x), x.clamp(min=0.0), gw.isnan(x), gw.isinf(x), gw.sign(x),
+                     x.amax(), x.argmax(), gw.nan_to_num(x)), x, tolerance=0)
+
+
+def test_an_index_out_of_range_is_reported_and_not_read() -> None:
+    x, index = floats(10, 4), tensor(np.array([1, 12, 3]))
+    program = program_of(lambda x, i: gw.gather(x, 0, i[:, None].expand(3, 4)), x, index)
+    _, device = run_program(program, [x.numpy().reshape(-1), index.numpy()])
+    word = int(device.error[0])
+    (site,) = program.checks
+    assert 1023 - (word >> 53) == 0 and (word & ((1 << 53) - 1)) - (1 << 52) == 12
+    assert site.message == "index out of range: {value} is not in [0, {bound})"
+    assert site.bound == 10
