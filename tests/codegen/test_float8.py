@@ -10,7 +10,6 @@ import pytest
 from tests.runtime.float8_numbers import CODES, NAMES, array_type, expected, numbers
 
 import graphwright as gw
-from graphwright.codegen import triton
 from graphwright.codegen.lowering.graph import needs_eager
 from graphwright.codegen.target import Machine
 from graphwright.runtime.tensor import dtypes
@@ -151,12 +150,3 @@ def test_training_through_rounded_weights(backend: str) -> None:
         function(x, w).backward()
         gradients.append(w.grad)
     gw.testing.assert_close(*gradients)
-
-
-def test_triton_has_no_form() -> None:
-    program, _ = program_of(quantised, [gw.ones(1024)])
-    assert triton.emit(program) == [
-        ("k0_mul", "# k0_mul has no Triton kernel: elements of float8_e4m3fn\n")
-    ]
-    with pytest.raises(triton.CannotEmit, match="float8_e4m3fn"):
-        triton.kernels(program)

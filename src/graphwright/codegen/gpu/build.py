@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from graphwright.codegen.build import program_outputs
@@ -59,11 +58,26 @@ def build_gpu_program(
         checks=tuple(dict.fromkeys(site for k in schedule.steps for site in _sites(k.body))))
 
 
+def _no_launcher(*inputs: Any) -> Any:
+    """Stands where a segment is launched.
+
+    Raises: NotImplementedError always.
+    """
+    raise NotImplementedError("GPU programs are compiled, but have no launcher yet")
+
+
 class GpuSegment(Record):
-    """A part of a graph between ops that have no native code; `launch` is not there yet."""
+    """A part of a graph between ops that have no native code."""
 
     program: GpuProgram
-    launch: None = None
+    launch: Callable[..., Any] = _no_launcher
+
+
+class GpuGraph(Record):
+    """A branch or the body of a loop, cut as the graph that it is in."""
+
+    segments: list[GpuSegment]
+    launch: Callable[..., Any] = _no_launcher
 
 
 def gpu_segments(
@@ -80,9 +94,8 @@ def gpu_segments(
     def segment(part: Any, inputs: Sequence[Any]) -> GpuSegment:
         return GpuSegment(build_gpu_program(part, inputs, strict))
 
-    def whole(part: Any, inputs: Sequence[Any]) -> Any:
-        found = gpu_segments(part, inputs, strict)
-        return SimpleNamespace(launch=None, segments=[GpuSegment(p) for p in found])
+    def whole(part: Any, inputs: Sequence[Any]) -> GpuGraph:
+        return GpuGraph([GpuSegment(p) for p in gpu_segments(part, inputs, strict)])
 
     symbols = dict(module.meta.get("symbols", {}))
     return [found.program for found in split(module, eager, symbols, segment, whole)[1]]

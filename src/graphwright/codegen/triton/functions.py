@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from graphwright.runtime.tensor.float8 import FORMATS, Format
 
-HEADER = ("import triton\nimport triton.language as tl\n"
-          "from triton.language.extra import libdevice\n")
+HEADER = "import triton\nimport triton.language as tl\n"
+LIBDEVICE = "from triton.language.extra import libdevice\n"
 
 
 def _function(name: str, parameters: str, *lines: str) -> str:
@@ -135,6 +135,12 @@ FUNCTIONS: dict[str, str] = {
         'odd = (back != x) & (x == x) & ((bits & 1) == 0) & (tl.abs(near) < float("inf"))',
         "bits = tl.where(odd, bits + step, bits)",
         "return bits.to(tl.float32, bitcast=True).to(tl.bfloat16)"),
+    "gw_report": _function(
+        "gw_report", "error, value, site: tl.constexpr, bad",
+        "low = tl.full((), -4503599627370496, tl.int64)",
+        "high = tl.full((), 4503599627370495, tl.int64)",
+        "word = tl.minimum(tl.maximum(value, low), high) + (((1023 - site) << 53) - low)",
+        'tl.atomic_max(error, word, mask=bad, sem="relaxed")'),
     "gw_philox_uniform": _function(
         "gw_philox_uniform", "seed, offset, i",
         "block = i >> 2",

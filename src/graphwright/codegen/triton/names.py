@@ -78,10 +78,9 @@ class Names:
             return self.scalar(expr.name)
         if isinstance(expr, Int):
             return str(expr)
-        parts = [self.index(a) if isinstance(a, (Int, Sym)) else f"({self.index(a)})"
-                 for a in expr.args]
         if isinstance(expr, Add):
-            return " + ".join(parts)
+            return " + ".join(self._within(a, (Mul, FloorDiv, Mod)) for a in expr.args)
+        parts = [self._within(a, ()) for a in expr.args]
         if isinstance(expr, Mul):
             return " * ".join(parts)
         if isinstance(expr, (Min, Max)):
@@ -97,3 +96,18 @@ class Names:
             return f"{number} {'//' if isinstance(expr, FloorDiv) else '%'} {divisor}"
         rest = f"({number} % {divisor} + {divisor}) % {divisor}"
         return rest if isinstance(expr, Mod) else f"({number} - {rest}) // {divisor}"
+
+    def _within(self, expr: Expr, plain: tuple[type[Expr], ...]) -> str:
+        """An operand, in parentheses unless it is a number, a name or one of `plain`, whose own
+        text is one term."""
+        text = self.index(expr)
+        term = isinstance(expr, plain)
+        if isinstance(expr, (FloorDiv, Mod)):
+            low = expr.a.range()[0]
+            term = term and low is not None and low >= 0
+        return text if isinstance(expr, Sym) or term else atom(text)
+
+
+def atom(text: str) -> str:
+    """An expression as an operand: in parentheses unless it is a name, a number or a call."""
+    return text if text.replace("_", "a").isalnum() else f"({text})"

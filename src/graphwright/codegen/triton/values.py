@@ -30,7 +30,7 @@ from graphwright.codegen.triton.functions import (
     FUNCTIONS,
     INTEGER_FORMATS,
 )
-from graphwright.codegen.triton.names import OFFSET, SEED, CannotEmit, Names
+from graphwright.codegen.triton.names import OFFSET, SEED, CannotEmit, Names, atom
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
 from graphwright.runtime.tensor import dtypes
@@ -259,7 +259,7 @@ class TileValues:
     def _position(self, index: Expr, kind: dtype) -> str:
         """An index as a tensor."""
         text = self.index_text(index)
-        return f"({text}).to({spelled_type(kind)})" if index.symbols() else full(text, kind)
+        return f"{atom(text)}.to({spelled_type(kind)})" if index.symbols() else full(text, kind)
 
     def _apply(self, value: Apply) -> str:
         if value.op == "cast":

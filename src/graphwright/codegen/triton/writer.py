@@ -36,8 +36,8 @@ from graphwright.codegen.loops import (
     Value,
 )
 from graphwright.codegen.lowering.context import identity
-from graphwright.codegen.triton.functions import FUNCTIONS, HEADER, with_needs
-from graphwright.codegen.triton.names import ERROR, OFFSET, PROGRAM, SEED, Names
+from graphwright.codegen.triton.functions import FUNCTIONS, HEADER, LIBDEVICE, with_needs
+from graphwright.codegen.triton.names import ERROR, OFFSET, PROGRAM, SEED, CannotEmit, Names, atom
 from graphwright.codegen.triton.values import (
     Dim,
     TileValues,
@@ -56,9 +56,9 @@ COMBINE = {"sum": "gw_add", "prod": "gw_product", "max": "gw_nan_max", "min": "g
 """What joins two values of a fold."""
 BEYOND = (1 << 31) - 1
 """The position of a masked element."""
-SITE_BITS = 53
-"""The error word is (1023 - site) << 53 | value + 2^52: the largest is that of the first site."""
 LAST_SITE = 1023
+"""The number of the last place that can be checked: the error word is (1023 - site) << 53, plus
+2^52, plus the value. The greatest, which stays, is that of the first site."""
 TOGETHER = 8
 """Rows of blocks of a product that are gone through together."""
 
@@ -142,7 +142,8 @@ class _KernelWriter:
         helpers = [FUNCTIONS[name] for name in with_needs(self.values.helpers)]
         head = f"\n@triton.jit\ndef {self.kernel.name}({', '.join(parameters)}):\n"
         lines = [*(f"# {line}" for line in self.kernel.source), *self.values.lines]
-        return HEADER + "\n".join([*helpers, head]) + "".join(f"    {line}\n" for line in lines)
+        body = "\n".join([*helpers, head]) + "".join(f"    {line}\n" for line in lines)
+        return HEADER + (LIBDEVICE if "libdevice." in body else "") + body
 
     # -- positions --------------------------------------------------------------------------------
 
@@ -160,10 +161,10 @@ class _KernelWriter:
         for axis in reversed(axes):
             count = ceildiv(axis.extent, axis.block)
             first = axis is axes[0]
-            at = rest if first else f"{rest} % ({self.names.index(count)})"
+            at = rest if first else f"{rest} % {atom(self.names.index(count))}"
             self._position(axis, at)
             if not first:
-                self.values.add(f"{PROGRAM} = {rest} // ({self.names.index(count)})")
+                self.values.add(f"{PROGRAM} = {rest} // {atom(self.names.index(count))}")
         if self.kernel.row is not None and not self.kernel.row.looped:
             self._row(self.kernel.row, "0")
 
@@ -171,19 +172,20 @@ class _KernelWriter:
         """Programs of up to 8 rows of blocks go down the columns in turn, so that what they read
         is still in the cache."""
         *batch, high, wide = self.kernel.axes
-        rows, columns = (self.names.index(ceildiv(a.extent, a.block)) for a in (high, wide))
+        rows, columns = (
+            atom(self.names.index(ceildiv(a.extent, a.block))) for a in (high, wide))
         add, label = self.values.add, self.names.label
         program_, group, first, tall = (
             label(name, name) for name in ("block", "group", "first", "tall"))
         if batch:
-            self._position(batch[0], f"{program} // (({rows}) * ({columns}))")
-            program = f"{program} % (({rows}) * ({columns}))"
+            self._position(batch[0], f"{program} // ({rows} * {columns})")
+            program = f"{program} % ({rows} * {columns})"
         add(f"{program_} = {program}")
-        add(f"{group} = {TOGETHER} * ({columns})")
+        add(f"{group} = {TOGETHER} * {columns}")
         add(f"{first} = {program_} // {group} * {TOGETHER}")
         add(f"{tall} = tl.minimum({rows} - {first}, {TOGETHER})")
-        self._position(high, f"({first} + {program_} % {group} % {tall})")
-        self._position(wide, f"({program_} % {group} // {tall})")
+        self._position(high, f"{first} + {program_} % {group} % {tall}")
+        self._position(wide, f"{program_} % {group} // {tall}")
 
     def _position(self, axis: TileAxis, at: str) -> None:
         name = self.names.scalar(axis.symbol.name)
@@ -191,7 +193,7 @@ class _KernelWriter:
             self.values.add(f"{name} = {at}")
             return
         block = self.names.block(axis.symbol.name)
-        start = f"({at}) * {block}" if "%" in at else f"{at} * {block}"
+        start = f"{at if at.startswith('tl.') else atom(at)} * {block}"
         if as_int(axis.extent) is not None and axis.extent.range()[1] <= axis.block:  # type: ignore[operator]
             start = "0"
         self._block(axis, start)
@@ -283,6 +285,8 @@ class _KernelWriter:
         """Report a value that is out of bounds in the error word, and guard its accesses."""
         self.checked = True
         site = self.sites[CheckSite(check.message, check.bound)]
+        if site > LAST_SITE:
+            raise CannotEmit(f"more than {LAST_SITE + 1} checked indices")
         value = self.values.tensor(check.value)
         ok = self.names.label(("ok", len(self.values.lines)), "ok")
         bound = self.values.index_text(check.bound)
@@ -290,12 +294,9 @@ class _KernelWriter:
         dims = self.values.value_dims(check.value)
         masks = [d.mask for n, d in self.values.dims.items() if n in dims and d.mask]
         bad = " & ".join([*masks, f"({ok} == 0)"])
-        limit = 1 << (SITE_BITS - 1)
-        base = (LAST_SITE - site << SITE_BITS) + limit
-        low, high = (f"tl.full((), {n}, tl.int64)" for n in (-limit, limit - 1))
-        word = f"tl.minimum(tl.maximum({value}, {low}), {high}) + {base}"
         pointer = f"tl.broadcast_to({ERROR}, {self.values.shape(dims)})" if dims else ERROR
-        self.values.add(f'tl.atomic_max({pointer}, {word}, mask={bad}, sem="relaxed")')
+        self.values.helpers.add("gw_report")
+        self.values.add(f"gw_report({pointer}, {value}, {site}, {bad})")
         self.values.guard(check.value, ok)
 
     def _pass(self, loop: For) -> None:
