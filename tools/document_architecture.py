@@ -108,11 +108,15 @@ threads.
 ## 5. Native code
 
 `codegen/emit/walker.py` walks the loop nests over one of two syntaxes, LLVM IR
-(`codegen/emit/llvm.py`) or C (`codegen/emit/c.py`); `codegen/triton/` writes Triton for GPUs. LLVM
+(`codegen/emit/llvm.py`) or C (`codegen/emit/c.py`). LLVM
 compiles in the process, through llvmlite; the object is loaded by the core
 (`runtime/_core/launcher/elf_loader.c`) and kept on disk, named by a hash of the loop nests
 (`codegen/cache_key.py`), so that the next process compiles nothing.
 `graphwright dump --stage llvm` or `--stage asm` prints this stage; it depends on the machine.
+
+For GPUs the same lowered graph has another schedule (`codegen/gpu/`): kernels over tiles, of which
+each program of a grid handles one. `codegen/triton/` writes them as Triton, which needs no GPU to
+compile them. `--stage tiles`, `triton` and `ptx` print these; nothing launches them yet.
 
 ## 6. Calls
 
