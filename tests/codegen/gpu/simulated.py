@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphwright.codegen.gpu.tile_ir import GpuProgram
-from graphwright.codegen.triton import CompiledKernel, compile_kernel, kernels
+from graphwright.codegen.triton import CompiledKernel, Kind, compile_launches
 
 POISON = 0xA5
 _FORMATS = {"*": "<Q", "i32": "<i", "i64": "<q"}
@@ -92,13 +92,12 @@ def run_program(
     simulator()
     sizes = sizes or {}
     device = Device(program, inputs, sizes)
-    for kernel in kernels(program):
-        arguments = [device.addresses[b.name] for b in kernel.buffers]
-        arguments += [sizes[name] for name in kernel.sizes]
-        arguments += [device.error_address] if kernel.checked else []
-        arguments += [seed, offset] if kernel.random else []
-        run_kernel(compile_kernel(kernel, arch), kernel.grid.evaluate(sizes), arguments,
-                   device.memory)
+    given = {Kind.BUFFER: device.addresses, Kind.SIZE: sizes,
+             Kind.ERROR: {"": device.error_address}, Kind.SEED: {"": seed},
+             Kind.OFFSET: {"": offset}}
+    for launch in compile_launches(program, arch):
+        arguments = [given[a.kind][a.name] for a in launch.arguments]
+        run_kernel(launch.kernel, launch.grid.evaluate(sizes), arguments, device.memory)
     outputs = [device.arrays[o.buffer.name][:o.buffer.size.evaluate(sizes)]
                for o in program.outputs]
     return outputs, device

@@ -167,6 +167,18 @@ def test_masks_of_nan_and_infinity() -> None:
                      x.amax(), x.argmax(), gw.nan_to_num(x)), x, tolerance=0)
 
 
+@pytest.mark.parametrize("columns", [3000, 5])
+def test_long_rows_with_infinities(columns: int) -> None:
+    """Their maximum and sum of exponentials come from one pass."""
+    x = floats(7, columns)
+    for row, (first, second) in enumerate(((np.inf, 0), (-np.inf, 0), (np.nan, 1),
+                                           (-np.inf, np.inf))):
+        x[row, 0], x[row, 3] = first, second
+    x[5], x[6, 2:] = -np.inf, -np.inf
+    check(lambda x: (gw.softmax(x, -1), gw.log_softmax(x, -1), gw.logsumexp(x, -1)), x,
+          dynamic=True)
+
+
 def test_an_index_out_of_range_is_reported_and_not_read() -> None:
     x, index = floats(10, 4), tensor(np.array([1, 12, 3]))
     program = program_of(lambda x, i: gw.gather(x, 0, i[:, None].expand(3, 4)), x, index)

@@ -134,3 +134,16 @@ def test_dynamic_sizes_are_symbols() -> None:
     text = tiles(lambda x: gw.softmax(x, -1), rows(6, 10), dynamic=True)
     assert text.startswith(
         "kernel k0_amax_exp_sum_div: i in tiles of 1 (s0), r in turns of 2048 (s1)\n")
+
+
+def test_a_long_softmax_finds_maximum_and_sum_in_one_pass() -> None:
+    assert tiles(lambda x: gw.softmax(x, -1), rows(1000, 20000)) == """\
+kernel k0_amax_exp_sum_div: i in tiles of 1 (1000), r in turns of 2048 (20000)
+    reduce over r in vector(20000):
+        amax = max arg0[20000*i + r]
+        sum = sumexp arg0[20000*i + r]
+    inverse = (1.0 / sum)
+    for r in vector(20000):
+        exp_1 = exp((arg0[20000*i + r] - amax))
+        out0[20000*i + r] = (exp_1 * inverse)
+"""

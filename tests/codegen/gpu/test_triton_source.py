@@ -123,6 +123,20 @@ def test_indices_have_32_bits_where_all_sizes_are_known_to_fit() -> None:
     assert ".to(tl.int64)" in write_kernel(large).source
 
 
+def test_numbers_that_are_no_positions_in_memory_may_need_64_bits() -> None:
+    text = body(written(lambda: gw.arange(0, 1 << 40, 1 << 30)))
+    assert "v1 = (1073741824 * i.to(tl.int64)).to(tl.int64)\n" in text
+    text = body(written(lambda: gw.arange(0, 1 << 20, 1 << 10)))
+    assert "v1 = (1024 * i).to(tl.int64)\n" in text
+
+
+def test_what_a_row_kernel_overwrites_has_been_loaded_by_all_threads() -> None:
+    def function(x: Any) -> Any:
+        return x.copy_(gw.softmax(x, -1))
+    text = body(written(function, gw.ones(64, 100)))
+    assert text.index("tl.debug_barrier()") < text.index("tl.store(arg0_ptr")
+
+
 def test_random_kernels_take_seed_and_offset() -> None:
     kernel = written(lambda x: F.dropout(x, 0.5, True), gw.ones(64))
     assert kernel.random and ", seed, offset, BLOCK_i" in kernel.source

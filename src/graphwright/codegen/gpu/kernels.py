@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from graphwright.codegen.gpu.online_softmax import one_pass
 from graphwright.codegen.gpu.tile_ir import Row, Running, TileAxis, TileKernel
 from graphwright.codegen.gpu.tile_sizes import ACROSS, ALONG, flat_block, row_tile
 from graphwright.codegen.loops import Accumulate, Axis, For, Local, LoopKind, Stmt, Store
@@ -129,7 +130,7 @@ def _tiled(
     flat = _axis("i", [run.extent for run in kept])
     tile = row_tile(flat.extent, row.extent, across)
     axes = [TileAxis(flat.symbol, flat.extent, tile.rows)]
-    stmts = rename_all(body, unflattened(kept, flat.symbol))
+    stmts = rename_all(one_pass(body) if tile.looped else body, unflattened(kept, flat.symbol))
     return _kernel(name, axes, Row(row.symbol, row.extent, tile.columns, tile.looped), stmts)
 
 

@@ -45,6 +45,8 @@ from graphwright.runtime.tensor import dtypes
 
 ROW_PART, COLUMN_PART = 2048, 128
 """The least elements of a part of a row, of a column."""
+FEWEST = 8
+"""Parts below which a second kernel costs more than it saves."""
 CHUNK = 16
 """Parts begin at multiples of so many elements, for wide loads."""
 ENOUGH = 2 * MULTIPROCESSORS
@@ -77,7 +79,7 @@ def _parts(node: Reduction) -> int | None:
     programs = -(-rows // COLUMNS) if column else rows
     parts = min(-(-volume([row]) // (COLUMN_PART if column else ROW_PART)),
                 -(-ENOUGH // max(1, programs)))
-    return parts if parts >= 4 else None
+    return parts if parts >= FEWEST else None
 
 
 def _is_column(node: Reduction) -> bool:

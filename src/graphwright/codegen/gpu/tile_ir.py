@@ -11,6 +11,9 @@
                 | For over the row              elements of the row
     in a For   := the same without loops, and Running(name, value, fold)
 
+Beside the folds of `codegen.loops` there is "sumexp" after a "max" of the same value: the sum of
+exp(value - maximum), in the same pass.
+
 A program of the grid handles a block of every axis at once: values have the shape of the axes that
 they depend on, and `row` is the last axis. A row of at most `block` elements is there as a whole
 (persistent), a longer one is `looped` over in blocks. Softmax of 128 columns, eight rows a

@@ -53,6 +53,12 @@ FUNCTIONS: dict[str, str] = {
         "low = tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)",
         "sum = high + libdevice.log1p(libdevice.exp(low - high))",
         "return tl.where(a == b, a + 0.6931471805599453, sum)"),
+    "gw_rescale": _function(
+        "gw_rescale", "total, old, new",
+        "return total * tl.where(old == new, 1.0, libdevice.exp(old - new))"),
+    "gw_exp_below": _function(
+        "gw_exp_below", "value, maximum",
+        'return tl.where(value == float("-inf"), 0.0, libdevice.exp(value - maximum))'),
     "gw_greater": _function(
         "gw_greater", "a, b", "return tl.where((a > b) | (a != a), a, b)"),
     "gw_lesser": _function(

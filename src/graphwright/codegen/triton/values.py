@@ -8,7 +8,7 @@ another operand has more, Triton broadcasts it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from graphwright.codegen.gpu.scattered_writes import ADDABLE
@@ -78,8 +78,16 @@ class Dim(Record):
 class TileValues:
     """Writes the lines that compute values; remembers what has been computed and stored."""
 
-    def __init__(self, names: Names, dims: tuple[Dim, ...]) -> None:
+    def __init__(
+        self, names: Names, dims: tuple[Dim, ...], positions: Mapping[str, Sym] | None = None,
+        ordered: bool = False,
+    ) -> None:
+        """positions: the axes whose positions have 32 bits; ordered: whether a store waits until
+        all threads have loaded what it overwrites."""
         self.names = names
+        self.positions = positions or {}
+        self.ordered = ordered
+        self._loaded: set[str] = set()
         self.dims = {dim.symbol.name: dim for dim in dims}
         self.lines: list[str] = []
         self.helpers: set[str] = set()
@@ -257,9 +265,19 @@ class TileValues:
         return self.names.index(self._index(index))
 
     def _position(self, index: Expr, kind: dtype) -> str:
-        """An index as a tensor."""
+        """An index as a tensor, computed in 64 bits unless it is known to fit in 32: no buffer
+        need have such a position."""
+        low, high = index.range()
+        if low is None or high is None or low < -(1 << 31) or high >= 1 << 31:
+            index = index.at({name: self._widened(dim) for name, dim in self.positions.items()})
         text = self.index_text(index)
         return f"{atom(text)}.to({spelled_type(kind)})" if index.symbols() else full(text, kind)
+
+    def _widened(self, symbol: Sym) -> Sym:
+        """The position on an axis as an int64."""
+        wide = Sym(f"{symbol.name}.wide", symbol.lower, symbol.upper)
+        self.names.alias(wide.name, f"{self.names.scalar(symbol.name)}.to(tl.int64)")
+        return wide
 
     def _apply(self, value: Apply) -> str:
         if value.op == "cast":
@@ -332,8 +350,8 @@ class TileValues:
     def _load(self, load: Load) -> str:
         buffer = load.buffer
         if buffer.name in self._dirty:
-            self.add("tl.debug_barrier()")
-            self._dirty.clear()
+            self._barrier()
+        self._loaded.add(buffer.name)
         dims = self.value_dims(load)
         mask = self._masks(load.index, dims, load.mask)
         pointer = self._pointer(buffer.name, load.index, dims)
@@ -342,6 +360,12 @@ class TileValues:
             other = "0" if load.other is None else self._other(load.other)
             loaded = f"tl.load({pointer}, mask={mask}, other={other})"
         return f"{loaded} != 0" if buffer.dtype is dtypes.bool else loaded
+
+    def _barrier(self) -> None:
+        """Let every thread of the program see what the others stored, and have loaded."""
+        self.add("tl.debug_barrier()")
+        self._dirty.clear()
+        self._loaded.clear()
 
     def _other(self, other: Const) -> str:
         """What a masked element is."""
@@ -359,6 +383,8 @@ class TileValues:
         pointer = self._pointer(buffer.name, store.index, dims)
         spelled = f"{value}.to(tl.int8)" if buffer.dtype is dtypes.bool else value
         tail = "" if mask is None else f", mask={mask}"
+        if self.ordered and buffer.name in self._loaded:
+            self._barrier()
         self.add(f"tl.store({pointer}, {spelled}{tail})")
         self._written(buffer.name)
         if store.mask is None and isinstance(store.value, Local):

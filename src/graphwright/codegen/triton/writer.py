@@ -102,11 +102,14 @@ class _KernelWriter:
         self.kernel = kernel
         self.sites = {site: number for number, site in enumerate(checks)}
         self.checked = False
+        self.maxima: dict[str, str] = {}
         self.blocks: dict[str, int] = {}
         self.names = Names(kernel.name)
         row = [] if kernel.row is None else [kernel.row]
         tiled = [axis for axis in (*kernel.axes, *row) if axis.block > 1 or axis in row]
-        self.values = TileValues(self.names, tuple(map(self._dim, tiled)))
+        narrow = {} if kernel.wide else {
+            axis.symbol.name: axis.symbol for axis in (*kernel.axes, *row) if axis.extent != 1}
+        self.values = TileValues(self.names, tuple(map(self._dim, tiled)), narrow, bool(row))
         self.rank = len(tiled)
 
     def _dim(self, axis: TileAxis) -> Dim:
@@ -377,17 +380,24 @@ class _KernelWriter:
         totals = {fold.name: self.names.label(("total", fold.name), f"{fold.name}_total")
                   for fold in reduce.folds}
         for fold in reduce.folds:
-            self._declare(totals[fold.name], fold.op, fold.value.dtype, per_element=True)
+            start = "sum" if fold.op == "sumexp" else fold.op
+            self._declare(totals[fold.name], start, fold.value.dtype, per_element=True)
             if fold.op.startswith("arg"):
                 shape = self.values.shape(self._row_dims())
                 place = f"tl.full({shape}, {BEYOND}, {self._place_type()})"
                 self.values.add(f"{totals[fold.name]}_at = {place}")
         with self._turns(row):
             self._statements(reduce.prologue)
-            for fold in reduce.folds:
-                self._step(fold, totals[fold.name])
+            for fold in self._sums_first(reduce):
+                self._step(fold, totals)
         for fold in reduce.folds:
-            self._finish(fold, totals[fold.name])
+            self._finish(fold, totals)
+
+    def _sums_first(self, reduce: Reduce) -> list[Fold]:
+        """Sums of exponentials take a turn before the maximum that they are rescaled by."""
+        self.maxima = {fold.name: reduce.folds[n - 1].name
+                       for n, fold in enumerate(reduce.folds) if fold.op == "sumexp"}
+        return sorted(reduce.folds, key=lambda fold: fold.op != "sumexp")
 
     def _place_type(self) -> str:
         return "tl.int64" if self.kernel.wide else "tl.int32"
@@ -415,17 +425,34 @@ class _KernelWriter:
             f"_, {name} = tl.reduce(({values}, {places}), {self._reduce_args(fold.op)})")
         self.values.add(f"{name} = {name}.to(tl.int64)")
 
-    def _step(self, fold: Fold, total: str) -> None:
+    def _step(self, fold: Fold, totals: dict[str, str]) -> None:
         """Take the elements of one turn into the fold."""
-        filled = self._filled(fold.value, fold.op)
+        total, filled = totals[fold.name], self._filled(fold.value, fold.op)
+        if fold.op == "sumexp":
+            old = totals[self.maxima[fold.name]]
+            new = self.names.label(("new", old), f"{old}_new")
+            self.values.helpers.update(("gw_rescale", "gw_exp_below"))
+            self.values.add(f"{new} = {self._combine('max')}({old}, {filled})")
+            self.values.add(f"{total} = gw_rescale({total}, {old}, {new})"
+                            f" + gw_exp_below({filled}, {new})")
+            return
         if fold.op.startswith("arg"):
             joined = f"{self._combine(fold.op)}({total}, {total}_at, {filled}, {self._places()})"
             self.values.add(f"{total}, {total}_at = {joined}")
         else:
             self.values.add(f"{total} = {self._combine(fold.op)}({total}, {filled})")
 
-    def _finish(self, fold: Fold, total: str) -> None:
+    def _finish(self, fold: Fold, totals: dict[str, str]) -> None:
         """The fold of what the turns left."""
+        total = totals[fold.name]
+        if fold.op == "sumexp":
+            maximum = self.names.scalar(self.maxima[fold.name])
+            rescaled = f"gw_rescale({total}, {totals[self.maxima[fold.name]]}, {maximum})"
+            name = self.values.define(fold.name, self._kept_dims())
+            self.values.add(f"{name} = tl.sum({rescaled}, {self._axis})")
+            self.values.add(
+                f'{name} = tl.where({maximum} == float("-inf"), float("nan"), {name})')
+            return
         if fold.op.startswith("arg"):
             self._first_of(fold, total, f"{total}_at")
             return
@@ -478,6 +505,6 @@ class _Turns:
 
 def identity_text(fold: str, kind: dtype) -> str:
     """What a fold starts from, as Python's number."""
-    if fold == "logaddexp":
+    if fold in ("logaddexp", "sumexp"):
         return 'float("-inf")'
     return spelled_number(identity(fold.removeprefix("arg"), kind).value)

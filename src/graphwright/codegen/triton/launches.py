@@ -1,0 +1,59 @@
+"""A GPU program as launches: what a launcher needs of each kernel, and nothing of Triton."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import Enum
+
+from graphwright.codegen.gpu.tile_ir import GpuProgram
+from graphwright.codegen.triton.compiler import CompiledKernel, compile_kernel
+from graphwright.codegen.triton.listing import kernels
+from graphwright.runtime.record import Record
+from graphwright.runtime.symbolic.expr import Expr
+
+
+class Kind(Enum):
+    """What a kernel is given as an argument."""
+
+    BUFFER = "buffer"
+    SIZE = "size"
+    ERROR = "error word"
+    SEED = "seed"
+    OFFSET = "offset"
+
+
+class Argument(Record):
+    """An argument: the address of buffer `name`, the size `name`, the address of the error word,
+    or the generator's seed or offset.
+
+    The error word is an int64, 0 at first; after that it is the greatest of what was reported.
+    """
+
+    kind: Kind
+    name: str = ""
+
+
+class Launch(Record):
+    """One kernel: `grid` programs of it run; `arguments` are in the order of its signature."""
+
+    kernel: CompiledKernel
+    grid: Expr
+    arguments: tuple[Argument, ...]
+
+
+def compile_launches(
+    program: GpuProgram, arch: int = 90, unaligned: Collection[str] = ()
+) -> list[Launch]:
+    """Compile a program's kernels. unaligned: see `compile_kernel`.
+
+    Raises: ImportError without Triton; CannotEmit for a kernel without a Triton form.
+    """
+    launches: list[Launch] = []
+    for kernel in kernels(program):
+        arguments = [Argument(Kind.BUFFER, buffer.name) for buffer in kernel.buffers]
+        arguments += [Argument(Kind.SIZE, name) for name in kernel.sizes]
+        arguments += [Argument(Kind.ERROR)] if kernel.checked else []
+        arguments += [Argument(Kind.SEED), Argument(Kind.OFFSET)] if kernel.random else []
+        launches.append(
+            Launch(compile_kernel(kernel, arch, unaligned), kernel.grid, tuple(arguments)))
+    return launches
