@@ -12,6 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.codegen.gpu.convolutions import (
+    conv_input_grad,
+    conv_weight_grad,
+    convolution,
+)
 from graphwright.codegen.loops import Let
 from graphwright.codegen.lowering.context import (
     Lowering,
@@ -33,6 +38,7 @@ from graphwright.codegen.lowering.nodes import (
     axis_symbols,
     index_value,
 )
+from graphwright.codegen.lowering.pointwise import emit
 from graphwright.codegen.lowering.rules import RULES, Call, Rule
 from graphwright.runtime.symbolic.expr import Sym, as_int
 from graphwright.runtime.tensor import dtypes
@@ -182,12 +188,32 @@ def _mm(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
                             inner))
 
 
+# -- special functions ----------------------------------------------------------------------------
+
+SPECIAL = {
+    "erfc": "erfc", "erfinv": "erfinv", "lgamma": "lgamma", "i0": "bessel_i0",
+    "special_i1": "bessel_i1", "special_bessel_j0": "bessel_j0",
+    "special_bessel_j1": "bessel_j1", "special_bessel_y0": "bessel_y0",
+    "special_bessel_y1": "bessel_y1", "special_erfcx": "erfcx", "special_ndtri": "normal_quantile",
+}
+"""Ops of one argument to the scalar operations that only GPU programs have."""
+
+
+def _special(op: str) -> Rule:
+    def rule(context: Lowering, call: Call, x: Tensor, *unused: Any) -> Tensor:
+        return emit(context, call, (x,), lambda value: apply(op, value), computed(call.dtype))
+    return rule
+
+
 OWN: dict[str, Callable[..., Any]] = {
     "cumsum": _cumulative("sum"), "cumprod": _cumulative("prod"),
     "logcumsumexp": _cumulative("logaddexp"),
     "running_max": _running("max"), "running_min": _running("min"),
     "argsort": _argsort, "topk_positions": _topk, "kth_position": _kth,
     "mm": _mm, "bmm": _mm,
+    "convolution": convolution, "conv_input_grad": conv_input_grad,
+    "conv_weight_grad": conv_weight_grad,
+    **{name: _special(op) for name, op in SPECIAL.items()},
 }
 """The rules of ops that CPU programs leave to eager kernels, or lower in another way."""
 

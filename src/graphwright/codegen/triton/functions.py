@@ -252,6 +252,12 @@ FLOAT_FORMATS = {
     "truncdiv": "libdevice.trunc(gw_divide({}, {}))", "floordiv": "gw_float_floordiv({}, {})",
     "remainder": "gw_float_remainder({}, {})", "fmod": "libdevice.fmod({}, {})",
     "isnan": "{0} != {0}", "isinf": 'tl.abs({}) == float("inf")', "sign": "gw_sign({})",
+    "erfc": "libdevice.erfc({})", "erfinv": "libdevice.erfinv({})",
+    "erfcx": "libdevice.erfcx({})", "normal_quantile": "libdevice.normcdfinv({})",
+    "lgamma": "libdevice.lgamma({})", "bessel_i0": "libdevice.cyl_bessel_i0({})",
+    "bessel_i1": "libdevice.cyl_bessel_i1({})", "bessel_j0": "libdevice.j0({})",
+    "bessel_j1": "libdevice.j1({})", "bessel_y0": "libdevice.y0({})",
+    "bessel_y1": "libdevice.y1({})",
     "max": "gw_greater({}, {})", "min": "gw_lesser({}, {})", "fma": "tl.fma({}, {}, {})",
 }
 """Operations on floating point tensors, by the dtype of the first operand; `{1}` of an operation
