@@ -255,10 +255,10 @@ def conv_weight_grad(
         return _summed(context, call, (grad.shape[0], *windows), direct)
     columns = _columns(context, x, kernel, windows, geometry)
     rows = reshape(context, "view", grad, (*grad.shape[:2], product(list(windows))))
-    each = _product(context, rows, _turned(context, columns))
+    products = _product(context, rows, _turned(context, columns))
 
     def term(index: Index, inner: Index) -> Any:
         k, *rest = index
         row = linear(tuple(rest), row_major(call.shape[1:]))
-        return convert(each.at((inner[0], k, row)), computed(call.dtype))
+        return convert(products.at((inner[0], k, row)), computed(call.dtype))
     return _summed(context, call, (grad.shape[0],), term)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from graphwright.codegen.gpu.attention import attention_kernel
 from graphwright.codegen.gpu.online_softmax import one_pass
 from graphwright.codegen.gpu.tile_ir import Row, Running, TileAxis, TileKernel
 from graphwright.codegen.gpu.tile_sizes import ACROSS, ALONG, flat_block, row_tile
 from graphwright.codegen.loops import Accumulate, Axis, For, Local, LoopKind, Stmt, Store
 from graphwright.codegen.lowering.nodes import (
     Assembly,
+    Attention,
     Index,
     Part,
     Scan,
@@ -37,6 +39,8 @@ def tile_kernels(writing: Writing, name: str) -> Iterator[TileKernel]:
         for number, part in parts:
             own = name if len(parts) == 1 else f"{name}_{number}"
             yield _part(writing, own, node.name, number, part)
+    elif isinstance(node, Attention):
+        yield attention_kernel(writing, name, node)
     elif isinstance(node, Scan):
         yield _scan(writing, name, node)
     elif writing.group.reduced:

@@ -96,7 +96,7 @@ def _epilogue(
         return None
     (reader,) = readers
     kernel = steps[reader]
-    if isinstance(kernel, Gemm) or kernel.row is not None or kernel.product is not None:
+    if isinstance(kernel, Gemm) or kernel.row is not None or kernel.product or kernel.attention:
         return None
     operands = {step.a.name, step.b.name}
     between = [other for other in steps[number + 1:reader + 1] if isinstance(other, TileKernel)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.codegen.gpu.attention import fused_attention
 from graphwright.codegen.gpu.convolutions import (
     conv_input_grad,
     conv_weight_grad,
@@ -211,6 +212,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "running_max": _running("max"), "running_min": _running("min"),
     "argsort": _argsort, "topk_positions": _topk, "kth_position": _kth,
     "mm": _mm, "bmm": _mm,
+    "fused_attention": fused_attention,
     "convolution": convolution, "conv_input_grad": conv_input_grad,
     "conv_weight_grad": conv_weight_grad,
     **{name: _special(op) for name, op in SPECIAL.items()},

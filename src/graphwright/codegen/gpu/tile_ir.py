@@ -6,6 +6,7 @@
     TileAxis   := symbol, extent, block           an axis of the grid, in blocks
     Row        := symbol, extent, block, looped   the axis that folds and scans run along
     Product    := name, a, b, index_a, index_b     a matrix product, before the body
+    AttentionTile := name, query, key, value, mask ...  attention, before the body
     body       := Let | Store | Accumulate | Check  once per position of the grid
                 | Reduce over the row             folds, which leave one value per position
                 | For over the row              elements of the row
@@ -31,7 +32,7 @@ finds equal values. A looped row is read again.
 
 from __future__ import annotations
 
-from graphwright.codegen.loops import Buffer, Let, Stmt
+from graphwright.codegen.loops import Buffer, Let, Stmt, Value
 from graphwright.codegen.program import Output, Slot
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym, as_int, ceildiv, product
@@ -83,11 +84,38 @@ class Product(Record):
     dtype: dtype
 
 
+class Operand(Record):
+    """A matrix of which each element is `value`, after the Lets and Checks `stmts`."""
+
+    stmts: tuple[Stmt, ...]
+    value: Value
+
+
+class AttentionTile(Record):
+    """name = softmax(query @ key.T * scale + mask) @ value: an element of the last two axes i, j.
+
+    Operands are over i, d; r, d; r, j; and i, r. `inner` is r, whose blocks are looped over;
+    `depth`, d, is there as a whole. Without `value`, column 0 is the greatest score of each row,
+    column 1 is 1 / the sum of its exponentials.
+    """
+
+    name: str
+    query: Operand
+    key: Operand
+    value: Operand | None
+    mask: Operand | None
+    inner: TileAxis
+    depth: TileAxis
+    causal: bool
+    scale: float
+    dtype: dtype
+
+
 class TileKernel(Record):
     """One fused kernel. `buffers` lists what it touches, in order of first use.
 
-    `source`: the lines of the user's program that it computes. `product`: what is computed before
-    the body, which is its epilogue.
+    `source`: the lines of the user's program that it computes. `product`, `attention`: what is
+    computed before the body, which is its epilogue.
     """
 
     name: str
@@ -97,6 +125,7 @@ class TileKernel(Record):
     body: tuple[TileStmt, ...]
     source: tuple[str, ...] = ()
     product: Product | None = None
+    attention: AttentionTile | None = None
 
     @property
     def grid(self) -> Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphwright.codegen.gpu.tile_ir import GpuProgram, Running, TileKernel
+from graphwright.codegen.gpu.tile_ir import AttentionTile, GpuProgram, Running, TileKernel
 from graphwright.codegen.loop_printer import (
     PRINTERS,
     print_block,
@@ -35,7 +35,21 @@ def print_tile_kernel(kernel: TileKernel) -> str:
         comments.append(f"    {made.name} = sum over {inner.symbol} in turns of {inner.block} "
                         f"({inner.extent}): "
                         f"{made.a.name}[{made.index_a}] * {made.b.name}[{made.index_b}]")
+    if kernel.attention is not None:
+        comments += _attention(kernel.attention)
     return "\n".join([head, *comments, *print_block(kernel.body, 1)])
+
+
+def _attention(made: AttentionTile) -> list[str]:
+    r, d = made.inner, made.depth
+    lines = [f"    {made.name} = attention over {r.symbol} in turns of {r.block} ({r.extent}), "
+             f"{d.symbol} in {d.block} ({d.extent}), scale {made.scale!r}"
+             f"{', causal' if made.causal else ''}:"]
+    parts = (("query", made.query), ("key", made.key), ("value", made.value), ("mask", made.mask))
+    for name, part in parts:
+        if part is not None:
+            lines += [*print_block(part.stmts, 2), f"        {name} = {value_text(part.value)}"]
+    return lines
 
 
 def _running(stmt: Running, depth: int) -> list[str]:

@@ -28,6 +28,10 @@ WARP_ELEMENTS = 256
 """Elements of a tile for each of up to 8 warps, 16 of tiles of `PERSISTENT`."""
 
 
+ATTENTION_WARPS = 4
+"""Warps of a program of attention."""
+
+
 class RowTile(Record):
     """`rows` rows by `columns` elements of each at once; `looped` if there are more of these."""
 

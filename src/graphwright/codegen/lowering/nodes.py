@@ -8,6 +8,7 @@
               | Scan(name, shape, axis, fold, body)     running folds along one axis
               | View(name, shape, source, index)        another node's elements, renamed
               | Gemm(name, a, b)                        a batched matrix product
+              | Attention(name, query, key, value)      softmax(query @ key.T) @ value
               | Assembly(name, shape, parts)            a buffer written by several loops in turn
               | Mutation(name, target, index, body)     writes a part of an input's memory
               | Update(name, target, parts)             writes single elements of it
@@ -119,6 +120,29 @@ class Gemm(Record):
     inner: Expr
 
 
+class Attention(Record):
+    """out[*, n, e] = sum over m of softmax(query . key * scale + mask)[*, n, m] * value[*, m, e].
+
+    The bodies are over (*, n, d), (*, m, d), (*, m, e) and (*, n, m); `keys` is the extent of m,
+    `depth` that of d. `causal`: query n attends to the keys up to n only. `levels`: the result is,
+    in place of that, each row's greatest score and 1 / the sum of its exponentials. Only GPU
+    programs have attention.
+    """
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    query: Body
+    key: Body
+    value: Body
+    mask: Body | None
+    keys: Expr
+    depth: Expr
+    causal: bool
+    scale: float
+    levels: bool
+
+
 class Part(Record):
     """One loop nest of an `Assembly`: out[index] = value, or += where `accumulate`.
 
@@ -172,7 +196,7 @@ class Update(Record):
 
 
 LoopNode = Union[
-    Source, Pointwise, Reduction, Scan, View, Gemm, Assembly, Mutation, Update]
+    Source, Pointwise, Reduction, Scan, View, Gemm, Attention, Assembly, Mutation, Update]
 WRITES = (Mutation, Update)
 """What leaves its values in an input's memory."""
 

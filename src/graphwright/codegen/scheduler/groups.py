@@ -14,6 +14,7 @@ from enum import Enum
 
 from graphwright.codegen.lowering.nodes import (
     Assembly,
+    Attention,
     Gemm,
     Index,
     LoopNode,
@@ -196,7 +197,7 @@ def single(state: Grouping, name: str) -> Group:
     node = state.anchors.nodes[name]
     if isinstance(node, Gemm):
         return Group((), {name: Member(name, (), (), False)}, Style.MATRIX)
-    if isinstance(node, (Assembly, Scan, Update)):
+    if isinstance(node, (Assembly, Attention, Scan, Update)):
         member = Member(name, (), state.reads[name], False)
         return Group((), {name: member}, Style.ASSEMBLY)
     domain = domain_of(node)

@@ -11,6 +11,7 @@ from graphwright.codegen.loops import Apply, Check, IndexOf, Let, Philox
 from graphwright.codegen.lowering.nodes import (
     WRITES,
     Assembly,
+    Attention,
     Body,
     Gemm,
     Index,
@@ -46,6 +47,14 @@ def bodies(node: LoopNode) -> Iterator[tuple[Shape, Body, Index]]:
         yield node.shape, node.body, ()
     elif isinstance(node, (Reduction, Mutation)):
         yield node.domain, node.body, ()
+    elif isinstance(node, Attention):
+        lead, rows = node.shape[:-2], node.shape[-2]
+        yield (*lead, rows, node.depth), node.query, ()
+        yield (*lead, node.keys, node.depth), node.key, ()
+        if not node.levels:
+            yield (*lead, node.keys, node.shape[-1]), node.value, ()
+        if node.mask is not None:
+            yield (*lead, rows, node.keys), node.mask, ()
     elif isinstance(node, (Assembly, Update)):
         for part in node.parts:
             yield part.domain, part.body, part.index

@@ -22,7 +22,7 @@ from graphwright.codegen.gpu.tile_ir import (
     TileAxis,
     TileKernel,
 )
-from graphwright.codegen.gpu.tile_sizes import product_warps, warps
+from graphwright.codegen.gpu.tile_sizes import ATTENTION_WARPS, product_warps, warps
 from graphwright.codegen.loops import (
     Accumulate,
     Buffer,
@@ -36,6 +36,7 @@ from graphwright.codegen.loops import (
     Value,
 )
 from graphwright.codegen.lowering.context import identity
+from graphwright.codegen.triton.attention import write_attention
 from graphwright.codegen.triton.functions import FUNCTIONS, HEADER, LIBDEVICE, with_needs
 from graphwright.codegen.triton.names import ERROR, OFFSET, PROGRAM, SEED, CannotEmit, Names, atom
 from graphwright.codegen.triton.values import (
@@ -92,10 +93,10 @@ def write_kernel(
 
     Raises: CannotEmit for what has no Triton form.
     """
-    return _KernelWriter(kernel, checks).write(sizes)
+    return KernelWriter(kernel, checks).write(sizes)
 
 
-class _KernelWriter:
+class KernelWriter:
     """Writes one kernel."""
 
     def __init__(self, kernel: TileKernel, checks: Sequence[CheckSite]) -> None:
@@ -123,6 +124,8 @@ class _KernelWriter:
         self._positions()
         if self.kernel.product is not None:
             self._product(self.kernel.product)
+        if self.kernel.attention is not None:
+            write_attention(self, self.kernel.attention)
         self._statements(self.kernel.body)
         used = tuple(s for s in sizes if self.names.has_scalar(s))
         parameters = (*[self.names.buffer(b.name) for b in self.kernel.buffers],
@@ -133,6 +136,8 @@ class _KernelWriter:
             self._warps())
 
     def _warps(self) -> int:
+        if self.kernel.attention is not None:
+            return ATTENTION_WARPS
         if self.kernel.product is None:
             return warps(self.kernel.elements)
         rows, columns = self.kernel.axes[-2:]
@@ -484,7 +489,7 @@ class _KernelWriter:
 class _Turns:
     """The loop over the blocks of a row that is too long to be there as a whole."""
 
-    def __init__(self, writer: _KernelWriter, row: Row) -> None:
+    def __init__(self, writer: KernelWriter, row: Row) -> None:
         self.writer = writer
         self.row = row
         self.scope = writer.values.indented()
