@@ -12,6 +12,7 @@ from graphwright.codegen.gpu.build import build_gpu_program, lower_for_gpu
 from graphwright.codegen.gpu.tile_ir import GpuProgram
 from graphwright.codegen.gpu.tile_printer import print_tile_kernel
 from graphwright.codegen.lowering.graph import TensorOutput
+from graphwright.ir.graph.interpreter import Interpreter
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.pipeline import lower_graph
 from graphwright.random import manual_seed
@@ -48,15 +49,25 @@ def tiles(fn: Callable[..., Any], *inputs: Any, dynamic: bool = False) -> str:
 
 def check(
     fn: Callable[..., Any], *inputs: Any, dynamic: bool = False, tolerance: float = 2e-6,
-    kernels: int | None = None,
 ) -> GpuProgram:
     """Assert that the simulated program gives what the CPU's gives, and leaves in its inputs what
-    that leaves there: integers, bools and narrow floats bit by bit (but see `assert_close`)."""
+    that leaves there; see `assert_close`."""
+    return _compare(lambda module, fakes: compile_graph(module, fakes, target="llvm"), fn, inputs,
+                    dynamic, tolerance)
+
+
+def check_eager(fn: Callable[..., Any], *inputs: Any, tolerance: float = 2e-6) -> GpuProgram:
+    """The same of ops that the CPU runs eagerly."""
+    return _compare(lambda module, fakes: Interpreter(module).run, fn, inputs, False, tolerance)
+
+
+def _compare(
+    reference: Callable[..., Callable[..., Any]], fn: Callable[..., Any], inputs: Sequence[Any],
+    dynamic: bool, tolerance: float,
+) -> GpuProgram:
     module, fakes = graph_of(fn, inputs, dynamic)
     graph, _ = lower_for_gpu(module, fakes)
     program = build_gpu_program(module, fakes)
-    if kernels is not None:
-        assert len(program.steps) == kernels, [k.name for k in program.steps]
     given = [elements(x).copy() for x in (*inputs, *graph.constants)]
     places = [source.position for source in sorted(graph.inputs, key=lambda s: s.position)]
     sizes = module.bind_sizes(tuple(inputs))
@@ -64,7 +75,7 @@ def check(
     assert device.error[0] == 0
     manual_seed(SEED)
     theirs = copies(inputs)
-    results = compile_graph(module, fakes, target="llvm")(*theirs)
+    results = reference(module, fakes)(*theirs)
     tensors = [r for r, spec in zip(results, graph.outputs, strict=True)
                if isinstance(spec, TensorOutput)]
     for got, want in zip(found, tensors, strict=True):

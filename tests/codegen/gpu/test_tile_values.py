@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import graphwright as gw
+from graphwright.runtime.ops import functions as ops
 
 from ..lowered import tensor
-from .programs import check, program_of
+from .programs import check, check_eager, program_of
 from .simulated import run_program, simulator
 
 F = gw.nn.functional
@@ -76,11 +77,20 @@ CASES: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", list(CASES))
-def test_floats(name: str, dynamic: bool) -> None:
+def test_floats(name: str) -> None:
     function, inputs = CASES[name]
-    check(function, *inputs, dynamic=dynamic)
+    check(function, *inputs)
+
+
+DYNAMIC = ("softmax", "layer_norm", "sum of all", "linear", "embedding")
+
+
+@pytest.mark.parametrize("name", [
+    name if name in DYNAMIC else pytest.param(name, marks=pytest.mark.slow) for name in CASES])
+def test_floats_of_dynamic_sizes(name: str) -> None:
+    function, inputs = CASES[name]
+    check(function, *inputs, dynamic=True)
 
 
 EXACT: dict[str, Case] = {
@@ -108,15 +118,25 @@ EXACT: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", list(EXACT))
-def test_exact(name: str, dynamic: bool) -> None:
+def test_exact(name: str) -> None:
     function, inputs = EXACT[name]
-    check(function, *inputs, dynamic=dynamic and name != "empty", tolerance=0)
+    check(function, *inputs, tolerance=0)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "bool", "bfloat16", "float16", "float64",
-                                   "int64"])
+DYNAMIC_EXACT = ("extremes", "gather", "cat", "bool")
+
+
+@pytest.mark.parametrize("name", [
+    name if name in DYNAMIC_EXACT else pytest.param(name, marks=pytest.mark.slow)
+    for name in EXACT if name != "empty"])
+def test_exact_of_dynamic_sizes(name: str) -> None:
+    function, inputs = EXACT[name]
+    check(function, *inputs, dynamic=True, tolerance=0)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bool", "bfloat16", "float64", *(
+    pytest.param(name, marks=pytest.mark.slow) for name in ("uint8", "float16", "int64"))])
 def test_writes_at_equal_indices(dtype: str) -> None:
     kind = getattr(gw, dtype)
     x, v = integers(0, 5, 20, 6, dtype=kind), integers(0, 5, 50, 6, dtype=kind)
@@ -159,6 +179,74 @@ def test_views_are_read_where_they_are() -> None:
     x = floats(40, 50)
     check(lambda x: x * 2, x[3:, 5:40:3], tolerance=0)
     check(lambda x: x.sum(-1), x.t()[::2])
+
+
+@pytest.mark.parametrize("dtype", [
+    "float32", "bfloat16", pytest.param("float64", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
+def test_attention_without_its_weights(dtype: str, causal: bool) -> None:
+    kind = getattr(gw, dtype)
+    q, k, v = (floats(2, rows, size, dtype=kind) for rows, size in ((50, 20), (70, 20), (70, 24)))
+    program = check_eager(lambda q, k, v: ops.fused_attention(q, k, v, None, causal, 0.3), q, k, v,
+                          tolerance=2.0**-7 if dtype == "bfloat16" else 2e-6)
+    assert [step.name for step in program.steps] == ["k0_attention", "k1_attention"]
+
+
+@pytest.mark.parametrize("kind", ["bool", "float32"])
+def test_attention_with_a_mask_of_permuted_operands(kind: str) -> None:
+    q, k, v = floats(2, 30, 3, 16), floats(2, 40, 3, 16), floats(2, 40, 3, 16)
+    mask = floats(30, 40) > -1 if kind == "bool" else floats(30, 40)
+    check_eager(lambda q, k, v, m: ops.fused_attention(
+        q.transpose(1, 2), k.transpose(1, 2) * 2, v.transpose(1, 2), m, False, 0.3), q, k, v, mask)
+
+
+def test_gradients_of_attention_are_products() -> None:
+    q, k, v = floats(2, 30, 16), floats(2, 40, 16), floats(2, 40, 16)
+    out, levels = ops.fused_attention(q, k, v, None, False, 0.3)
+    grad = floats(2, 30, 16)
+    check_eager(lambda *given: ops.attention_backward(*given[:4], None, *given[4:], False, 0.3),
+                grad, q, k, v, out, levels, tolerance=1e-5)
+
+
+CONVOLUTIONS = [
+    ((2, 3, 20), (5, 3, 4), dict(stride=2, padding=1)),
+    ((2, 4, 9, 10), (6, 4, 3, 3), dict(padding=1)),
+    ((2, 4, 9, 10), (6, 2, 3, 2), dict(stride=2, dilation=2, groups=2)),
+    ((1, 2, 5, 6, 7), (3, 2, 2, 2, 2), dict(padding=1)),
+]
+
+
+@pytest.mark.parametrize(("x", "w", "options"), CONVOLUTIONS)
+def test_convolutions(x: Any, w: Any, options: Any) -> None:
+    function = getattr(F, f"conv{len(x) - 2}d")
+    check_eager(lambda x, w, b: function(x, w, b, **options), floats(*x), floats(*w),
+                floats(w[0]), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_gradients_of_convolutions(groups: int) -> None:
+    x, w = floats(2, 4, 9, 10), floats(6, 4 // groups, 3, 3)
+    options = ((2, 1), (1, 1), (1, 2), groups)
+    grad = F.conv2d(x, w, None, *options)
+    check_eager(lambda g, w: ops.conv_input_grad(g, w, (2, 4, 9, 10), *options), grad, w,
+                tolerance=1e-5)
+    check_eager(lambda g, x: ops.conv_weight_grad(g, x, w.shape, *options), grad, x,
+                tolerance=1e-5)
+    check_eager(lambda x, w: F.conv_transpose2d(x, w, None, 2, 1, 1, groups), grad,
+                floats(6, 3, 3, 3), tolerance=1e-5)
+
+
+def test_special_functions() -> None:
+    x = gw.abs(floats(60)) / 5 + 0.01
+    check_eager(lambda x: (gw.erfc(x), gw.lgamma(x), gw.erfinv(x), gw.special.ndtri(x)), x,
+                tolerance=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["i0", "i1", "erfcx", "bessel_j0", "bessel_j1", "bessel_y0",
+                                  "bessel_y1"])
+def test_bessel_functions(name: str) -> None:
+    check_eager(lambda x: getattr(gw.special, name)(x), gw.abs(floats(60)) + 0.01, tolerance=1e-5)
 
 
 def test_masks_of_nan_and_infinity() -> None:

@@ -65,7 +65,8 @@ def fused_attention(
     nodes = [
         context.add(Attention(
             context.unique("attention"), (*query.shape[:-1], width), result.dtype, of_query,
-            of_key, of_value, added, key.shape[-2], query.shape[-1], bool(causal), float(scale), levels))
+            of_key, of_value, added, key.shape[-2], query.shape[-1], bool(causal), float(scale),
+            levels))
         for result, width, levels in ((found[0], value.shape[-1], False),
                                       (found[1], Int(2), True))]
     return nodes[0], nodes[1]

@@ -16,7 +16,20 @@ from graphwright.codegen.memory_plan import lifetimes, place
 from graphwright.codegen.program import Slot
 from graphwright.codegen.scheduler.buffer_access import statements
 from graphwright.codegen.segments import split
+from graphwright.ir.passes.decompose import decompose
 from graphwright.runtime.record import Record
+
+TAKEN_APART = frozenset({"attention_backward"})
+"""Ops with a kernel of their own on CPUs only, which are decomposed."""
+
+
+def _prepared(module: Any, fake_inputs: Sequence[Any]) -> Any:
+    """The graph without ops that are whole on CPUs only."""
+    if not any(getattr(n.target, "name", None) in TAKEN_APART for n in module.graph.nodes):
+        return module
+    parts = decompose(module, fake_inputs, TAKEN_APART)
+    parts.meta.update(module.meta)
+    return parts
 
 
 def lower_for_gpu(
@@ -26,6 +39,7 @@ def lower_for_gpu(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
+    module = _prepared(module, fake_inputs)
     lowering = TracedLowering(module, fake_inputs, strict, gpu_rules())
     graph = lowering.run()
     stacks = {node.name: node.meta["stack"] for node in module.graph.nodes
@@ -84,6 +98,7 @@ def gpu_segments(
     module: Any, fake_inputs: Sequence[Any], strict: bool = False
 ) -> list[GpuProgram]:
     """The programs of a graph of primitives: one, or those between ops without native code."""
+    module = _prepared(module, fake_inputs)
     eager: set[Any] = needs_eager(module, gpu_rules())
     if not eager:
         try:

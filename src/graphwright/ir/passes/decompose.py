@@ -18,7 +18,7 @@ any more once gradients are part of the graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from graphwright.ir.graph.module import GraphModule
@@ -54,9 +54,13 @@ PRIMITIVES = frozenset(
 )
 
 
-def decompose(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
-    """See the module's docstring."""
-    return trace(module, fake_inputs, keep=_keep, rewrites=REWRITES)
+def decompose(
+    module: GraphModule, fake_inputs: Sequence[Any], taken_apart: Collection[str] = ()
+) -> GraphModule:
+    """See the module's docstring. taken_apart: names of ops tagged "whole" that are decomposed
+    all the same."""
+    return trace(module, fake_inputs, keep=lambda op: op.name not in taken_apart and _keep(op),
+                 rewrites=REWRITES)
 
 
 def _keep(op: Op) -> bool:
