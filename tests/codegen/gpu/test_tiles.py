@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import graphwright as gw
+from graphwright.runtime.ops import functions as ops
 
 from .programs import program_of, tiles
 
@@ -95,7 +96,7 @@ def test_products_have_what_reads_them_as_epilogue() -> None:
     text = tiles(lambda x, w, b: F.relu(F.linear(x, w, b)), rows(50, 48), rows(80, 48), rows(80))
     assert text == """\
 kernel k1_relu_mm: i in tiles of 64 (50), j in tiles of 64 (80)
-    product = sum over r in turns of 32 (48): arg0[48*i + r] * arg1[48*j + r]
+    product = sum over r in turns of 16 (48): arg0[48*i + r] * arg1[48*j + r]
     out0[80*i + j] = max(0.0, (product + arg2[j]))
 """
 
@@ -146,4 +147,18 @@ kernel k0_amax_exp_sum_div: i in tiles of 1 (1000), r in turns of 2048 (20000)
     for r in vector(20000):
         exp_1 = exp((arg0[20000*i + r] - amax))
         out0[20000*i + r] = (exp_1 * inverse)
+"""
+
+
+def test_attention_is_one_kernel_over_operands_where_they_are() -> None:
+    text = tiles(lambda q, k, v: ops.fused_attention(
+        q.transpose(1, 2), k.transpose(1, 2) * 2, v.transpose(1, 2), None, True, 0.125)[0],
+        rows(2, 50, 4, 64), rows(2, 70, 4, 64), rows(2, 70, 4, 64))
+    assert text == """\
+kernel k0_attention: p in tiles of 1 (8), i in tiles of 32 (50), j in tiles of 64 (64)
+    attention = attention over r in turns of 32 (70), d in 64 (64), scale 0.125, causal:
+        query = arg0[d + 256*i + 64*(p % 4) + 12800*(p//4)]
+        key = (arg1[d + 256*r + 64*(p % 4) + 17920*(p//4)] * 2.0)
+        value = arg2[j + 256*r + 64*(p % 4) + 17920*(p//4)]
+    out0[64*i + j + 3200*p] = attention
 """

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.codegen.gpu.tile_ir import AttentionTile, Operand, TileAxis, TileKernel
-from graphwright.codegen.gpu.tile_sizes import power_of_two
+from graphwright.codegen.gpu.tile_sizes import attention_tile, power_of_two
 from graphwright.codegen.loops import Buffer, Const, Local, Store
 from graphwright.codegen.lowering.context import (
     Lowering,
@@ -85,12 +85,13 @@ def attention_kernel(writing: Writing, name: str, node: Attention) -> TileKernel
     """The kernel of a node."""
     *lead, rows, width = node.shape
     batch = product(list(lead))
-    narrow = node.dtype.itemsize == 2
+    depth = max(as_int(node.depth) or DEEPEST, as_int(width) or DEEPEST)
+    queries, keys, warps = attention_tile(depth, node.dtype)
     p, i, j, r, d = (
         TileAxis(Sym(symbol, 0, extent - 1), extent, block) for symbol, extent, block in (
-            ("p", batch, 1), ("i", rows, 64 if narrow else 32),
+            ("p", batch, 1), ("i", rows, queries),
             ("j", width, max(16, power_of_two(width, DEEPEST)) if not node.levels else 2),
-            ("r", node.keys, 64 if narrow else 32),
+            ("r", node.keys, keys),
             ("d", node.depth, max(16, power_of_two(node.depth, DEEPEST)))))
     first = tuple(unflatten(p.symbol if batch != 1 else Int(0), tuple(lead)))
 
@@ -109,7 +110,7 @@ def attention_kernel(writing: Writing, name: str, node: Attention) -> TileKernel
     value = None if node.levels else operand(node.value, r, j)
     assert query is not None and key is not None
     made = AttentionTile(RESULT, query, key, value, operand(node.mask, i, r), r, d, node.causal,
-                         node.scale, node.dtype)
+                         node.scale, node.dtype, warps)
     storage = writing.storage[node.name]
     place = storage.at((*first, i.symbol, j.symbol))
     store = Store(storage.buffer, place, Local(RESULT, node.dtype))

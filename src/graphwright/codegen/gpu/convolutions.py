@@ -35,6 +35,7 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.codegen.lowering.rules import Call
 from graphwright.codegen.lowering.views import reshape, unflatten
+from graphwright.codegen.lowering.windows import inside
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, as_expr, as_int, product
 from graphwright.runtime.tensor import dtypes
@@ -62,8 +63,8 @@ class Geometry(Record):
         for i, k, s, p, d, n in zip(place, offset, self.stride, self.padding, self.dilation,
                                     count, strict=True):
             start = i + p - k * d
-            inside = within(start // s, n)
-            mask = mask if inside is None else both(inside, mask)
+            known = within(start // s, n)
+            mask = mask if known is None else both(known, mask)
             if s > 1:
                 aligned = apply("eq", index_value(start % s), const(0, dtypes.int64),
                                 dtype=dtypes.bool)
@@ -82,14 +83,6 @@ def _masked(x: Tensor, index: Index, mask: Any) -> Any:
     return x.at(index, mask, None if mask is None else const(0, x.dtype))
 
 
-def _inside(place: Index, extents: Shape) -> Any:
-    mask: Any = None
-    for i, extent in zip(place, extents, strict=True):
-        inside = within(i, extent)
-        mask = mask if inside is None else both(inside, mask)
-    return mask
-
-
 def _columns(
     context: Lowering, x: Tensor, kernel: Shape, windows: Shape, geometry: Geometry
 ) -> Tensor:
@@ -100,7 +93,7 @@ def _columns(
         n, row, window = index
         channel, *offset = unflatten(row, rows)
         place = geometry.place(tuple(unflatten(window, windows)), tuple(offset))
-        return _masked(x, (n, channel, *place), _inside(place, x.shape[2:]))
+        return _masked(x, (n, channel, *place), inside(place, x.shape[2:]))
     shape = (x.shape[0], product(list(rows)), product(list(windows)))
     return context.pointwise("im2col", shape, x.dtype, at)
 
@@ -190,7 +183,7 @@ def _direct(
         channel, *offset = inner
         place = geometry.place(tuple(window), tuple(offset))
         source = k // each * w.shape[1] + channel
-        element = _masked(x, (n, source, *place), _inside(place, x.shape[2:]))
+        element = _masked(x, (n, source, *place), inside(place, x.shape[2:]))
         return _times(call, element, w.at((k, channel, *offset)))
     return _summed(context, call, w.shape[1:], term, after)
 
@@ -250,7 +243,7 @@ def conv_weight_grad(
             n, *window = inner
             place = geometry.place(tuple(window), tuple(offset))
             element = _masked(x, (n, k // each * channels + c, *place),
-                              _inside(place, x.shape[2:]))
+                              inside(place, x.shape[2:]))
             return _times(call, element, grad.at((n, k, *window)))
         return _summed(context, call, (grad.shape[0], *windows), direct)
     columns = _columns(context, x, kernel, windows, geometry)

@@ -109,6 +109,7 @@ class AttentionTile(Record):
     causal: bool
     scale: float
     dtype: dtype
+    warps: int
 
 
 class TileKernel(Record):

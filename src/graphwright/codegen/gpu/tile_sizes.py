@@ -28,10 +28,6 @@ WARP_ELEMENTS = 256
 """Elements of a tile for each of up to 8 warps, 16 of tiles of `PERSISTENT`."""
 
 
-ATTENTION_WARPS = 4
-"""Warps of a program of attention."""
-
-
 class RowTile(Record):
     """`rows` rows by `columns` elements of each at once; `looped` if there are more of these."""
 
@@ -79,11 +75,21 @@ def row_tile(kept: Expr, row: Expr, across: bool) -> RowTile:
 def product_tile(m: Expr, n: Expr, k: Expr, kind: dtype) -> tuple[int, int, int]:
     """Rows, columns and inner elements of a matrix product's tile; none below the 16 of tensor
     cores."""
-    rows, columns, inner = (128, 128, 64) if kind.itemsize == 2 else (64, 64, 32)
+    rows, columns, inner = (128, 128, 64) if kind.itemsize == 2 else (64, 64, 16)
     if kind.itemsize == 8:
         rows, columns, inner = 32, 32, 16
     return (max(16, power_of_two(m, rows)), max(16, power_of_two(n, columns)),
             max(16, power_of_two(k, inner)))
+
+
+def attention_tile(depth: int, kind: dtype) -> tuple[int, int, int]:
+    """Queries and keys of a program's tiles, and its warps, for vectors of up to `depth` elements:
+    so that registers and shared memory hold the tiles."""
+    if kind.itemsize == 2:
+        return (64, 64, 4) if depth <= 128 else (64, 32, 8)
+    if kind.itemsize == 4:
+        return (32, 32, 4) if depth <= 64 else (32, 32, 8) if depth <= 128 else (32, 16, 8)
+    return (32, 32, 4) if depth <= 64 else (16, 16, 8)
 
 
 def product_warps(rows: int, columns: int) -> int:

@@ -110,7 +110,7 @@ def _places(index: Index, ndim: int, step: Sizes, pad: Sizes, dilate: Sizes) -> 
     ))
 
 
-def _inside(index: Index, extents: Shape) -> Any:
+def inside(index: Index, extents: Shape) -> Any:
     """Whether the last axes of `index` lie within `extents`; None where they always do."""
     mask = None
     for place, extent in zip(index[-len(extents):], extents, strict=True):
@@ -136,7 +136,7 @@ def _max_pool(context: Lowering, call: Call, x: Tensor, kernel: Sizes, step: Siz
 
     def element(index: Index) -> Any:
         place = _places(index, ndim, step, pad, dilate)
-        mask = _inside(place, extents)
+        mask = inside(place, extents)
         return convert(x.at(place, mask, None if mask is None else const(lowest, x.dtype)),
                        compute)
     domain = (*out, *(as_expr(k) for k in kernel))
@@ -205,7 +205,7 @@ def _windows_over(
     lead = len(index) - 2 * ndim
     window = tuple((index[lead + a] + pad[a]) // step[a] - index[lead + ndim + a]
                    for a in range(ndim))
-    return (*index[:lead], *window), _inside(window, counts)
+    return (*index[:lead], *window), inside(window, counts)
 
 
 def _over_windows(
@@ -259,7 +259,7 @@ def _divisor(
     ndim = len(kernel)
 
     def one(index: Index) -> Any:
-        mask = _inside(_places(index, ndim, step, pad, (1,) * ndim), extents)
+        mask = inside(_places(index, ndim, step, pad, (1,) * ndim), extents)
         one, zero = const(1, dtype), const(0, dtype)
         return one if mask is None else apply("where", mask, one, zero, dtype=dtype)
     domain = (*counts, *(as_expr(k) for k in kernel))
@@ -278,7 +278,7 @@ def _avg_pool(context: Lowering, call: Call, x: Tensor, kernel: Sizes, step: Siz
 
     def element(index: Index) -> Any:
         place = _places(index, ndim, step, pad, (1,) * ndim)
-        mask = _inside(place, extents)
+        mask = inside(place, extents)
         return convert(x.at(place, mask, None if mask is None else const(0, x.dtype)), compute)
     domain = (*call.shape, *(as_expr(k) for k in kernel))
     axes = tuple(range(len(call.shape), len(domain)))

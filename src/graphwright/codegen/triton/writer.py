@@ -22,7 +22,7 @@ from graphwright.codegen.gpu.tile_ir import (
     TileAxis,
     TileKernel,
 )
-from graphwright.codegen.gpu.tile_sizes import ATTENTION_WARPS, product_warps, warps
+from graphwright.codegen.gpu.tile_sizes import product_warps, warps
 from graphwright.codegen.loops import (
     Accumulate,
     Buffer,
@@ -137,7 +137,7 @@ class KernelWriter:
 
     def _warps(self) -> int:
         if self.kernel.attention is not None:
-            return ATTENTION_WARPS
+            return self.kernel.attention.warps
         if self.kernel.product is None:
             return warps(self.kernel.elements)
         rows, columns = self.kernel.axes[-2:]
