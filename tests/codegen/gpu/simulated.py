@@ -38,7 +38,7 @@ def packed(signature: Sequence[str], arguments: Sequence[int]) -> bytes:
     that Triton adds."""
     block = b""
     for kind, argument in zip((*signature, "*", "*"), (*arguments, 0, 0), strict=True):
-        data = struct.pack(_FORMATS[kind[0] if kind[0] == "*" else kind], argument)
+        data = struct.pack(_FORMATS["*" if kind[0] == "*" else kind], argument)
         block += bytes(-len(block) % len(data)) + data
     return block
 
@@ -86,7 +86,7 @@ def _poisoned(count: int, kind: Any) -> np.ndarray:
 
 def run_program(
     program: GpuProgram, inputs: Sequence[np.ndarray], sizes: Mapping[str, int] | None = None,
-    seed: int = 0, offset: int = 0, arch: int = 80,
+    seed: int = 0, offset: int = 0, arch: int = 80, narrow: bool = False,
 ) -> tuple[list[np.ndarray], Device]:
     """The memory of the program's outputs, and of all that it touched."""
     simulator()
@@ -95,7 +95,8 @@ def run_program(
     given = {Kind.BUFFER: device.addresses, Kind.SIZE: sizes,
              Kind.ERROR: {"": device.error_address}, Kind.SEED: {"": seed},
              Kind.OFFSET: {"": offset}}
-    for launch in compile_launches(program, arch):
+    for launch in compile_launches(program, arch, narrow=narrow):
+        assert not narrow or all(e.evaluate(sizes) < launch.most for e in launch.limited)
         arguments = [given[a.kind][a.name] for a in launch.arguments]
         run_kernel(launch.kernel, launch.grid.evaluate(sizes), arguments, device.memory)
     outputs = [device.arrays[o.buffer.name][:o.buffer.size.evaluate(sizes)]

@@ -117,6 +117,10 @@ def test_indices_have_32_bits_where_all_sizes_are_known_to_fit() -> None:
     dynamic = written(lambda x: x + 1, gw.ones(1000), dynamic=True)
     assert "i = tl.program_id(0).to(tl.int64) * BLOCK_i" in body(dynamic)
     assert dynamic.sizes == ("s0",) and dynamic.parameters[-1] == "s0"
+    program = program_of(lambda x: x + 1, gw.ones(1000), dynamic=True)
+    (narrow,) = kernels(program, narrow=True)
+    assert "int64" not in body(narrow) and not narrow.wide
+    assert [str(e) for e in program.steps[0].limited] == ["s0", "(s0 + 1023)//1024"]
     kernel = program_of(lambda x: x + 1, gw.ones(4096)).steps[0]
     large = replace(kernel, buffers=(replace(kernel.buffers[0], size=kernel.buffers[0].size * (
         1 << 20)), *kernel.buffers[1:]))

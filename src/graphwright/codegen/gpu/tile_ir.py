@@ -142,12 +142,21 @@ class TileKernel(Record):
         return total
 
     @property
-    def wide(self) -> bool:
-        """Whether indices need 64 bits: unless every size is known to fit in 32."""
+    def limited(self) -> tuple[Expr, ...]:
+        """What has to be less than `most` for indices of 32 bits."""
         extents = [axis.extent for axis in (*self.axes, *([self.row] if self.row else []))]
-        sizes = [as_int(size) for size in (*(b.size for b in self.buffers), *extents, self.grid)]
-        margin = INT32_ELEMENTS - self.elements
-        return any(size is None or size >= margin for size in sizes)
+        return tuple(dict.fromkeys((*(b.size for b in self.buffers), *extents, self.grid)))
+
+    @property
+    def most(self) -> int:
+        """See `limited`."""
+        return INT32_ELEMENTS - self.elements
+
+    def wide(self, narrow: bool = False) -> bool:
+        """Whether indices need 64 bits: unless every size is known to fit in 32. narrow: those of
+        symbolic size do, as whoever launches the kernel has seen."""
+        sizes = [as_int(size) for size in self.limited]
+        return any(not narrow if size is None else size >= self.most for size in sizes)
 
 
 class CheckSite(Record):

@@ -121,7 +121,7 @@ class _AttentionWriter:
         made, add, label = self.made, self.values.add, self.names.label
         most, total, result = state
         high, wide = self.writer.kernel.axes[-2:]
-        first = f"{start}.to(tl.int64)" if self.writer.kernel.wide else start
+        first = f"{start}.to(tl.int64)" if self.writer.wide else start
         keys = f"({first} + tl.arange(0, {self.names.block(made.inner.symbol.name)}))"
         across = _Placed(self.writer, made.inner, "across", keys)
         key, score, new, weight = (label(n, n) for n in ("key", "score", "new", "weight"))

@@ -49,7 +49,8 @@ def jit_function(kernel: TritonKernel) -> Any:
 def signature(kernel: TritonKernel) -> dict[str, str]:
     """The type of each parameter, as Triton spells it."""
     types = ["*u8" if b.dtype in FLOAT8 else _POINTERS[b.dtype.name] for b in kernel.buffers]
-    found = dict(zip(kernel.parameters, [*types, *["i64"] * len(kernel.sizes)], strict=True))
+    sizes = ["i64" if kernel.wide else "i32"] * len(kernel.sizes)
+    found = dict(zip(kernel.parameters, [*types, *sizes], strict=True))
     if kernel.checked:
         found[ERROR] = "*i64"
     if kernel.random:

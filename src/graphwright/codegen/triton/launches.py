@@ -39,21 +39,25 @@ class Launch(Record):
     kernel: CompiledKernel
     grid: Expr
     arguments: tuple[Argument, ...]
+    limited: tuple[Expr, ...]
+    most: int
 
 
 def compile_launches(
-    program: GpuProgram, arch: int = 90, unaligned: Collection[str] = ()
+    program: GpuProgram, arch: int = 90, unaligned: Collection[str] = (), narrow: bool = False
 ) -> list[Launch]:
-    """Compile a program's kernels. unaligned: see `compile_kernel`.
+    """Compile a program's kernels. unaligned: see `compile_kernel`; narrow: all sizes, which are
+    `Launch.limited`, are less than `Launch.most`: indices have 32 bits.
 
     Raises: ImportError without Triton; CannotEmit for a kernel without a Triton form.
     """
     launches: list[Launch] = []
-    for kernel in kernels(program):
+    for step, kernel in zip(program.steps, kernels(program, narrow), strict=True):
         arguments = [Argument(Kind.BUFFER, buffer.name) for buffer in kernel.buffers]
         arguments += [Argument(Kind.SIZE, name) for name in kernel.sizes]
         arguments += [Argument(Kind.ERROR)] if kernel.checked else []
         arguments += [Argument(Kind.SEED), Argument(Kind.OFFSET)] if kernel.random else []
         launches.append(
-            Launch(compile_kernel(kernel, arch, unaligned), kernel.grid, tuple(arguments)))
+            Launch(compile_kernel(kernel, arch, unaligned), kernel.grid, tuple(arguments),
+                   step.limited, step.most))
     return launches

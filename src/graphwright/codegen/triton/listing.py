@@ -10,23 +10,25 @@ from graphwright.codegen.triton.names import CannotEmit
 from graphwright.codegen.triton.writer import TritonKernel, write_kernel
 
 
-def attempts(program: GpuProgram) -> Iterator[tuple[str, TritonKernel | str]]:
-    """Of each step its name, and its kernel or why it has none."""
+def attempts(
+    program: GpuProgram, narrow: bool = False
+) -> Iterator[tuple[str, TritonKernel | str]]:
+    """Of each step its name, and its kernel or why it has none. narrow: see `TileKernel.wide`."""
     sizes = tuple(name for name, _, _ in program.symbols)
     for step in program.steps:
         try:
-            yield step.name, write_kernel(step, sizes, program.checks)
+            yield step.name, write_kernel(step, sizes, program.checks, narrow)
         except CannotEmit as reason:
             yield step.name, f"{step.name} has no Triton kernel: {reason}"
 
 
-def kernels(program: GpuProgram) -> list[TritonKernel]:
-    """The program's kernels, one for each step.
+def kernels(program: GpuProgram, narrow: bool = False) -> list[TritonKernel]:
+    """The program's kernels, one for each step. narrow: see `TileKernel.wide`.
 
     Raises: CannotEmit for a step that has none.
     """
     found: list[TritonKernel] = []
-    for _, kernel in attempts(program):
+    for _, kernel in attempts(program, narrow):
         if isinstance(kernel, str):
             raise CannotEmit(kernel)
         found.append(kernel)

@@ -55,8 +55,6 @@ COMBINE = {"sum": "gw_add", "prod": "gw_product", "max": "gw_nan_max", "min": "g
            "any": "gw_either", "all": "gw_both", "logaddexp": "gw_log_add_exp",
            "argmax": "gw_first_max", "argmin": "gw_first_min"}
 """What joins two values of a fold."""
-BEYOND = (1 << 31) - 1
-"""The position of a masked element."""
 LAST_SITE = 1023
 """The number of the last place that can be checked: the error word is (1023 - site) << 53, plus
 2^52, plus the value. The greatest, which stays, is that of the first site."""
@@ -68,8 +66,9 @@ class TritonKernel(Record):
     """The source of one kernel, and how it is launched.
 
     It takes `buffers` and `sizes` in order, under the names `parameters`; `blocks` are its
-    constexprs; `grid` counts its programs. After the sizes come, where it has them, the address of
-    the error word (`checked`), and `seed` and `offset` (`random`).
+    constexprs; `grid` counts its programs; `wide`: sizes have 64 bits, else 32. After the sizes
+    come, where it has them, the address of the error word (`checked`), and `seed` and `offset`
+    (`random`).
     """
 
     name: str
@@ -82,25 +81,32 @@ class TritonKernel(Record):
     checked: bool
     random: bool
     num_warps: int
+    wide: bool
 
 
 def write_kernel(
-    kernel: TileKernel, sizes: Sequence[str] = (), checks: Sequence[CheckSite] = ()
+    kernel: TileKernel, sizes: Sequence[str] = (), checks: Sequence[CheckSite] = (),
+    narrow: bool = False,
 ) -> TritonKernel:
     """The Triton source of a kernel.
 
-    sizes: the program's size symbols; checks: the places whose numbers errors are reported by.
+    sizes: the program's size symbols; checks: the places whose numbers errors are reported by;
+    narrow: see `TileKernel.wide`.
 
     Raises: CannotEmit for what has no Triton form.
     """
-    return KernelWriter(kernel, checks).write(sizes)
+    return KernelWriter(kernel, sizes, checks, kernel.wide(narrow)).write()
 
 
 class KernelWriter:
     """Writes one kernel."""
 
-    def __init__(self, kernel: TileKernel, checks: Sequence[CheckSite]) -> None:
+    def __init__(
+        self, kernel: TileKernel, sizes: Sequence[str], checks: Sequence[CheckSite], wide: bool
+    ) -> None:
         self.kernel = kernel
+        self.sizes = sizes
+        self.wide = wide
         self.sites = {site: number for number, site in enumerate(checks)}
         self.checked = False
         self.maxima: dict[str, str] = {}
@@ -108,8 +114,8 @@ class KernelWriter:
         self.names = Names(kernel.name)
         row = [] if kernel.row is None else [kernel.row]
         tiled = [axis for axis in (*kernel.axes, *row) if axis.block > 1 or axis in row]
-        narrow = {} if kernel.wide else {
-            axis.symbol.name: axis.symbol for axis in (*kernel.axes, *row) if axis.extent != 1}
+        axes = {axis.symbol.name: axis.symbol for axis in (*kernel.axes, *row) if axis.extent != 1}
+        narrow = {} if wide else axes | {name: Sym(name) for name in sizes}
         self.values = TileValues(self.names, tuple(map(self._dim, tiled)), narrow, bool(row))
         self.rank = len(tiled)
 
@@ -119,7 +125,7 @@ class KernelWriter:
         self.blocks[block] = axis.block
         return Dim(axis.symbol, block, None if axis.divides else self.names.mask(name))
 
-    def write(self, sizes: Sequence[str]) -> TritonKernel:
+    def write(self) -> TritonKernel:
         """The kernel's source and signature."""
         self._positions()
         if self.kernel.product is not None:
@@ -127,13 +133,13 @@ class KernelWriter:
         if self.kernel.attention is not None:
             write_attention(self, self.kernel.attention)
         self._statements(self.kernel.body)
-        used = tuple(s for s in sizes if self.names.has_scalar(s))
+        used = tuple(s for s in self.sizes if self.names.has_scalar(s))
         parameters = (*[self.names.buffer(b.name) for b in self.kernel.buffers],
                       *map(self.names.scalar, used))
         return TritonKernel(
             self.kernel.name, self._source(parameters), self.kernel.buffers, used, parameters,
             self.blocks, self.kernel.grid, self.checked, self.values.random,
-            self._warps())
+            self._warps(), self.wide)
 
     def _warps(self) -> int:
         if self.kernel.attention is not None:
@@ -158,7 +164,7 @@ class KernelWriter:
     def _positions(self) -> None:
         """The position of the program on each axis, the last axis fastest."""
         axes = [axis for axis in self.kernel.axes if axis.extent != 1]
-        wide = ".to(tl.int64)" if self.kernel.wide else ""
+        wide = ".to(tl.int64)" if self.wide else ""
         rest = f"tl.program_id(0){wide}"
         if len(axes) > 1:
             self.values.add(f"{PROGRAM} = {rest}")
@@ -242,7 +248,7 @@ class KernelWriter:
         extent = self.names.index(inner.extent)
         add(f"for {start} in range(0, {extent}, {block}):")
         with self.values.indented():
-            first = f"{start}.to(tl.int64)" if self.kernel.wide else start
+            first = f"{start}.to(tl.int64)" if self.wide else start
             add(f"{along} = {first} + tl.arange(0, {block})")
             add(f"{across} = {along}[None, :]")
             add(f"{down} = {along}[:, None]")
@@ -365,7 +371,7 @@ class KernelWriter:
         dim = self.values.dims[row.symbol.name]
         text = self.names.scalar(row.symbol.name)
         if dim.mask is not None:
-            text = f"tl.where({dim.mask}, {text}, {BEYOND})"
+            text = f"tl.where({dim.mask}, {text}, {self._beyond})"
         shape = self.values.shape(self._row_dims())
         return text if self.rank == 1 else f"tl.broadcast_to({text}, {shape})"
 
@@ -389,7 +395,7 @@ class KernelWriter:
             self._declare(totals[fold.name], start, fold.value.dtype, per_element=True)
             if fold.op.startswith("arg"):
                 shape = self.values.shape(self._row_dims())
-                place = f"tl.full({shape}, {BEYOND}, {self._place_type()})"
+                place = f"tl.full({shape}, {self._beyond}, {self._place_type()})"
                 self.values.add(f"{totals[fold.name]}_at = {place}")
         with self._turns(row):
             self._statements(reduce.prologue)
@@ -404,8 +410,13 @@ class KernelWriter:
                        for n, fold in enumerate(reduce.folds) if fold.op == "sumexp"}
         return sorted(reduce.folds, key=lambda fold: fold.op != "sumexp")
 
+    @property
+    def _beyond(self) -> int:
+        """The position of a masked element: after all others."""
+        return (1 << (63 if self.wide else 31)) - 1
+
     def _place_type(self) -> str:
-        return "tl.int64" if self.kernel.wide else "tl.int32"
+        return "tl.int64" if self.wide else "tl.int32"
 
     def _fold(self, fold: Fold) -> None:
         """The fold of a row that is there as a whole."""
@@ -501,7 +512,7 @@ class _Turns:
         extent = writer.names.index(row.extent)
         writer.values.add(f"for {start} in range(0, {extent}, {block}):")
         self.scope.__enter__()
-        wide = f"{start}.to(tl.int64)" if writer.kernel.wide else start
+        wide = f"{start}.to(tl.int64)" if writer.wide else start
         writer._row(row, wide)
 
     def __exit__(self, *error: object) -> None:
