@@ -195,7 +195,9 @@ SPECIAL = {
     "erfc": "erfc", "erfinv": "erfinv", "lgamma": "lgamma", "i0": "bessel_i0",
     "special_i1": "bessel_i1", "special_bessel_j0": "bessel_j0",
     "special_bessel_j1": "bessel_j1", "special_bessel_y0": "bessel_y0",
-    "special_bessel_y1": "bessel_y1", "special_erfcx": "erfcx", "special_ndtri": "normal_quantile",
+    "special_bessel_y1": "bessel_y1", "special_modified_bessel_i0": "bessel_i0",
+    "special_modified_bessel_i1": "bessel_i1", "special_erfcx": "erfcx",
+    "special_ndtri": "normal_quantile",
 }
 """Ops of one argument to the scalar operations that only GPU programs have."""
 
@@ -206,12 +208,18 @@ def _special(op: str) -> Rule:
     return rule
 
 
+def _nextafter(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
+    if call.dtype.itemsize < 4:
+        raise Unlowerable(f"nextafter of {call.dtype.name}")
+    return emit(context, call, (a, b), lambda x, y: apply("nextafter", x, y), call.dtype)
+
+
 OWN: dict[str, Callable[..., Any]] = {
     "cumsum": _cumulative("sum"), "cumprod": _cumulative("prod"),
     "logcumsumexp": _cumulative("logaddexp"),
     "running_max": _running("max"), "running_min": _running("min"),
     "argsort": _argsort, "topk_positions": _topk, "kth_position": _kth,
-    "mm": _mm, "bmm": _mm,
+    "mm": _mm, "bmm": _mm, "nextafter": _nextafter,
     "fused_attention": fused_attention,
     "convolution": convolution, "conv_input_grad": conv_input_grad,
     "conv_weight_grad": conv_weight_grad,

@@ -258,6 +258,7 @@ FLOAT_FORMATS = {
     "bessel_i1": "libdevice.cyl_bessel_i1({})", "bessel_j0": "libdevice.j0({})",
     "bessel_j1": "libdevice.j1({})", "bessel_y0": "libdevice.y0({})",
     "bessel_y1": "libdevice.y1({})",
+    "nextafter": "libdevice.nextafter({}, {})",
     "max": "gw_greater({}, {})", "min": "gw_lesser({}, {})", "fma": "tl.fma({}, {}, {})",
 }
 """Operations on floating point tensors, by the dtype of the first operand; `{1}` of an operation
