@@ -147,13 +147,15 @@ def test_random_kernels_take_seed_and_offset() -> None:
 
 
 def test_the_users_lines_are_comments() -> None:
-    def function(x: Any) -> Any:
-        return (x * 2).relu()
+    def function(x: Any, w: Any) -> Any:
+        y = x @ w
+        return (y * 2).relu()
     compiled = gw.compile(function, backend="llvm")
-    compiled(gw.ones(4))
-    text = gw.compiler.dump(compiled, ["triton"])["triton"]
-    assert "test_triton_source.py" in text and ": return (x * 2).relu()\n" in text
-    assert "kernel k0_relu: i in tiles of 4 (4)" in gw.compiler.dump(compiled, ["tiles"])["tiles"]
+    compiled(gw.ones(4, 4), gw.ones(4, 4))
+    texts = gw.compiler.dump(compiled, ["tiles", "triton"])
+    for line in ("y = x @ w", "return (y * 2).relu()"):
+        assert f": {line}\n" in texts["triton"]
+    assert "kernel k1_relu_mm: i in tiles of 16 (4)" in texts["tiles"]
 
 
 def test_an_addition_that_memory_has_no_instruction_for_says_so() -> None:

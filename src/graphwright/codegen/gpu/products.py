@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphwright.codegen.gpu.tile_ir import Product, TileAxis, TileKernel
@@ -34,14 +34,19 @@ RESULT = "product"
 """The local that an epilogue knows an element of the product by."""
 
 
-def with_products(steps: Sequence[TileKernel | Gemm], temps: set[str]) -> list[TileKernel]:
-    """The steps with products as kernels. temps: the names of buffers that nothing outside reads.
+def with_products(
+    steps: Sequence[TileKernel | Gemm], temps: set[str], lines: Mapping[str, tuple[str, ...]]
+) -> list[TileKernel]:
+    """The steps with products as kernels.
+
+    temps: the names of buffers that nothing outside reads; lines: the source lines of products, by
+    the names of their buffers.
     """
     result: list[TileKernel | None] = [s if isinstance(s, TileKernel) else None for s in steps]
     for number, step in enumerate(steps):
         if isinstance(step, TileKernel):
             continue
-        kernel = _kernel(step, f"k{number}_mm")
+        kernel = replace(_kernel(step, f"k{number}_mm"), source=lines.get(step.out.name, ()))
         reader = _epilogue(steps, number, step, temps)
         if reader is None:
             result[number] = kernel
@@ -142,7 +147,7 @@ def _fused(kernel: TileKernel, step: Gemm, other: TileKernel) -> TileKernel:
     assert bound is not None and made is not None, "an epilogue that does not fit"
     body = tuple(_with_product(s, step) for s in rename(other.body, bound))
     return replace(kernel, name=f"{other.name}_mm", body=body, buffers=_buffers(made, body),
-                   source=other.source)
+                   source=tuple(dict.fromkeys((*kernel.source, *other.source))))
 
 
 def _with_product(stmt: Any, step: Gemm) -> Stmt:

@@ -63,11 +63,15 @@ def schedule_tiles(
     _store_shared(anchors, groups)
     place_results(anchors, buffers)
     allocate_temps(anchors, groups, buffers)
-    steps = list(_steps(anchors, groups, buffers, lines or {}))
+    lines = lines or {}
+    steps = list(_steps(anchors, groups, buffers, lines))
+    products = {buffers.storage[name].buffer.name: _source(anchors, group, lines)
+                for group in groups if group.style is Style.MATRIX for name in group.members}
     outputs = {position: anchors.storage[name].buffer
                for position, name in anchors.outputs.items()}
     plan = Schedule((), inputs, tuple(buffers.temps.values()), outputs, graph.mutated)
-    return TileSchedule(tuple(with_products(steps, set(buffers.temps))), plan)
+    kernels = with_products(steps, set(buffers.temps), products)
+    return TileSchedule(tuple(kernels), plan)
 
 
 def _rows(state: Grouping, group: Group) -> Style:

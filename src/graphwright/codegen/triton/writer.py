@@ -175,6 +175,9 @@ class KernelWriter:
         for axis in reversed(axes):
             count = ceildiv(axis.extent, axis.block)
             first = axis is axes[0]
+            if count == 1 and not first:
+                self._position(axis, "0")
+                continue
             at = rest if first else f"{rest} % {atom(self.names.index(count))}"
             self._position(axis, at)
             if not first:
