@@ -1,6 +1,7 @@
-"""`gw.onnx`: programs as ONNX files, after `torch.onnx`.
+"""`gw.onnx`: programs as ONNX files, after `torch.onnx`, and ONNX files as modules.
 
-`export` writes a function or module as an ONNX model, and runs the file before it leaves it.
+`export` writes a function or module as an ONNX model, and runs the file before it leaves it; `load`
+reads a model as a module.
 """
 
 from __future__ import annotations
@@ -15,16 +16,22 @@ from graphwright.onnx.marks import is_in_onnx_export
 from graphwright.runtime.naming import missing
 
 __all__ = [
-    "ONNXProgram", "OnnxExporterError", "export", "is_in_onnx_export",
-    "register_custom_op_symbolic", "unregister_custom_op_symbolic",
+    "InvalidModel", "ONNXProgram", "OnnxExporterError", "UnsupportedOperators", "export",
+    "is_in_onnx_export", "load", "register_custom_op_symbolic", "unregister_custom_op_symbolic",
 ]  # fmt: skip
+
+_LAZY = {
+    "InvalidModel": "importing.errors", "ONNXProgram": "exporting.program",
+    "UnsupportedOperators": "importing.errors", "load": "importing.loading",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """What export needs is imported when it is asked for; the modules that ops are described
-    with."""
-    if name == "ONNXProgram":
-        return import_module("graphwright.onnx.exporting.program").ONNXProgram
+    """What reads and writes models, imported when asked for, and PyTorch's modules of symbols."""
+    if name in _LAZY:
+        module = import_module(f"graphwright.onnx.{_LAZY[name]}")
+        globals()[name] = getattr(module, name)
+        return globals()[name]
     if not name.startswith(("symbolic_opset", "symbolic_helper")):
         raise missing(__name__, name)
     return import_module("graphwright.compat.onnx_symbols")

@@ -1,0 +1,377 @@
+"""From a model's protobuf to steps: names, order, versions, attributes and constants resolved.
+
+Bodies of If, Loop and others become Graphs; functions of the model are inlined. Names are made
+unique over the whole model, so that all graphs run over one table of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import graphwright as gw
+from graphwright.onnx.importing import opsets
+from graphwright.onnx.importing.errors import InvalidModel, UnsupportedOperators
+from graphwright.onnx.importing.ops import load_all
+from graphwright.onnx.importing.steps import REFUSALS, Graph, Step
+from graphwright.onnx.importing.tensors import sparse_value_of, value_of
+from graphwright.onnx.importing.values import Narrow, Numbers, Sizes, as_tensor
+
+DEEPEST = 40
+"""How many bodies and functions may stand in each other."""
+MOST_STEPS = 4_000_000
+"""How many steps a model may have, once its functions are inlined."""
+_SMALL = 1024
+_DRAWS = {
+    "Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+    "RandomUniformLike",
+}  # fmt: skip
+
+
+class Scope:
+    """Names that are visible in a graph, each with its unique one."""
+
+    def __init__(self, outer: Scope | None = None, attributes: dict[str, Any] | None = None) -> None:
+        self._outer = outer
+        self._names: dict[str, str] = {}
+        self.attributes = attributes if outer is None or attributes else outer.attributes
+        self.depth: int = 0 if outer is None else outer.depth + 1
+
+    def define(self, name: str, unique: str) -> None:
+        """Make `name` mean `unique` here.
+
+        Raises:
+            InvalidModel: it means something already.
+        """
+        if name in self._names:
+            raise InvalidModel(f"the name {name!r} is computed twice")
+        self._names[name] = unique
+
+    def find(self, name: str) -> str | None:
+        """The unique name, or None where nothing of the name is visible."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope._names.get(name)
+            if found is not None:
+                return found
+            scope = scope._outer
+        return None
+
+
+class Resolver:
+    """Makes the steps of one model.
+
+    Attributes:
+        constants: unique name -> Tensor or array of str; parameters among them.
+        trained: names of the constants that are parameters.
+        passing: names of the constants that `Constant` nodes and folding made.
+    """
+
+    def __init__(self, model: Any, folder: Path | None) -> None:
+        self._model = model
+        self._folder = folder
+        self._versions = _versions(model.opset_import)
+        self._functions = {
+            (f.domain, f.name, getattr(f, "overload", "")): f for f in model.functions
+        }
+        self.constants: dict[str, Any] = {}
+        self.trained: set[str] = set()
+        self.passing: set[str] = set()
+        self._known: dict[str, Sizes] = {}
+        self._used: dict[str, int] = {}
+        self._lacking: set[str] = set()
+        self._n_steps = 0
+        self._schemas: dict[tuple[str, str, int], Any] = {}
+        self._statistics: set[str] = set()
+
+    def resolve(self) -> Graph:
+        """The main graph.
+
+        Raises:
+            InvalidModel, UnsupportedOperators: as `load`.
+        """
+        load_all()
+        if not self._model.HasField("graph"):
+            raise InvalidModel("the model has no graph")
+        graph = self._graph(self._model.graph, Scope(), self._versions)
+        if self._lacking:
+            raise UnsupportedOperators(self._lacking)
+        self.trained -= self._statistics
+        return graph
+
+    def _graph(self, proto: Any, outer: Scope, versions: dict[str, int]) -> Graph:
+        scope = Scope(outer)
+        if scope.depth > DEEPEST:
+            raise InvalidModel(f"bodies stand in each other more than {DEEPEST} deep")
+        graph = Graph(proto.name)
+        self._initializers(proto, scope)
+        held = {tensor.name for tensor in proto.initializer}
+        for value in proto.input:
+            if value.name not in held:
+                graph.inputs.append(self._defined(value.name, scope))
+        for node in proto.node:
+            self._node(node, scope, versions, graph.steps)
+        for value in proto.output:
+            graph.outputs.append(self._visible(value.name, scope, "the graph's output"))
+        graph.known = [self._known.get(name) for name in graph.outputs]
+        _end_lifetimes(graph)
+        return graph
+
+    def _initializers(self, proto: Any, scope: Scope) -> None:
+        for tensor in proto.initializer:
+            if not tensor.name:
+                raise InvalidModel("an initializer has no name")
+            self._constant(
+                self._defined(tensor.name, scope), value_of(tensor, self._folder), trained=True
+            )
+        for sparse in proto.sparse_initializer:
+            dense = sparse_value_of(sparse, self._folder)
+            self._constant(self._defined(sparse.values.name, scope), dense, trained=True)
+
+    def _constant(self, name: str, value: Any, trained: bool = False) -> None:
+        """Enter a constant; `trained` says that it is state of the model, not of a node."""
+        self.constants[name] = value
+        if not trained:
+            self.passing.add(name)
+        elif isinstance(value, gw.Tensor) and value.is_floating_point() and value.numel() > 0:
+            self.trained.add(name)
+        tensor = as_tensor(value)
+        if isinstance(tensor, gw.Tensor) and tensor.dim() <= 1 and tensor.numel() <= _SMALL:
+            scalar = tensor.dim() == 0
+            numbers: Any = [tensor.item()] if scalar else tensor.tolist()
+            integral = tensor.dtype == gw.int64 and not isinstance(value, Narrow)
+            self._known[name] = (Sizes if integral else Numbers)(numbers, scalar)
+
+    def _defined(self, name: str, scope: Scope) -> str:
+        """A unique name for `name`, which the scope has from now on."""
+        count = self._used.get(name, 0)
+        self._used[name] = count + 1
+        unique = name if count == 0 else f"{name}#{count + 1}"
+        scope.define(name, unique)
+        return unique
+
+    def _visible(self, name: str, scope: Scope, reader: str) -> str:
+        found = scope.find(name)
+        if found is None:
+            raise InvalidModel(
+                f"{reader} reads {name!r}, which no earlier node computes: nodes have to be in "
+                "order, without cycles"
+            )
+        return found
+
+    def _node(self, node: Any, scope: Scope, versions: dict[str, int], steps: list[Step]) -> None:
+        self._n_steps += 1
+        if self._n_steps > MOST_STEPS:
+            raise InvalidModel(f"more than {MOST_STEPS} nodes, counting those of functions")
+        title = f"{node.op_type} {node.name!r}" if node.name else node.op_type
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        inputs = [self._visible(n, scope, title) or None if n else None for n in node.input]
+        function = self._functions.get((node.domain, node.op_type, getattr(node, "overload", "")))
+        if function is not None:
+            self._inlined(function, node, inputs, scope, steps, title)
+            return
+        operator, schema = self._operator(domain, node.op_type, versions)
+        if operator is None:
+            for name in node.output:
+                self._output(name, scope)
+            self._look_into_bodies(node, scope, versions)
+            return
+        if operator.counts and not node.output:
+            raise InvalidModel(f"{title}: no outputs")
+        attributes = self._attributes(node, operator, schema, scope, versions, title)
+        outputs = [self._output(name, scope) for name in node.output]
+        if node.op_type == "Constant" and domain == "":
+            self._constant(outputs[0], operator.function(**attributes))
+            return
+        if node.op_type == "BatchNormalization":
+            self._statistics.update(name for name in inputs[3:5] if name is not None)
+        rule = opsets.SIZE_RULES.get(node.op_type) if domain == "" else None
+        step = Step(title, operator, inputs, outputs, attributes, rule)
+        step.known = [None if name is None else self._known.get(name) for name in inputs]
+        if not self._folded(step, node.op_type):
+            steps.append(step)
+
+    def _output(self, name: str, scope: Scope) -> str:
+        if name:
+            return self._defined(name, scope)
+        return ""
+
+    def _operator(
+        self, domain: str, name: str, versions: dict[str, int]
+    ) -> tuple[opsets.Operator | None, Any]:
+        """What computes an operator, and its schema; notes it as lacking where nothing does."""
+        import onnx.defs
+
+        version = versions.get(domain)
+        shown = f"{domain or 'ai.onnx'}.{name}"
+        if version is None:
+            self._lacking.add(f"{shown} (the model imports no version of its domain)")
+            return None, None
+        key = (domain, name, version)
+        if key not in self._schemas:
+            try:
+                self._schemas[key] = onnx.defs.get_schema(name, version, domain)
+            except onnx.defs.SchemaError:
+                self._schemas[key] = None
+        schema = self._schemas[key]
+        newest = onnx.defs.onnx_opset_version()
+        found = opsets.find(domain, name, schema.since_version) if schema is not None else None
+        if found is None or (domain == "" and version > newest):
+            since = version if schema is None or version > newest else schema.since_version
+            self._lacking.add(f"{shown} {since}")
+            return None, None
+        return found, schema
+
+    def _look_into_bodies(self, node: Any, scope: Scope, versions: dict[str, int]) -> None:
+        """Note the lacking operators in the bodies of a node that is lacking itself."""
+        for attribute in node.attribute:
+            if attribute.type == attribute.GRAPH:
+                self._graph(attribute.g, scope, versions)
+
+    def _attributes(
+        self, node: Any, operator: opsets.Operator, schema: Any, scope: Scope,
+        versions: dict[str, int], title: str,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The keywords of the operator's function for a node."""
+        given = {}
+        for attribute in node.attribute:
+            if attribute.ref_attr_name:
+                outer = (scope.attributes or {}).get(attribute.ref_attr_name)
+                if outer is not None:
+                    given[attribute.name] = outer
+            else:
+                given[attribute.name] = attribute
+        values = {
+            name: self._attribute(attribute, scope, versions, title)
+            for name, attribute in given.items()
+            if name not in _WITHOUT_EFFECT
+        }
+        for name, declared in schema.attributes.items():
+            if name in values or name in _WITHOUT_EFFECT:
+                continue
+            if declared.required:
+                raise InvalidModel(f"{title}: the attribute {name!r} is missing")
+            if declared.default_value.type and name in operator.names:
+                values[name] = self._attribute(declared.default_value, scope, versions, title)
+        unknown = sorted(set(values) - set(operator.names))
+        if unknown:
+            raise InvalidModel(f"{title}: no attribute {unknown[0]!r}")
+        if operator.counts:
+            values["n_outputs"] = len(node.output)
+        return values
+
+    def _attribute(self, proto: Any, scope: Scope, versions: dict[str, int], title: str) -> Any:
+        kind = proto.type
+        if kind == proto.GRAPH:
+            return self._graph(proto.g, scope, versions)
+        if kind == proto.TENSOR:
+            return value_of(proto.t, self._folder)
+        if kind == proto.SPARSE_TENSOR:
+            return sparse_value_of(proto.sparse_tensor, self._folder)
+        if kind == proto.TYPE_PROTO:
+            return proto.tp
+        if kind == proto.INT:
+            return proto.i
+        if kind == proto.FLOAT:
+            return proto.f
+        if kind == proto.INTS:
+            return list(proto.ints)
+        if kind == proto.FLOATS:
+            return list(proto.floats)
+        try:
+            if kind == proto.STRING:
+                return proto.s.decode()
+            if kind == proto.STRINGS:
+                return [text.decode() for text in proto.strings]
+        except UnicodeDecodeError as error:
+            raise InvalidModel(f"{title}: attribute {proto.name!r} is not UTF-8") from error
+        raise InvalidModel(f"{title}: attribute {proto.name!r} has type {kind}")
+
+    def _inlined(
+        self, function: Any, node: Any, inputs: list[str | None], scope: Scope,
+        steps: list[Step], title: str,
+    ) -> None:  # fmt: skip
+        """The steps of a function's body in place of a node that calls it."""
+        attributes = {attribute.name: attribute for attribute in function.attribute_proto}
+        attributes.update({attribute.name: attribute for attribute in node.attribute})
+        for name, attribute in list(attributes.items()):
+            if attribute.ref_attr_name:
+                outer = (scope.attributes or {}).get(attribute.ref_attr_name)
+                attributes.pop(name)
+                if outer is not None:
+                    attributes[name] = outer
+        inner = Scope(None, attributes)
+        inner.depth = scope.depth + 1
+        if inner.depth > DEEPEST:
+            raise InvalidModel(f"{title}: functions call each other more than {DEEPEST} deep")
+        for position, name in enumerate(function.input):
+            actual = inputs[position] if position < len(inputs) else None
+            inner.define(name, actual or "")
+        versions = _versions(function.opset_import)
+        for inside in function.node:
+            self._node(inside, inner, versions, steps)
+        for name, formal in zip(node.output, function.output, strict=False):
+            if name:
+                scope.define(name, self._visible(formal, inner, title))
+
+    def _folded(self, step: Step, op_type: str) -> bool:
+        """Whether the step's inputs are all constants, and its outputs became constants too."""
+        names = [name for name in step.inputs if name is not None]
+        if not names or step.bodies or op_type in _DRAWS or len(step.outputs) != 1:
+            return False
+        if any(name not in self.constants or name in self.trained for name in names):
+            return False
+        if any(isinstance(value := as_tensor(self.constants[name]), gw.Tensor)
+               and value.numel() > _SMALL for name in names):
+            return False
+        values = {name: self.constants[name] for name in names}
+        try:
+            with gw.no_grad():
+                step.run(values)
+        except REFUSALS:
+            return False  # the call reports it, if the node ever runs
+        value = values[step.outputs[0]]
+        if isinstance(value, Sizes):
+            value = value.tensor()
+        if not isinstance(value, gw.Tensor) or value.numel() > _SMALL:
+            return False
+        self._constant(step.outputs[0], value)
+        return True
+
+    def inputs(self) -> list[tuple[str, Any]]:
+        """(name, TypeProto) of what a call of the module takes, in order."""
+        held = {tensor.name for tensor in self._model.graph.initializer}
+        return [(v.name, v.type) for v in self._model.graph.input if v.name not in held]
+
+    def title(self) -> str:
+        """The graph's name."""
+        return str(self._model.graph.name)
+
+
+_WITHOUT_EFFECT = {"consumed_inputs"}
+
+
+def _versions(imports: Iterable[Any]) -> dict[str, int]:
+    return {("" if o.domain == "ai.onnx" else o.domain): o.version for o in imports}
+
+
+def _end_lifetimes(graph: Graph) -> None:
+    """Note with each step the values of the graph that nothing reads after it."""
+    read = set(graph.outputs)
+    own = {name for step in graph.steps for name in step.outputs} | set(graph.inputs)
+    for step in reversed(graph.steps):
+        ended = (own & (_reads(step) | set(step.outputs))) - read
+        step.ended = tuple(sorted(ended - {""}))
+        read |= ended
+
+
+def _reads(step: Step) -> set[str]:
+    """Names of what the step and its bodies read."""
+    names = {name for name in step.inputs if name is not None}
+    for key in step.bodies:
+        body: Graph = step.attributes[key]
+        names.update(body.outputs)
+        for inner in body.steps:
+            names |= _reads(inner)
+    return names

@@ -1,0 +1,18 @@
+"""What each operator computes, a module a family."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_FAMILIES = (
+    *("activations", "attention", "control", "convolution", "deformable", "detection", "elementwise"),
+    *("generators", "image", "indexing", "linear_attention", "losses", "ml", "normalization"),
+    *("pooling", "products", "quantization", "recurrent", "reductions", "resize", "scatter"),
+    *("sequences", "shapes", "signal", "strings", "training", "trees"),
+)
+
+
+def load_all() -> None:
+    """Enter all operators in the table."""
+    for family in _FAMILIES:
+        import_module(f"{__name__}.{family}")

@@ -1,0 +1,67 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+import graphwright as gw
+from graphwright import Tensor
+from graphwright.onnx.importing.opsets import op
+
+
+@op("MatMul")
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    """The product of matrices, or of batches of them."""
+    return gw.matmul(a, b)
+
+
+@op("Gemm")
+def gemm(
+    a: Tensor, b: Tensor, c: Tensor | None = None, *, alpha: float, beta: float, transA: int = 0,
+    transB: int = 0, broadcast: int = 1,
+) -> Tensor:  # fmt: skip
+    """alpha a b + beta c, of matrices or their transposes; c is broadcast."""
+    a, b = a.t() if transA else a, b.t() if transB else b
+    if c is not None and alpha == 1.0 and beta == 1.0 and a.dtype.is_floating_point:
+        return gw.addmm(c, a, b)
+    product = gw.mm(a, b)
+    product = product if alpha == 1.0 else (product * alpha).to(a.dtype)
+    if c is None:
+        return product
+    return product + (c if beta == 1.0 else (c * beta).to(c.dtype))
+
+
+@op("Einsum")
+def einsum(*operands: Tensor, equation: str) -> Tensor:
+    """The sum of products that Einstein's notation describes."""
+    return gw.einsum(equation.replace(" ", ""), *operands)
+
+
+@op("Det")
+def det(x: Tensor) -> Tensor:
+    """Determinants of matrices."""
+    return gw.linalg.det(x)
+
+
+def exact_product(a: Tensor, b: Tensor) -> Tensor:
+    """The product of small integers as float64, which has it exactly."""
+    return gw.matmul(a.double(), b.double())
+
+
+def minus_zero_point(x: Tensor, zero_point: Tensor | None, column: bool) -> Tensor:
+    """x as int32 minus the zero point of all, or of each row or column."""
+    x = x.to(gw.int32)
+    if zero_point is None:
+        return x
+    zero_point = zero_point.to(gw.int32)
+    if zero_point.dim() == 1 and zero_point.shape[0] > 1 and not column:
+        zero_point = zero_point.unsqueeze(-1)
+    return x - zero_point
+
+
+@op("MatMulInteger")
+def matmul_integer(
+    a: Tensor, b: Tensor, a_zero_point: Tensor | None = None, b_zero_point: Tensor | None = None
+) -> Tensor:
+    """The product of 8-bit matrices minus their zero points, as int32."""
+    return exact_product(
+        minus_zero_point(a, a_zero_point, False), minus_zero_point(b, b_zero_point, True)
+    ).to(gw.int32)

@@ -1,0 +1,126 @@
+"""The table of operators: (domain, name) -> functions with the version that each begins with.
+
+A function takes a node's inputs in order and its attributes by name. How an input is passed follows
+from the annotation of the parameter:
+
+    Tensor, Tensor | None    a tensor
+    list[int], list[float], int    numbers in Python; those of constants and shapes read no tensor
+    float, bool              one number in Python
+    Any                      the value as it is
+
+An attribute is a keyword of its name, one with a default in ONNX's schema is always given. So one
+function serves versions that have an attribute where later ones have an input of that name. Of the
+keyword `n_outputs` the value is the number of the node's outputs.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import UnionType
+from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from graphwright import Tensor
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+VALUE, TENSOR, INTS, INT, FLOAT, BOOL = range(6)
+_KINDS: dict[Any, int] = {
+    Tensor: TENSOR, list[int]: INTS, list[float]: INTS, int: INT, float: FLOAT, bool: BOOL,
+}  # fmt: skip
+
+ML = "ai.onnx.ml"
+PREVIEW = "ai.onnx.preview"
+TRAINING = "ai.onnx.preview.training"
+
+
+class Operator(NamedTuple):
+    """How an operator is computed.
+
+    Attributes:
+        function: takes inputs and attributes; returns a value, or a tuple of them for several.
+        kinds: how each input is passed; the last holds for further ones where `variadic`.
+        variadic: whether there may be any number of inputs.
+        names: of the parameters, in order.
+        counts: whether the function takes `n_outputs`.
+        moves: whether it only moves elements, so that those below a byte stay what they are.
+    """
+
+    function: Callable[..., Any]
+    kinds: tuple[int, ...]
+    variadic: bool
+    names: tuple[str, ...]
+    counts: bool
+    moves: bool
+
+
+_TABLE: dict[tuple[str, str], list[tuple[int, Operator]]] = {}
+SIZE_RULES: dict[str, Callable[..., Any]] = {}
+"""Operators of the default domain that compute with sizes: (values..., attributes) -> Sizes, or
+None where the operator has to be computed with tensors."""
+
+
+def op(*names: str, since: int = 1, domain: str = "", moves: bool = False) -> Callable[[F], F]:
+    """Decorate the function that computes operators from version `since` on."""
+    def enter(function: F) -> F:
+        operator = _described(function, moves)
+        for name in names:
+            entries = _TABLE.setdefault((domain, name), [])
+            entries.append((since, operator))
+            entries.sort(key=lambda entry: entry[0])
+        return function
+
+    return enter
+
+
+def unary(name: str, function: Callable[..., Any], moves: bool = False) -> None:
+    """Enter a function of one tensor without attributes."""
+    operator = Operator(function, (TENSOR,), False, ("x",), False, moves)
+    _TABLE.setdefault(("", name), []).append((1, operator))
+
+
+def sizes_rule(*names: str) -> Callable[[F], F]:
+    """Decorate the function that computes operators on sizes alone."""
+    def enter(function: F) -> F:
+        SIZE_RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return enter
+
+
+def find(domain: str, name: str, version: int) -> Operator | None:
+    """What computes an operator whose schema is of the version; None where nothing does."""
+    found = None
+    for since, operator in _TABLE.get((domain, name), ()):
+        if since <= version:
+            found = operator
+    return found
+
+
+def entered() -> set[tuple[str, str]]:
+    """(domain, name) of all operators that are computed here."""
+    return set(_TABLE)
+
+
+def _described(function: Callable[..., Any], moves: bool) -> Operator:
+    parameters = inspect.signature(function).parameters
+    hints = get_type_hints(function)
+    positional = [
+        p for p in parameters.values()
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)
+    ]
+    return Operator(
+        function,
+        tuple(_kind(hints.get(p.name)) for p in positional),
+        any(p.kind is p.VAR_POSITIONAL for p in positional),
+        tuple(parameters),
+        "n_outputs" in parameters,
+        moves,
+    )
+
+
+def _kind(hint: Any) -> int:
+    if get_origin(hint) in (Union, UnionType):
+        members = [member for member in get_args(hint) if member is not type(None)]
+        hint = members[0] if len(members) == 1 else Any
+    return _KINDS.get(hint, VALUE)

@@ -1,0 +1,202 @@
+"""A graph as a list of steps, and how one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright import Tensor
+from graphwright.onnx.importing.errors import InvalidModel
+from graphwright.onnx.importing.opsets import BOOL, FLOAT, INT, INTS, TENSOR, VALUE, Operator
+from graphwright.onnx.importing.values import Narrow, Numbers, Sizes, as_tensor
+
+REFUSALS = (ArithmeticError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
+"""What operators raise for inputs that they cannot take."""
+
+
+class Step:
+    """One node of a graph, with all that is known of it before it runs.
+
+    Attributes:
+        title: for messages: the operator and the node's name.
+        inputs: names of values, None for an input that is left out.
+        known: for each input that is a small constant its numbers, else None.
+        outputs: names, "" for those that nobody reads.
+        attributes: keywords of the function; subgraphs are Graphs.
+        bodies: the keywords among them that are Graphs.
+        sizes: the rule on sizes, if the operator has one.
+        ended: names of values whose lifetime ends with this step.
+    """
+
+    __slots__ = (
+        "attributes", "bodies", "ended", "inputs", "kinds", "known", "operator", "outputs",
+        "sizes", "title",
+    )  # fmt: skip
+
+    def __init__(
+        self, title: str, operator: Operator, inputs: list[str | None], outputs: list[str],
+        attributes: dict[str, Any], sizes: Callable[..., Any] | None,
+    ) -> None:  # fmt: skip
+        self.title = title
+        self.operator = operator
+        self.inputs = inputs
+        self.outputs = outputs
+        self.attributes = attributes
+        self.bodies = [name for name, value in attributes.items() if isinstance(value, Graph)]
+        self.known: list[Any] = [None] * len(inputs)
+        self.sizes = sizes
+        self.ended: tuple[str, ...] = ()
+        self.kinds = _kinds_of_inputs(operator, len(inputs), title)
+
+    def run(self, values: dict[str, Any]) -> None:
+        """Compute the node from `values`, name -> value, and enter its outputs there."""
+        given = [None if name is None else values[name] for name in self.inputs]
+        result = self._by_sizes(given) if self.sizes is not None else None
+        if result is None:
+            result = self._by_function(given, values)
+        if len(self.outputs) == 1 and not isinstance(result, tuple):
+            values[self.outputs[0]] = result
+        else:
+            for name, value in zip(self.outputs, result, strict=False):
+                values[name] = value
+        for name in self.ended:
+            del values[name]
+
+    def _by_sizes(self, given: list[Any]) -> Sizes | None:
+        """The result of the rule on sizes, if it has one for inputs that are all sizes."""
+        assert self.sizes is not None
+        inputs: list[Any] = []
+        for value, known in zip(given, self.known, strict=True):
+            if isinstance(value, Sizes) or value is None:
+                inputs.append(value)
+            elif known is not None and not isinstance(known, Numbers):
+                inputs.append(known)
+            else:
+                return None
+        result: Sizes | None = self.sizes(*inputs, **self.attributes)
+        return result
+
+    def _by_function(self, given: list[Any], values: dict[str, Any]) -> Any:
+        arguments = [
+            converted(value, known, kind)
+            for value, known, kind in zip(given, self.known, self.kinds, strict=True)
+        ]
+        attributes = self.attributes
+        if self.bodies:
+            bound = {name: BoundGraph(attributes[name], values) for name in self.bodies}
+            attributes = {**attributes, **bound}
+        result = self.operator.function(*arguments, **attributes)
+        if self.operator.moves and isinstance(given[0], Narrow):
+            return _narrowed(result, given[0].kind)
+        return result
+
+
+class Graph:
+    """A graph, or the body of a control operator or of a function.
+
+    Attributes:
+        name: of the graph.
+        inputs: names of the values that a call gives, in order.
+        outputs: names of the results.
+        steps: in the order in which they run.
+        known: for each output that is a small constant its numbers, else None.
+    """
+
+    __slots__ = ("inputs", "known", "name", "outputs", "steps")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inputs: list[str] = []
+        self.outputs: list[str] = []
+        self.steps: list[Step] = []
+        self.known: list[Any] = []
+
+    def run(self, values: dict[str, Any]) -> tuple[Any, ...]:
+        """The outputs; `values` has the inputs and whatever else the graph reads by name."""
+        for step in self.steps:
+            step.run(values)
+        return tuple([None if name == "" else values[name] for name in self.outputs])
+
+
+class BoundGraph:
+    """A body in a running graph: a function of the body's inputs.
+
+    No two graphs of a model have names in common, so that the body's values stand beside those of
+    the graph around it.
+    """
+
+    __slots__ = ("graph", "values")
+
+    def __init__(self, graph: Graph, values: dict[str, Any]) -> None:
+        self.graph = graph
+        self.values = values
+
+    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
+        if len(inputs) != len(self.graph.inputs):
+            raise InvalidModel(
+                f"the body {self.graph.name!r} has {len(self.graph.inputs)} inputs, and is given "
+                f"{len(inputs)}"
+            )
+        for name, value in zip(self.graph.inputs, inputs, strict=True):
+            self.values[name] = value
+        return self.graph.run(self.values)
+
+    def known_output(self, position: int, value: Any) -> bool:
+        """Whether an output, whose value a call returned, is true; without reading a constant."""
+        known = self.graph.known[position]
+        return bool(converted(value, known, BOOL))
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs the body has."""
+        return len(self.graph.outputs)
+
+
+def converted(value: Any, known: Any, kind: int) -> Any:
+    """A value as a parameter of a kind takes it; `known` is its value in Python, or None."""
+    if kind == TENSOR:
+        return value if isinstance(value, Tensor) else as_tensor(value)
+    if kind == VALUE or value is None:
+        return value
+    if kind == INTS:
+        return _numbers(value, known)
+    if known is not None:
+        number: Any = known.values[0]
+    elif isinstance(value, Sizes):
+        number = value.values[0]
+    elif isinstance(value, bool):
+        number = value
+    else:
+        number = as_tensor(value).item()
+    if kind == FLOAT:
+        return float(number)
+    if kind == BOOL:
+        return bool(number)
+    assert kind == INT
+    return number if isinstance(value, Sizes) else int(number)
+
+
+def _numbers(value: Any, known: Any) -> Any:
+    if known is not None:
+        return list(known.values)
+    if isinstance(value, Sizes):
+        return list(value.values)
+    found = as_tensor(value).tolist()
+    return found if isinstance(found, list) else [found]
+
+
+def _narrowed(result: Any, kind: int) -> Any:
+    if isinstance(result, Tensor):
+        return Narrow(result, kind)
+    if isinstance(result, (tuple, list)):
+        return type(result)([_narrowed(value, kind) for value in result])
+    return result
+
+
+def _kinds_of_inputs(operator: Operator, count: int, title: str) -> tuple[int, ...]:
+    kinds = operator.kinds
+    if operator.variadic:
+        return kinds[:-1][:count] + kinds[-1:] * max(0, count - len(kinds) + 1)
+    if count > len(kinds):
+        raise InvalidModel(f"{title}: {count} inputs, where the operator takes {len(kinds)}")
+    return kinds[:count]
