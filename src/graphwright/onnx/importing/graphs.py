@@ -140,8 +140,8 @@ class Resolver:
         if isinstance(tensor, gw.Tensor) and tensor.dim() <= 1 and tensor.numel() <= _SMALL:
             scalar = tensor.dim() == 0
             numbers: Any = [tensor.item()] if scalar else tensor.tolist()
-            integral = tensor.dtype == gw.int64 and not isinstance(value, Narrow)
-            self._known[name] = (Sizes if integral else Numbers)(numbers, scalar)
+            integral = tensor.dtype in (gw.int64, gw.int32) and not isinstance(value, Narrow)
+            self._known[name] = (Sizes if integral else Numbers)(numbers, scalar, tensor.dtype)
 
     def _defined(self, name: str, scope: Scope) -> str:
         """A unique name for `name`, which the scope has from now on."""
@@ -215,12 +215,13 @@ class Resolver:
             except onnx.defs.SchemaError:
                 self._schemas[key] = None
         schema = self._schemas[key]
-        newest = onnx.defs.onnx_opset_version()
-        found = opsets.find(domain, name, schema.since_version) if schema is not None else None
-        if found is None or (domain == "" and version > newest):
-            since = version if schema is None or version > newest else schema.since_version
+        known = domain == "" or domain.startswith("ai.onnx.")
+        since = schema.since_version if schema is not None else version
+        found = opsets.find(domain, name, since) if schema is not None or not known else None
+        if domain == "" and version > onnx.defs.onnx_opset_version():
+            found, since = None, version
+        if found is None:
             self._lacking.add(f"{shown} {since}")
-            return None, None
         return found, schema
 
     def _look_into_bodies(self, node: Any, scope: Scope, versions: dict[str, int]) -> None:
@@ -247,7 +248,7 @@ class Resolver:
             for name, attribute in given.items()
             if name not in _WITHOUT_EFFECT
         }
-        for name, declared in schema.attributes.items():
+        for name, declared in schema.attributes.items() if schema is not None else ():
             if name in values or name in _WITHOUT_EFFECT:
                 continue
             if declared.required:

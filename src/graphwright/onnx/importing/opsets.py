@@ -31,6 +31,7 @@ _KINDS: dict[Any, int] = {
 
 ML = "ai.onnx.ml"
 PREVIEW = "ai.onnx.preview"
+MICROSOFT = "com.microsoft"
 TRAINING = "ai.onnx.preview.training"
 
 

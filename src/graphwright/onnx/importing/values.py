@@ -40,21 +40,29 @@ class Sizes:
     Attributes:
         values: the numbers, each an int or a SymInt.
         scalar: whether this stands for a tensor of no dims, which has one number.
+        dtype: of that tensor: int64, or what a size is cast to, or bool for comparisons.
     """
 
-    __slots__ = ("scalar", "values")
+    __slots__ = ("dtype", "scalar", "values")
 
-    def __init__(self, values: Sequence[int], scalar: bool = False) -> None:
+    def __init__(
+        self, values: Sequence[int], scalar: bool = False, dtype: gw.dtype = gw.int64
+    ) -> None:
         self.values = list(values)
         self.scalar = scalar
+        self.dtype = dtype
+
+    def like(self, values: Sequence[int], scalar: bool = False) -> Sizes:
+        """Other numbers of the same dtype."""
+        return Sizes(values, scalar, self.dtype)
 
     def tensor(self) -> Tensor:
-        """The numbers as an int64 tensor of one dim or none."""
-        return gw.tensor(self.values[0] if self.scalar else self.values, dtype=gw.int64)
+        """The numbers as a tensor of one dim or none."""
+        return gw.tensor(self.values[0] if self.scalar else self.values, dtype=self.dtype)
 
 
 class Numbers(Sizes):
-    """The numbers of a small constant that is not of dtype int64."""
+    """The numbers of a small constant that is not of dtype int64 or int32."""
 
     __slots__ = ()
 

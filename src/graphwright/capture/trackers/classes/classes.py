@@ -415,7 +415,7 @@ def _may_be_made(base: type) -> bool:
 _OF_PACKAGE = (
     *("graphwright.capture.vm.polyfills", "graphwright.distributions."),
     *("graphwright.amp.grad_scaler", "graphwright.runtime.tape.node"),
-    *("graphwright.func", "graphwright.nn.", "graphwright.optim."),
+    *("graphwright.func", "graphwright.nn.", "graphwright.onnx.", "graphwright.optim."),
     *("graphwright.profiler", "graphwright.utils._pytree"),
     "graphwright._dynamo._trace_wrapped_higher_order_op",
 )

@@ -6,7 +6,7 @@ from importlib import import_module
 
 _FAMILIES = (
     *("activations", "attention", "control", "convolution", "deformable", "detection", "elementwise"),
-    *("generators", "image", "indexing", "linear_attention", "losses", "ml", "normalization"),
+    *("generators", "image", "indexing", "linear_attention", "losses", "microsoft", "ml", "normalization"),
     *("pooling", "products", "quantization", "recurrent", "reductions", "resize", "scatter"),
     *("sequences", "shapes", "signal", "strings", "training", "trees"),
 )

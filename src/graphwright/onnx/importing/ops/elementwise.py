@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.onnx.importing.opsets import op, sizes_rule, unary
-from graphwright.onnx.importing.values import Sizes
+from graphwright.onnx.importing.values import Sizes, as_tensor
 
 for _name, _function in {
     "Abs": gw.abs, "Acos": gw.acos, "Acosh": gw.acosh, "Asin": gw.asin, "Asinh": gw.asinh,
@@ -27,7 +29,7 @@ def is_float(x: Tensor) -> bool:
     return bool(x.dtype.is_floating_point)
 
 
-def _aligned(b: Tensor, a: Tensor, broadcast: int, axis: int | None) -> Tensor:
+def _aligned(b: Any, a: Any, broadcast: int, axis: int | None) -> Any:
     """`b` with dims of size 1 behind, as versions before 7 align it with `a` at `axis`."""
     if not broadcast or axis is None:
         return b
@@ -37,9 +39,8 @@ def _aligned(b: Tensor, a: Tensor, broadcast: int, axis: int | None) -> Tensor:
 
 def _binary(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
     """An operator of two tensors, with the attributes of versions before 7."""
-    def compute(
-        a: Tensor, b: Tensor, *, broadcast: int = 1, axis: int | None = None
-    ) -> Tensor:
+    def compute(a: Any, b: Any, *, broadcast: int = 1, axis: int | None = None) -> Tensor:
+        a, b = as_tensor(a), as_tensor(b)
         return function(a, _aligned(b, a, broadcast, axis))
 
     return compute
@@ -58,9 +59,16 @@ def _power(a: Tensor, b: Tensor) -> Tensor:
     return gw.pow(a.to(wide), b.to(wide)).to(a.dtype)
 
 
+def _equal(a: Any, b: Any) -> Tensor:
+    """Whether elements, which may be strings, are equal."""
+    if isinstance(a, Tensor):
+        return gw.eq(a, b)
+    return gw.from_numpy(np.asarray(a == b, dtype=bool))
+
+
 for _name, _binary_function in {
     "Add": gw.add, "Sub": gw.sub, "Mul": gw.mul, "Div": divide, "Pow": _power,
-    "And": gw.logical_and, "Or": gw.logical_or, "Xor": gw.logical_xor, "Equal": gw.eq,
+    "And": gw.logical_and, "Or": gw.logical_or, "Xor": gw.logical_xor, "Equal": _equal,
     "Greater": gw.gt, "GreaterOrEqual": gw.ge, "Less": gw.lt, "LessOrEqual": gw.le,
     "BitwiseAnd": gw.bitwise_and, "BitwiseOr": gw.bitwise_or, "BitwiseXor": gw.bitwise_xor,
 }.items():  # fmt: skip
@@ -73,14 +81,11 @@ def mod(a: Tensor, b: Tensor, *, fmod: int = 0) -> Tensor:
     return gw.fmod(a, b) if fmod else gw.remainder(a, b)
 
 
-_WIDTHS = {gw.uint8: 8, gw.int8: 8, gw.uint16: 16, gw.int16: 16, gw.uint32: 32, gw.int32: 32}
-
-
 @op("BitShift")
 def bit_shift(a: Tensor, b: Tensor, *, direction: str) -> Tensor:
-    """Bits of `a` shifted by `b` places, "LEFT" or "RIGHT"; by its width or more gives no bits."""
-    shifted = gw.bitwise_left_shift(a, b) if direction == "LEFT" else gw.bitwise_right_shift(a, b)
-    return shifted
+    """Bits of `a` shifted by `b` places, "LEFT" or "RIGHT"."""
+    shift = gw.bitwise_left_shift if direction == "LEFT" else gw.bitwise_right_shift
+    return shift(a, b)
 
 
 def _folded(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
@@ -133,18 +138,26 @@ def _bound(value: Any, x: Tensor) -> Tensor:
     return value if isinstance(value, Tensor) else gw.tensor(value, dtype=x.dtype)
 
 
+def _pairs(a: Sizes, b: Sizes) -> list[tuple[int, int]] | None:
+    """Numbers with those of the other, of which one may be for all; None where they do not fit."""
+    x, y = a.values, b.values
+    if len(x) != len(y):
+        if len(x) == 1:
+            x = x * len(y)
+        elif len(y) == 1:
+            y = y * len(x)
+        else:
+            return None
+    return list(zip(x, y, strict=True))
+
+
 def _arithmetic(function: Callable[[int, int], int]) -> Callable[..., Sizes | None]:
-    """A rule on sizes for a function of two numbers, one of which may be one for all others."""
+    """A rule on sizes for a function of two numbers."""
     def compute(a: Sizes, b: Sizes, **_: Any) -> Sizes | None:
-        x, y = a.values, b.values
-        if len(x) != len(y):
-            if len(x) == 1:
-                x = x * len(y)
-            elif len(y) == 1:
-                y = y * len(x)
-            else:
-                return None
-        return Sizes([function(m, n) for m, n in zip(x, y, strict=True)], a.scalar and b.scalar)
+        pairs = _pairs(a, b)
+        if pairs is None:
+            return None
+        return a.like([function(m, n) for m, n in pairs], a.scalar and b.scalar)
 
     return compute
 
@@ -155,13 +168,59 @@ def _toward_zero(a: int, b: int) -> int:
     return a // b  # sizes are not negative
 
 
+_divided = _arithmetic(_toward_zero)
+
 for _name, _number_function in {
     "Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b,
-    "Div": _toward_zero,
+    "Max": max, "Min": min,
 }.items():  # fmt: skip
     sizes_rule(_name)(_arithmetic(_number_function))
 
 
+@sizes_rule("Div")
+def _quotient(a: Sizes, b: Sizes, **_: Any) -> Sizes | None:
+    return None if a.dtype.is_floating_point or 0 in b.values else _divided(a, b)
+
+
 @sizes_rule("Neg")
 def _negative(a: Sizes) -> Sizes:
-    return Sizes([-n for n in a.values], a.scalar)
+    return a.like([-n for n in a.values], a.scalar)
+
+
+@sizes_rule("Floor", "Ceil", "Abs")
+def _whole(a: Sizes) -> Sizes | None:
+    return a if a.dtype.is_floating_point else None
+
+
+def _comparison(function: Callable[[int, int], bool]) -> Callable[..., Sizes | None]:
+    def compute(a: Sizes, b: Sizes, **_: Any) -> Sizes | None:
+        pairs = _pairs(a, b)
+        if pairs is None:
+            return None
+        return Sizes([bool(function(m, n)) for m, n in pairs], a.scalar and b.scalar, gw.bool)
+
+    return compute
+
+
+for _name, _comparing in {
+    "Equal": lambda a, b: a == b, "Greater": lambda a, b: a > b, "Less": lambda a, b: a < b,
+    "GreaterOrEqual": lambda a, b: a >= b, "LessOrEqual": lambda a, b: a <= b,
+}.items():  # fmt: skip
+    sizes_rule(_name)(_comparison(_comparing))
+
+
+@sizes_rule("Not")
+def _opposite(a: Sizes) -> Sizes:
+    return a.like([not n for n in a.values], a.scalar)
+
+
+@sizes_rule("Where")
+def _chosen(condition: Sizes, x: Sizes, y: Sizes) -> Sizes | None:
+    pairs = _pairs(x, y)
+    if pairs is None:
+        return None
+    choices = condition.values * len(pairs) if len(condition.values) == 1 else condition.values
+    if len(choices) != len(pairs):
+        return None
+    chosen = [a if choice else b for choice, (a, b) in zip(choices, pairs, strict=True)]
+    return x.like(chosen, condition.scalar and x.scalar and y.scalar)

@@ -52,7 +52,7 @@ def range_(start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
     if isinstance(start, Sizes) or isinstance(limit, Sizes):
         ends = [value.values[0] if isinstance(value, Sizes) else value.item()
                 for value in (start, limit, delta)]
-        return gw.arange(*ends, dtype=gw.int64)
+        return gw.arange(*ends, dtype=as_tensor(delta).dtype)
     ends = [as_tensor(value).item() for value in (start, limit, delta)]
     dtype = as_tensor(start).dtype
     if dtype in (gw.float16, gw.bfloat16):
@@ -65,7 +65,7 @@ def _numbered(start: Sizes, limit: Sizes, delta: Sizes, **_: Any) -> Sizes | Non
     ends = [start.values[0], limit.values[0], delta.values[0]]
     if any(type(n) is not int for n in ends) or len(range(*ends)) > 64:
         return None
-    return Sizes(list(range(*ends)))
+    return start.like(list(range(*ends)))
 
 
 @sizes_rule("ConstantOfShape")

@@ -147,7 +147,7 @@ def unique(x: Any, *, axis: int | None = None, sorted: int = 1, n_outputs: int =
 def _gathered(x: Sizes, indices: Sizes, axis: int = 0) -> Sizes | None:
     if x.scalar:
         return None
-    return Sizes([x.values[i] for i in indices.values], indices.scalar)
+    return x.like([x.values[i] for i in indices.values], indices.scalar)
 
 
 @sizes_rule("Slice")
@@ -159,4 +159,4 @@ def _cut(
 
     if x.scalar or ends is None:
         return None
-    return Sizes(x.values[first(starts) : first(ends) : None if steps is None else first(steps)])
+    return x.like(x.values[first(starts) : first(ends) : None if steps is None else first(steps)])

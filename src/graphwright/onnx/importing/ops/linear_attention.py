@@ -36,6 +36,8 @@ def linear_attention(
     state = past_state
     if state is None:
         state = gw.zeros([batch, kv_num_heads, size, v.shape[-1]], dtype=q.dtype)
+    dtype = state.dtype
+    q, k, v, state = [x.float() if x.element_size() < 4 else x for x in (q, k, v, state)]
     factor = scale if scale else size**-0.5
     outputs = []
     for time in range(length):
@@ -49,7 +51,7 @@ def linear_attention(
         for_queries = for_each_query_head(state, q_num_heads)
         outputs.append(gw.matmul(q[:, :, time].unsqueeze(-2), for_queries).squeeze(-2))
     y = gw.stack(outputs, dim=1) * factor  # (batch, length, heads, size)
-    return y.reshape([batch, length, -1]).to(query.dtype), state
+    return y.reshape([batch, length, -1]).to(query.dtype), state.to(dtype)
 
 
 def _of_heads(x: Any, time: int, heads: int) -> Tensor:

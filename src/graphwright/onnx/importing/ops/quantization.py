@@ -107,6 +107,8 @@ def to_float8(x: Tensor, kind: int, saturate: bool) -> Tensor:
     if saturate:
         limit = _FLOAT8[kind]
         wide = gw.where(gw.isnan(wide), wide, wide.clamp(-limit, limit))
+    elif kind == 17:  # 464 lies between the largest number and what would be the next
+        wide = gw.where(gw.abs(wide) > 464, gw.full_like(wide, float("nan")), wide)
     return wide.to(DTYPES[kind])
 
 

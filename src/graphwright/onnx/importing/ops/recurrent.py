@@ -35,7 +35,7 @@ def _activation(name: str, alpha: float, beta: float) -> _Function:
     return functions[name]
 
 
-def _activations(
+def activations_of(
     names: Sequence[str], alphas: Sequence[float] | None, betas: Sequence[float] | None
 ) -> list[_Function]:
     """The functions named; alphas and betas stand in order for those that take one."""
@@ -51,7 +51,7 @@ def _activations(
     return found
 
 
-class _Layer:
+class Layer:
     """One direction of a layer: its weights, and what all steps share."""
 
     def __init__(
@@ -67,21 +67,29 @@ class _Layer:
         self.clip = clip
         self.hidden = hidden
 
+    def of_input(self, x: Tensor) -> Tensor:
+        """What inputs (time, batch, features) add to all gates, with the bias."""
+        return F.linear(x, self.weight, self.input_bias)
+
+    def of_state(self, hidden: Tensor) -> Tensor:
+        """What the state adds to all gates, with the bias."""
+        return F.linear(hidden, self.recurrent, self.hidden_bias)
+
     def clipped(self, x: Tensor) -> Tensor:
         """x within the clip of the layer."""
         return x if self.clip is None else x.clamp(-self.clip, self.clip)
 
 
-_Step = Callable[[_Layer, Tensor, tuple[Tensor, ...]], tuple[Tensor, ...]]
+_Step = Callable[[Layer, Tensor, tuple[Tensor, ...]], tuple[Tensor, ...]]
 
 
-def _rnn_step(layer: _Layer, x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    total = x + F.linear(state[0], layer.recurrent, layer.hidden_bias)
+def _rnn_step(layer: Layer, x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    total = x + layer.of_state(state[0])
     return (layer.functions[0](layer.clipped(total)),)
 
 
 def _gru_step(linear_before_reset: bool) -> _Step:
-    def step(layer: _Layer, x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    def step(layer: Layer, x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         n, (hidden,) = layer.hidden, state
         f, g = layer.functions
         gates = F.linear(hidden, layer.recurrent[: 2 * n], layer.hidden_bias[: 2 * n])
@@ -98,11 +106,12 @@ def _gru_step(linear_before_reset: bool) -> _Step:
     return step
 
 
-def _lstm_step(peepholes: Tensor | None, input_forget: bool) -> _Step:
-    def step(layer: _Layer, x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+def lstm_step(peepholes: Tensor | None, input_forget: bool) -> _Step:
+    """A step of long short-term memory, perhaps with weights from cells to gates."""
+    def step(layer: Layer, x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         n, (hidden, cell) = layer.hidden, state
         f, g, h = layer.functions
-        total = x + F.linear(hidden, layer.recurrent, layer.hidden_bias)
+        total = x + layer.of_state(hidden)
         i, o, forget, c = [total[:, k * n : (k + 1) * n] for k in range(4)]
         if peepholes is not None:
             i = i + peepholes[:n] * cell
@@ -118,11 +127,11 @@ def _lstm_step(peepholes: Tensor | None, input_forget: bool) -> _Step:
 
 
 def _direction(
-    x: Tensor, layer: _Layer, step: _Step, state: tuple[Tensor, ...], lengths: Tensor | None,
+    x: Tensor, layer: Layer, step: _Step, state: tuple[Tensor, ...], lengths: Tensor | None,
     backward: bool,
 ) -> tuple[Tensor, tuple[Tensor, ...]]:  # fmt: skip
     """Outputs (time, batch, hidden) of one direction and its last state."""
-    projected = F.linear(x, layer.weight, layer.input_bias)
+    projected = layer.of_input(x)
     times = range(x.shape[0])
     outputs = []
     for time in reversed(times) if backward else times:
@@ -139,31 +148,20 @@ def _direction(
     return gw.stack(outputs), state
 
 
-def _run(
-    x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, lengths: Tensor | None,
-    states: list[Tensor | None], steps: list[_Step], functions: list[_Function],
-    direction: str, layout: int, clip: float | None,
+def run_layers(
+    x: Tensor, layers: list[Layer], steps: list[_Step], lengths: Tensor | None,
+    states: list[Tensor | None], direction: str, layout: int,
 ) -> tuple[Tensor, list[Tensor]]:  # fmt: skip
     """Y (time, directions, batch, hidden) and last states (directions, batch, hidden)."""
     if layout:
         x = x.transpose(0, 1)
         states = [None if s is None else s.transpose(0, 1) for s in states]
-    count = 2 if direction == "bidirectional" else 1
-    hidden = r.shape[-1]
-    gates = r.shape[1] // hidden
-    each = len(functions) // count
     outputs, finals = [], []
-    for k in range(count):
-        layer = _Layer(
-            w[k], r[k], None if b is None else b[k], functions[k * each : (k + 1) * each],
-            clip, hidden, gates,
-        )
-        start = tuple([
-            gw.zeros([x.shape[1], hidden], dtype=x.dtype) if s is None else s[k] for s in states
-        ])
-        output, final = _direction(
-            x, layer, steps[k], start, lengths, direction == "reverse" or k == 1
-        )
+    for k, (layer, step) in enumerate(zip(layers, steps, strict=True)):
+        zeros = [x.shape[1], layer.hidden]
+        start = tuple([gw.zeros(zeros, dtype=x.dtype) if s is None else s[k] for s in states])
+        backward = direction == "reverse" or k == 1
+        output, final = _direction(x, layer, step, start, lengths, backward)
         outputs.append(output)
         finals.append(final)
     y = gw.stack(outputs, dim=1)
@@ -173,7 +171,25 @@ def _run(
     return y, last
 
 
-def _number_of_directions(direction: str) -> int:
+def _run(
+    x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, lengths: Tensor | None,
+    states: list[Tensor | None], steps: list[_Step], functions: list[_Function],
+    direction: str, layout: int, clip: float | None,
+) -> tuple[Tensor, list[Tensor]]:  # fmt: skip
+    hidden = r.shape[-1]
+    each = len(functions) // len(steps)
+    layers = [
+        Layer(
+            w[k], r[k], None if b is None else b[k], functions[k * each : (k + 1) * each], clip,
+            hidden, r.shape[1] // hidden,
+        )
+        for k in range(len(steps))
+    ]
+    return run_layers(x, layers, steps, lengths, states, direction, layout)
+
+
+def directions_of(direction: str) -> int:
+    """How many layers a direction means."""
     return 2 if direction == "bidirectional" else 1
 
 
@@ -186,8 +202,8 @@ def rnn(
     layout: int = 0, output_sequence: int = 0,
 ) -> Any:  # fmt: skip
     """A layer of f(x W + h R + b) over time; all outputs and the last."""
-    count = _number_of_directions(direction)
-    functions = _activations(
+    count = directions_of(direction)
+    functions = activations_of(
         (activations or ["Tanh"] * count)[:count], activation_alpha, activation_beta
     )
     y, (last,) = _run(
@@ -205,8 +221,8 @@ def gru(
     layout: int = 0, linear_before_reset: int = 0, output_sequence: int = 0,
 ) -> Any:  # fmt: skip
     """A layer of gated recurrent units over time; all outputs and the last."""
-    count = _number_of_directions(direction)
-    functions = _activations(
+    count = directions_of(direction)
+    functions = activations_of(
         activations or ["Sigmoid", "Tanh"] * count, activation_alpha, activation_beta
     )
     step = _gru_step(bool(linear_before_reset))
@@ -226,12 +242,12 @@ def lstm(
     input_forget: int = 0, output_sequence: int = 0,
 ) -> Any:  # fmt: skip
     """A layer of long short-term memory over time; all outputs, the last, and the last cells."""
-    count = _number_of_directions(direction)
-    functions = _activations(
+    count = directions_of(direction)
+    functions = activations_of(
         activations or ["Sigmoid", "Tanh", "Tanh"] * count, activation_alpha, activation_beta
     )
     steps = [
-        _lstm_step(None if p is None else p[k], bool(input_forget)) for k in range(count)
+        lstm_step(None if p is None else p[k], bool(input_forget)) for k in range(count)
     ]
     y, (last, cells) = _run(
         x, w, r, b, lengths, [initial_h, initial_c], steps, functions, direction, layout, clip

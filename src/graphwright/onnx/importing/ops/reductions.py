@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.opsets import op
+from graphwright.onnx.importing.opsets import op, sizes_rule
+from graphwright.onnx.importing.values import Sizes
 
 _Reduce = Callable[[Tensor, list[int], bool], Tensor]
 
@@ -125,3 +126,11 @@ def _cumulative(function: Callable[..., Tensor], neutral: int) -> Callable[..., 
 
 op("CumSum")(_cumulative(gw.cumsum, 0))
 op("CumProd")(_cumulative(gw.cumprod, 1))
+
+
+@sizes_rule("ReduceProd")
+def _product(x: Sizes, axes: Sizes | None = None, *, keepdims: int = 1, **_: object) -> Sizes:
+    total = 1
+    for n in x.values:
+        total = total * n
+    return x.like([total], scalar=x.scalar or not keepdims)

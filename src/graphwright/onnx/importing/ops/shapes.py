@@ -237,29 +237,30 @@ def _same(x: Sizes) -> Sizes:
 
 @sizes_rule("Squeeze")
 def _squeezed(x: Sizes, axes: Any = None) -> Sizes | None:
-    return Sizes(x.values, True) if len(x.values) == 1 else None
+    return x.like(x.values, True) if len(x.values) == 1 else None
 
 
 @sizes_rule("Unsqueeze")
 def _unsqueezed(x: Sizes, axes: Any) -> Sizes | None:
     count = len(axes.values) if isinstance(axes, Sizes) else len(axes)
-    return Sizes(x.values) if x.scalar and count == 1 else None
+    return x.like(x.values) if x.scalar and count == 1 else None
 
 
 @sizes_rule("Reshape")
 def _reshaped(x: Sizes, shape: Sizes, allowzero: int = 0) -> Sizes | None:
     if len(shape.values) == 1:
-        return Sizes(x.values)
-    return Sizes(x.values, True) if not shape.values else None
+        return x.like(x.values)
+    return x.like(x.values, True) if not shape.values else None
 
 
 @sizes_rule("Concat")
 def _concatenated(*parts: Sizes, axis: int = 0) -> Sizes | None:
     if any(part.scalar for part in parts):
         return None
-    return Sizes([n for part in parts for n in part.values])
+    return parts[0].like([n for part in parts for n in part.values])
 
 
 @sizes_rule("Cast")
 def _cast(x: Sizes, to: int, **_: Any) -> Sizes | None:
-    return x if to == 7 else None
+    dtype = {1: gw.float32, 6: gw.int32, 7: gw.int64, 11: gw.float64}.get(to)
+    return None if dtype is None else Sizes(x.values, x.scalar, dtype)
