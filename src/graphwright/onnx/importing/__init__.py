@@ -1,1 +1,1 @@
-"""ONNX models as modules: files, tensors, the steps of a graph, and what each operator computes."""
+"""ONNX models as modules: files, tensors, the steps of a graph, and what operators compute."""

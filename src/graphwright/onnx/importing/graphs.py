@@ -27,15 +27,24 @@ _DRAWS = {
     "Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
     "RandomUniformLike",
 }  # fmt: skip
+_GROWS = {
+    "BlackmanWindow", "ConstantOfShape", "Expand", "EyeLike", "HammingWindow", "HannWindow",
+    "MelWeightMatrix", "OneHot", "Pad", "Range", "Resize", "Tile", "Upsample",
+}  # fmt: skip
+"""Operators whose outputs are as large as the numbers say that they are given."""
 
 
 class Scope:
     """Names that are visible in a graph, each with its unique one."""
 
-    def __init__(self, outer: Scope | None = None, attributes: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, outer: Scope | None = None, attributes: dict[str, Any] | None = None
+    ) -> None:
         self._outer = outer
         self._names: dict[str, str] = {}
-        self.attributes = attributes if outer is None or attributes else outer.attributes
+        self.attributes: dict[str, Any] | None = attributes
+        if outer is not None and not attributes:
+            self.attributes = outer.attributes
         self.depth: int = 0 if outer is None else outer.depth + 1
 
     def define(self, name: str, unique: str) -> None:
@@ -119,7 +128,9 @@ class Resolver:
         return graph
 
     def _initializers(self, proto: Any, scope: Scope) -> None:
+        declared = {value.name: value.type for value in proto.input}
         for tensor in proto.initializer:
+            _check_declared(tensor, declared.get(tensor.name))
             if not tensor.name:
                 raise InvalidModel("an initializer has no name")
             self._constant(
@@ -177,8 +188,7 @@ class Resolver:
                 self._output(name, scope)
             self._look_into_bodies(node, scope, versions)
             return
-        if operator.counts and not node.output:
-            raise InvalidModel(f"{title}: no outputs")
+        _check(node, schema, title)
         attributes = self._attributes(node, operator, schema, scope, versions, title)
         outputs = [self._output(name, scope) for name in node.output]
         if node.op_type == "Constant" and domain == "":
@@ -317,28 +327,33 @@ class Resolver:
                 scope.define(name, self._visible(formal, inner, title))
 
     def _folded(self, step: Step, op_type: str) -> bool:
-        """Whether the step's inputs are all constants, and its outputs became constants too."""
+        """Whether the step's inputs are all constants, and its output became one too."""
         names = [name for name in step.inputs if name is not None]
         if not names or step.bodies or op_type in _DRAWS or len(step.outputs) != 1:
             return False
         if any(name not in self.constants or name in self.trained for name in names):
             return False
-        if any(isinstance(value := as_tensor(self.constants[name]), gw.Tensor)
-               and value.numel() > _SMALL for name in names):
-            return False
-        values = {name: self.constants[name] for name in names}
-        try:
-            with gw.no_grad():
-                step.run(values)
-        except REFUSALS:
-            return False  # the call reports it, if the node ever runs
-        value = values[step.outputs[0]]
-        if isinstance(value, Sizes):
-            value = value.tensor()
+        value: Any = step.known_result()
+        if value is None and op_type not in _GROWS:
+            value = self._computed(step, names)
+        value = as_tensor(value)
         if not isinstance(value, gw.Tensor) or value.numel() > _SMALL:
             return False
         self._constant(step.outputs[0], value)
         return True
+
+    def _computed(self, step: Step, names: list[str]) -> Any:
+        """What the step computes from small constants; None where they are not."""
+        values = {name: self.constants[name] for name in names}
+        tensors = [as_tensor(value) for value in values.values()]
+        if any(not isinstance(x, gw.Tensor) or x.numel() > _SMALL for x in tensors):
+            return None
+        try:
+            with gw.no_grad():
+                step.run(values)
+        except REFUSALS:
+            return None  # the call reports it, if the node ever runs
+        return values[step.outputs[0]]
 
     def inputs(self) -> list[tuple[str, Any]]:
         """(name, TypeProto) of what a call of the module takes, in order."""
@@ -351,6 +366,51 @@ class Resolver:
 
 
 _WITHOUT_EFFECT = {"consumed_inputs"}
+
+
+def _check_declared(tensor: Any, declared: Any) -> None:
+    """Refuse an initializer that is another tensor than the input of its name says."""
+    if declared is None or not declared.HasField("tensor_type"):
+        return
+    kind = declared.tensor_type
+    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
+    fits = not kind.HasField("shape") or (
+        len(sizes) == len(tensor.dims)
+        and all(a is None or a == b for a, b in zip(sizes, tensor.dims, strict=True))
+    )
+    if not fits or kind.elem_type not in (0, tensor.data_type):
+        raise InvalidModel(
+            f"initializer {tensor.name!r} has sizes {list(tensor.dims)} and element type "
+            f"{tensor.data_type}, its input {sizes} and {kind.elem_type}"
+        )
+
+
+def _check(node: Any, schema: Any, title: str) -> None:
+    """Refuse a node that has not the inputs, outputs and kinds of attributes of its operator."""
+    if not node.output:
+        raise InvalidModel(f"{title}: no outputs")
+    if schema is None:
+        return
+    if not schema.min_input <= len(node.input) <= schema.max_input:
+        raise InvalidModel(
+            f"{title}: {len(node.input)} inputs, where the operator takes {schema.min_input} to "
+            f"{schema.max_input}"
+        )
+    if len(node.output) > schema.max_output:
+        raise InvalidModel(
+            f"{title}: {len(node.output)} outputs, where the operator has {schema.max_output}"
+        )
+    for name, formal in zip(node.input, schema.inputs, strict=False):
+        if not name and formal.option == formal.option.Single:
+            raise InvalidModel(f"{title}: the input {formal.name!r} is missing")
+    for attribute in node.attribute:
+        declared = schema.attributes.get(attribute.name)
+        if declared is None and attribute.name not in _WITHOUT_EFFECT:
+            raise InvalidModel(f"{title}: no attribute {attribute.name!r}")
+        if declared is not None and attribute.type != declared.type.value:
+            raise InvalidModel(
+                f"{title}: the attribute {attribute.name!r} is no {declared.type.name}"
+            )
 
 
 def _versions(imports: Iterable[Any]) -> dict[str, int]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright import nn
-from graphwright.onnx.importing.steps import Graph
-from graphwright.onnx.importing.values import DTYPES, Narrow, as_tensor
+from graphwright.compiler import is_compiling
+from graphwright.onnx.importing.errors import InvalidModel
+from graphwright.onnx.importing.steps import REFUSALS, Graph, failed_step
+from graphwright.onnx.importing.values import DTYPES, as_tensor
 from graphwright.runtime.tensor.tensor import Tensor
 
 
@@ -71,6 +73,17 @@ class OnnxModule(nn.Module):
             TypeError: an input is missing, of another dtype, or unknown.
             InvalidModel: a node refuses its inputs, whose shapes do not fit the graph.
         """
+        if is_compiling():
+            return self._outputs(inputs, named)
+        try:
+            return self._outputs(inputs, named)
+        except REFUSALS as error:
+            title = failed_step(error)
+            if title is None or isinstance(error, InvalidModel):
+                raise
+            raise InvalidModel(f"node {title}: {error}") from error
+
+    def _outputs(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
         values: dict[str, Any] = {**self._others}
         for name, owner, attribute in self._held:
             values[name] = getattr(owner, attribute)

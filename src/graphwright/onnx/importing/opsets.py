@@ -1,7 +1,7 @@
 """The table of operators: (domain, name) -> functions with the version that each begins with.
 
-A function takes a node's inputs in order and its attributes by name. How an input is passed follows
-from the annotation of the parameter:
+A function takes a node's inputs in order and its attributes by name. How an input is passed
+follows from the annotation of the parameter:
 
     Tensor, Tensor | None    a tensor
     list[int], list[float], int    numbers in Python; those of constants and shapes read no tensor

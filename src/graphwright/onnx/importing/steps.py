@@ -51,7 +51,7 @@ class Step:
     def run(self, values: dict[str, Any]) -> None:
         """Compute the node from `values`, name -> value, and enter its outputs there."""
         given = [None if name is None else values[name] for name in self.inputs]
-        result = self._by_sizes(given) if self.sizes is not None else None
+        result: Any = self._by_sizes(given) if self.sizes is not None else None
         if result is None:
             result = self._by_function(given, values)
         if len(self.outputs) == 1 and not isinstance(result, tuple):
@@ -62,12 +62,21 @@ class Step:
         for name in self.ended:
             del values[name]
 
+    def known_result(self) -> Sizes | None:
+        """The result of the rule on sizes, if there is one and all inputs are constants."""
+        if self.sizes is None or self.bodies:
+            return None
+        if any(name is not None and known is None
+               for name, known in zip(self.inputs, self.known, strict=True)):
+            return None
+        return self._by_sizes(list(self.known))
+
     def _by_sizes(self, given: list[Any]) -> Sizes | None:
         """The result of the rule on sizes, if it has one for inputs that are all sizes."""
         assert self.sizes is not None
         inputs: list[Any] = []
         for value, known in zip(given, self.known, strict=True):
-            if isinstance(value, Sizes) or value is None:
+            if value is None or (isinstance(value, Sizes) and not isinstance(value, Numbers)):
                 inputs.append(value)
             elif known is not None and not isinstance(known, Numbers):
                 inputs.append(known)
@@ -118,6 +127,16 @@ class Graph:
         return tuple([None if name == "" else values[name] for name in self.outputs])
 
 
+def failed_step(error: BaseException) -> str | None:
+    """The title of the innermost step in which an error was raised; None for none."""
+    trace, title = error.__traceback__, None
+    while trace is not None:
+        if trace.tb_frame.f_code is Step.run.__code__:
+            title = trace.tb_frame.f_locals["self"].title
+        trace = trace.tb_next
+    return title
+
+
 class BoundGraph:
     """A body in a running graph: a function of the body's inputs.
 
@@ -155,7 +174,7 @@ class BoundGraph:
 def converted(value: Any, known: Any, kind: int) -> Any:
     """A value as a parameter of a kind takes it; `known` is its value in Python, or None."""
     if kind == TENSOR:
-        return value if isinstance(value, Tensor) else as_tensor(value)
+        return value if isinstance(value, Tensor) or value is None else _tensor_of(value)
     if kind == VALUE or value is None:
         return value
     if kind == INTS:
@@ -174,6 +193,12 @@ def converted(value: Any, known: Any, kind: int) -> Any:
         return bool(number)
     assert kind == INT
     return number if isinstance(value, Sizes) else int(number)
+
+
+def _tensor_of(value: Any) -> Any:
+    if isinstance(value, (list, dict)):
+        raise TypeError("a tensor is needed, and a sequence or map is given")
+    return as_tensor(value)
 
 
 def _numbers(value: Any, known: Any) -> Any:

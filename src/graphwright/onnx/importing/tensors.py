@@ -215,7 +215,9 @@ def _inside(folder: Path, location: str, title: str) -> Path:
     except (OSError, ValueError) as error:
         raise InvalidModel(f"{title}: {location!r} names no file") from error
     if os.path.isabs(location) or not path.is_relative_to(root) or path == root:
-        raise InvalidModel(f"{title}: external data in {location!r}, outside of the model's folder")
+        raise InvalidModel(
+            f"{title}: external data in {location!r}, outside of the model's folder"
+        )
     if not path.is_file():
         raise InvalidModel(f"{title}: {location!r} is no file in {str(root)!r}")
     return path

@@ -1,7 +1,7 @@
 """Values in a running graph that are no tensors.
 
-A value is a Tensor, Sizes, a Narrow, a bool, a NumPy array of str, a list (a sequence), or None (an
-empty optional, an input that is left out).
+A value is a Tensor, Sizes, a Narrow, a bool, a NumPy array of str, a list (a sequence), or None
+(an empty optional, an input that is left out).
 """
 
 from __future__ import annotations

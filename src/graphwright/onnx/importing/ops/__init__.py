@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 
 _FAMILIES = (
-    *("activations", "attention", "control", "convolution", "deformable", "detection", "elementwise"),
-    *("generators", "image", "indexing", "linear_attention", "losses", "microsoft", "ml", "normalization"),
-    *("pooling", "products", "quantization", "recurrent", "reductions", "resize", "scatter"),
-    *("sequences", "shapes", "signal", "strings", "training", "trees"),
+    *("activations", "attention", "control", "convolution", "detection", "elementwise"),
+    *("generators", "images", "indexing", "learning", "microsoft", "ml", "normalization"),
+    *("pooling", "products", "quantization", "recurrent", "reductions"),
+    *("sequences", "shapes", "signal", "strings", "trees"),
 )
 
 

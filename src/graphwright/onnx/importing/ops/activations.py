@@ -68,7 +68,7 @@ def shrink(x: Tensor, *, lambd: float, bias: float) -> Tensor:
 
 @op("Gelu")
 def gelu(x: Tensor, *, approximate: str) -> Tensor:
-    """x times the normal distribution's probability of less than x, or its "tanh" approximation."""
+    """x times the probability that a normal number is less, or the "tanh" approximation."""
     return F.gelu(x, approximate=approximate)
 
 

@@ -66,12 +66,13 @@ def _equal(a: Any, b: Any) -> Tensor:
     return gw.from_numpy(np.asarray(a == b, dtype=bool))
 
 
-for _name, _binary_function in {
+_BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
     "Add": gw.add, "Sub": gw.sub, "Mul": gw.mul, "Div": divide, "Pow": _power,
     "And": gw.logical_and, "Or": gw.logical_or, "Xor": gw.logical_xor, "Equal": _equal,
     "Greater": gw.gt, "GreaterOrEqual": gw.ge, "Less": gw.lt, "LessOrEqual": gw.le,
     "BitwiseAnd": gw.bitwise_and, "BitwiseOr": gw.bitwise_or, "BitwiseXor": gw.bitwise_xor,
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _binary_function in _BINARY.items():
     op(_name)(_binary(_binary_function))
 
 
@@ -170,10 +171,11 @@ def _toward_zero(a: int, b: int) -> int:
 
 _divided = _arithmetic(_toward_zero)
 
-for _name, _number_function in {
+_NUMBERS: dict[str, Callable[[int, int], int]] = {
     "Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b,
     "Max": max, "Min": min,
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _number_function in _NUMBERS.items():
     sizes_rule(_name)(_arithmetic(_number_function))
 
 

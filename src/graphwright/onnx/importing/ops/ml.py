@@ -126,18 +126,20 @@ def label_encoder(
             default_int64=default_int64, default_string=default_string,
         )
     keys = _first(keys_floats, keys_int64s, keys_strings, keys_tensor)
-    choices = (
-        (values_floats, default_float, np.float32), (values_int64s, default_int64, np.int64),
-        (values_strings, default_string, object),
-    )  # fmt: skip
-    for values, default, dtype in choices:
-        if values is not None:
-            break
+    values: Any = None
+    default: Any = None
+    dtype: Any = object
+    if values_floats is not None:
+        values, default, dtype = values_floats, default_float, np.float32
+    elif values_int64s is not None:
+        values, default, dtype = values_int64s, default_int64, np.int64
+    elif values_strings is not None:
+        values, default = values_strings, default_string
     else:
         array = to_array(values_tensor)
         values, dtype = array.reshape(-1).tolist(), array.dtype
         default = to_array(default_tensor).reshape(-1).tolist()[0]
-    mapping = dict(zip(keys, values or [], strict=True))
+    mapping = dict(zip(keys, values, strict=True))
     unknown = next((mapping[key] for key in mapping if key != key), default)  # NaN is a key too
     flat = to_array(x).reshape(-1).tolist()
     found = [unknown if key != key else mapping.get(key, default) for key in flat]

@@ -55,9 +55,9 @@ def layer_normalization(
     axis = axis % x.dim()
     wide = x.to(dtype_of(stash_type))
     sizes = list(x.shape[axis:])
-    if n_outputs == 1 and list(scale.shape) == sizes and x.dtype == wide.dtype:
-        if bias is None or list(bias.shape) == sizes:
-            return F.layer_norm(x, sizes, scale, bias, epsilon)
+    whole = list(scale.shape) == sizes and (bias is None or list(bias.shape) == sizes)
+    if n_outputs == 1 and whole and x.dtype == wide.dtype:
+        return F.layer_norm(x, sizes, scale, bias, epsilon)
     axes = list(range(axis, x.dim()))
     mean = wide.mean(axes, keepdim=True)
     deviation = wide - mean

@@ -8,8 +8,7 @@ from typing import Any
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
-from graphwright.onnx.importing.ops.convolution import padded, pads_of
-from graphwright.onnx.importing.ops.deformable import bilinear
+from graphwright.onnx.importing.ops.convolution import bilinear, padded, pads_of
 from graphwright.onnx.importing.opsets import op
 
 _MAX = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}

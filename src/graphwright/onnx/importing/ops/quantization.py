@@ -23,7 +23,6 @@ from graphwright.onnx.importing.values import (
     UINT4,
     UINT8,
     Narrow,
-
     as_tensor,
     dtype_of,
 )

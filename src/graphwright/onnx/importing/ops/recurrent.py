@@ -188,6 +188,42 @@ def _run(
     return run_layers(x, layers, steps, lengths, states, direction, layout)
 
 
+_GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
+"""Where each gate of gw's layers stands in ONNX's order."""
+
+
+def _by_layer(
+    mode: str, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, states: list[Tensor | None],
+    direction: str, layout: int,
+) -> tuple[Tensor, list[Tensor]]:  # fmt: skip
+    """Y and last states, by the layer that the runtime has for the usual activations."""
+    if layout:
+        x = x.transpose(0, 1)
+        states = [None if s is None else s.transpose(0, 1) for s in states]
+    x = gw.flip(x, [0]) if direction == "reverse" else x
+    count, hidden = w.shape[0], r.shape[-1]
+    zeros = [count, x.shape[1], hidden]
+    start = [gw.zeros(zeros, dtype=x.dtype) if s is None else s for s in states]
+    gates = _GATES["RNN" if mode.startswith("RNN") else mode]
+    n = len(gates) * hidden
+    bias = gw.zeros([count, 2 * n], dtype=x.dtype) if b is None else b
+
+    def ordered(rows: Tensor) -> Tensor:
+        return gw.cat([rows[k * hidden : (k + 1) * hidden] for k in gates])
+
+    weights = []
+    for k in range(count):
+        weights += [ordered(w[k]), ordered(r[k]), ordered(bias[k][:n]), ordered(bias[k][n:])]
+    layer = {"LSTM": gw.lstm, "GRU": gw.gru, "RNNTanh": gw.rnn_tanh, "RNNRelu": gw.rnn_relu}[mode]
+    state = tuple(start) if mode == "LSTM" else start[0]
+    y, *last = layer(x, state, weights, True, 1, 0.0, False, count == 2, False)
+    y = y.reshape([*y.shape[:2], count, hidden])
+    y = gw.flip(y, [0]) if direction == "reverse" else y
+    if layout:
+        return y.transpose(0, 1), [s.transpose(0, 1) for s in last]
+    return y.transpose(1, 2), last
+
+
 def directions_of(direction: str) -> int:
     """How many layers a direction means."""
     return 2 if direction == "bidirectional" else 1
@@ -203,9 +239,11 @@ def rnn(
 ) -> Any:  # fmt: skip
     """A layer of f(x W + h R + b) over time; all outputs and the last."""
     count = directions_of(direction)
-    functions = activations_of(
-        (activations or ["Tanh"] * count)[:count], activation_alpha, activation_beta
-    )
+    names = (activations or ["Tanh"] * count)[:count]
+    if lengths is None and clip is None and set(names) in ({"Tanh"}, {"Relu"}):
+        y, (last,) = _by_layer(f"RNN{names[0]}", x, w, r, b, [initial_h], direction, layout)
+        return y, last
+    functions = activations_of(names, activation_alpha, activation_beta)
     y, (last,) = _run(
         x, w, r, b, lengths, [initial_h], [_rnn_step] * count, functions, direction, layout, clip
     )
@@ -222,9 +260,12 @@ def gru(
 ) -> Any:  # fmt: skip
     """A layer of gated recurrent units over time; all outputs and the last."""
     count = directions_of(direction)
-    functions = activations_of(
-        activations or ["Sigmoid", "Tanh"] * count, activation_alpha, activation_beta
-    )
+    usual = ["Sigmoid", "Tanh"] * count
+    names = activations or usual
+    if lengths is None and clip is None and linear_before_reset and names == usual:
+        y, (last,) = _by_layer("GRU", x, w, r, b, [initial_h], direction, layout)
+        return y, last
+    functions = activations_of(names, activation_alpha, activation_beta)
     step = _gru_step(bool(linear_before_reset))
     y, (last,) = _run(
         x, w, r, b, lengths, [initial_h], [step] * count, functions, direction, layout, clip
@@ -243,9 +284,15 @@ def lstm(
 ) -> Any:  # fmt: skip
     """A layer of long short-term memory over time; all outputs, the last, and the last cells."""
     count = directions_of(direction)
-    functions = activations_of(
-        activations or ["Sigmoid", "Tanh", "Tanh"] * count, activation_alpha, activation_beta
-    )
+    usual = ["Sigmoid", "Tanh", "Tanh"] * count
+    names = activations or usual
+    plain = lengths is None and clip is None and p is None and not input_forget
+    if plain and names == usual:
+        y, (last, cells) = _by_layer(
+            "LSTM", x, w, r, b, [initial_h, initial_c], direction, layout
+        )
+        return y, last, cells
+    functions = activations_of(names, activation_alpha, activation_beta)
     steps = [
         lstm_step(None if p is None else p[k], bool(input_forget)) for k in range(count)
     ]

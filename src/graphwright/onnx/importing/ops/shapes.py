@@ -125,7 +125,7 @@ def split(
     x: Tensor, split: list[int] | None = None, *, axis: int = 0, num_outputs: int | None = None,
     n_outputs: int,
 ) -> Any:  # fmt: skip
-    """Parts of x along an axis, of the sizes given, or equal ones of which the last may be less."""
+    """Parts of x along an axis, of the sizes given, or equal but for the last."""
     if split is None:
         length = x.shape[axis]
         part = -(-length // (num_outputs or n_outputs))

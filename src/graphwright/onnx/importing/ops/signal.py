@@ -60,7 +60,9 @@ def stft(
     return dft(frames, None, 2, onesided=int(half))
 
 
-def _window(coefficients: tuple[float, float, float], size: int, periodic: int, kind: int) -> Tensor:
+def _window(
+    coefficients: tuple[float, float, float], size: int, periodic: int, kind: int
+) -> Tensor:
     """a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), n the size or, symmetric, one less."""
     angle = gw.arange(size, dtype=gw.float64) * (2 * math.pi / (size if periodic else size - 1))
     a, b, c = coefficients

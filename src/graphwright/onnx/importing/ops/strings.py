@@ -74,7 +74,7 @@ def tf_idf_vectorizer(
     ngram_counts: list[int], ngram_indexes: list[int], pool_int64s: list[int] | None = None,
     pool_strings: list[str] | None = None, weights: list[float] | None = None,
 ) -> Tensor:  # fmt: skip
-    """How often each n-gram of a pool is in each row, as it is, weighted, or whether it is there."""
+    """How often each n-gram of a pool is in each row, perhaps weighted, or whether it is."""
     pool: list[Any] = list(pool_strings if pool_strings is not None else pool_int64s or [])
     grams = _pool_by_gram(pool, ngram_counts)
     rows = x if isinstance(x, np.ndarray) else x.numpy()
@@ -102,7 +102,7 @@ def _pool_by_gram(pool: list[Any], starts: list[int]) -> dict[tuple[Any, ...], i
 def _counted(
     items: list[Any], grams: dict[tuple[Any, ...], int], shortest: int, longest: int, skips: int
 ) -> Counter[int]:
-    """Position of an n-gram -> how often it is in the items, with up to `skips` left out between."""
+    """Position of an n-gram -> how often the items have it, up to `skips` left out between."""
     found: Counter[int] = Counter()
     for length in range(shortest, longest + 1):
         for step in range(1, (skips if length > 1 else 0) + 2):

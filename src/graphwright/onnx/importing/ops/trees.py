@@ -113,10 +113,11 @@ def _of_nodes(
             i if numbers[i] == _LEAF else place.get((tree, target), -1)
             for i, (tree, target) in enumerate(zip(treeids, targets, strict=True))
         ])
-    inner = {n for i, mode in enumerate(numbers) if mode != _LEAF for n in (leads[0][i], leads[1][i])}
+    inner = {leads[k][i] for i, mode in enumerate(numbers) if mode != _LEAF for k in (0, 1)}
     roots = [i for i in range(len(numbers)) if i not in inner]
     forest = Forest(
-        roots, features, numbers, values, *leads, missing or [0] * len(numbers), dtype
+        roots, features, numbers, values, leads[0], leads[1], missing or [0] * len(numbers),
+        dtype,
     )
     return forest, place
 

@@ -1,4 +1,4 @@
-"""Steps of optimizers."""
+"""Losses, and steps of optimizers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,38 @@ from typing import Any
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.onnx.importing.opsets import TRAINING, op
+
+
+@op("NegativeLogLikelihoodLoss")
+def negative_log_likelihood_loss(
+    x: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int | None = None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """Minus the logarithms x (N, C, sizes...) of the targets' probabilities, weighted by class."""
+    target = target.to(gw.int64)
+    ignored = None if ignore_index is None else target == ignore_index
+    index = target if ignored is None else gw.where(ignored, gw.zeros_like(target), target)
+    loss = -gw.gather(x, 1, index.unsqueeze(1)).squeeze(1)
+    weights = gw.ones_like(loss) if weight is None else weight[index]
+    if ignored is not None:
+        weights = gw.where(ignored, gw.zeros_like(weights), weights)
+    loss = loss * weights
+    if reduction == "none":
+        return loss
+    return loss.sum() if reduction == "sum" else loss.sum() / weights.sum()
+
+
+@op("SoftmaxCrossEntropyLoss")
+def softmax_cross_entropy_loss(
+    scores: Tensor, labels: Tensor, weights: Tensor | None = None, *,
+    ignore_index: int | None = None, reduction: str = "mean", n_outputs: int = 1,
+) -> Any:  # fmt: skip
+    """The likelihood loss of softmax over classes; the logarithms of the probabilities too."""
+    logarithms = gw.log_softmax(scores, dim=1)
+    loss = negative_log_likelihood_loss(
+        logarithms, labels, weights, ignore_index=ignore_index, reduction=reduction
+    )
+    return (loss, logarithms) if n_outputs > 1 else loss
 
 
 def _each(
@@ -42,7 +74,8 @@ def adam(
     norm_coefficient: float, norm_coefficient_post: float,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """One step of Adam for weights, gradients, means and means of squares."""
-    corrected = rate * gw.sqrt(1 - beta ** count.to(rate.dtype)) / (1 - alpha ** count.to(rate.dtype))
+    times = count.to(rate.dtype)
+    corrected = rate * gw.sqrt(1 - beta**times) / (1 - alpha**times)
     step = gw.where(count > 0, corrected, rate)
 
     def update(x: Tensor, gradient: Tensor, mean: Tensor, square: Tensor) -> Any:

@@ -1,9 +1,12 @@
-"""Images of other sizes, and images read at points of a grid."""
+"""Images of other sizes, read at points of a grid, and decoded."""
 
 from __future__ import annotations
 
+import io
 import math
 from typing import Any
+
+import numpy as np
 
 import graphwright as gw
 from graphwright import Tensor
@@ -66,10 +69,7 @@ def _taps(
     first = gw.floor(points) - (count // 2 - 1)
     places = first.unsqueeze(1) + gw.arange(count, dtype=gw.float64)
     distance = gw.abs(places - points.unsqueeze(1)) / stretch
-    if mode == "linear":
-        weights = (1 - distance).clamp(min=0)
-    else:
-        weights = _cubic(distance, a)
+    weights = (1 - distance).clamp(min=0) if mode == "linear" else _cubic(distance, a)
     if exclude_outside:
         inside = (places >= 0) & (places <= axis.n - 1)
         weights = weights * inside
@@ -187,3 +187,23 @@ def grid_sample(
 def affine_grid(theta: Tensor, size: list[int], *, align_corners: int = 0) -> Tensor:
     """The grid of places that affine maps give."""
     return F.affine_grid(theta, size, bool(align_corners))
+
+
+@op("ImageDecoder")
+def image_decoder(encoded: Tensor, *, pixel_format: str = "RGB") -> Tensor:
+    """The pixels (H, W, channels) of a picture, "RGB", "BGR" or "Grayscale", as uint8.
+
+    Raises:
+        ImportError: Pillow is not installed, which decodes.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError("ImageDecoder needs Pillow: pip install pillow") from error
+    if pixel_format not in ("RGB", "BGR", "Grayscale"):
+        raise ValueError(f"ImageDecoder: no pixel format {pixel_format!r}")
+    image = Image.open(io.BytesIO(encoded.numpy().tobytes()))
+    if pixel_format == "Grayscale":
+        return gw.from_numpy(np.array(image.convert("L"))[:, :, np.newaxis])
+    pixels = np.array(image.convert("RGB"))
+    return gw.from_numpy(pixels[:, :, ::-1].copy() if pixel_format == "BGR" else pixels)
