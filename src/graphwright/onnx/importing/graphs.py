@@ -156,6 +156,8 @@ class Resolver:
 
     def _defined(self, name: str, scope: Scope) -> str:
         """A unique name for `name`, which the scope has from now on."""
+        if not isinstance(name, str):
+            raise InvalidModel(f"the name {name!r} is not UTF-8")
         count = self._used.get(name, 0)
         self._used[name] = count + 1
         unique = name if count == 0 else f"{name}#{count + 1}"
@@ -175,6 +177,8 @@ class Resolver:
         self._n_steps += 1
         if self._n_steps > MOST_STEPS:
             raise InvalidModel(f"more than {MOST_STEPS} nodes, counting those of functions")
+        if not isinstance(node.op_type, str) or not isinstance(node.domain, str):
+            raise InvalidModel(f"the operator {node.op_type!r} is not UTF-8")
         title = f"{node.op_type} {node.name!r}" if node.name else node.op_type
         domain = "" if node.domain == "ai.onnx" else node.domain
         inputs = [self._visible(n, scope, title) or None if n else None for n in node.input]
@@ -192,7 +196,7 @@ class Resolver:
         attributes = self._attributes(node, operator, schema, scope, versions, title)
         outputs = [self._output(name, scope) for name in node.output]
         if node.op_type == "Constant" and domain == "":
-            self._constant(outputs[0], operator.function(**attributes))
+            self._constant(outputs[0], self._constant_of(operator, attributes, title))
             return
         if node.op_type == "BatchNormalization":
             self._statistics.update(name for name in inputs[3:5] if name is not None)
@@ -201,6 +205,14 @@ class Resolver:
         step.known = [None if name is None else self._known.get(name) for name in inputs]
         if not self._folded(step, node.op_type):
             steps.append(step)
+
+    def _constant_of(
+        self, operator: opsets.Operator, attributes: dict[str, Any], title: str
+    ) -> Any:
+        try:
+            return operator.function(**attributes)
+        except ValueError as error:
+            raise InvalidModel(f"{title}: {error}") from error
 
     def _output(self, name: str, scope: Scope) -> str:
         if name:
@@ -219,6 +231,8 @@ class Resolver:
             self._lacking.add(f"{shown} (the model imports no version of its domain)")
             return None, None
         key = (domain, name, version)
+        if not 0 < version < 2**31:
+            raise InvalidModel(f"the model imports version {version} of {domain or 'ai.onnx'!r}")
         if key not in self._schemas:
             try:
                 self._schemas[key] = onnx.defs.get_schema(name, version, domain)
@@ -400,8 +414,9 @@ def _check(node: Any, schema: Any, title: str) -> None:
         raise InvalidModel(
             f"{title}: {len(node.output)} outputs, where the operator has {schema.max_output}"
         )
-    for name, formal in zip(node.input, schema.inputs, strict=False):
-        if not name and formal.option == formal.option.Single:
+    formals = list(schema.inputs)
+    for name, formal in zip(node.input, formals + formals[-1:] * len(node.input), strict=False):
+        if not name and formal.option != formal.option.Optional:
             raise InvalidModel(f"{title}: the input {formal.name!r} is missing")
     for attribute in node.attribute:
         declared = schema.attributes.get(attribute.name)

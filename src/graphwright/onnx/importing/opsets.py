@@ -6,6 +6,8 @@ follows from the annotation of the parameter:
     Tensor, Tensor | None    a tensor
     list[int], list[float], int    numbers in Python; those of constants and shapes read no tensor
     float, bool              one number in Python
+    np.ndarray               an array of str
+    Tensor | np.ndarray      a tensor or an array of str
     Any                      the value as it is
 
 An attribute is a keyword of its name, one with a default in ONNX's schema is always given. So one
@@ -20,13 +22,16 @@ from collections.abc import Callable
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from graphwright import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-VALUE, TENSOR, INTS, INT, FLOAT, BOOL = range(6)
+VALUE, TENSOR, INTS, INT, FLOAT, BOOL, STRINGS, EITHER = range(8)
 _KINDS: dict[Any, int] = {
     Tensor: TENSOR, list[int]: INTS, list[float]: INTS, int: INT, float: FLOAT, bool: BOOL,
+    np.ndarray: STRINGS,
 }  # fmt: skip
 
 ML = "ai.onnx.ml"
@@ -123,5 +128,7 @@ def _described(function: Callable[..., Any], moves: bool) -> Operator:
 def _kind(hint: Any) -> int:
     if get_origin(hint) in (Union, UnionType):
         members = [member for member in get_args(hint) if member is not type(None)]
+        if set(members) == {Tensor, np.ndarray}:
+            return EITHER
         hint = members[0] if len(members) == 1 else Any
     return _KINDS.get(hint, VALUE)

@@ -5,13 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+import graphwright as gw
 from graphwright import Tensor
 from graphwright.onnx.importing.errors import InvalidModel
-from graphwright.onnx.importing.opsets import BOOL, FLOAT, INT, INTS, TENSOR, VALUE, Operator
+from graphwright.onnx.importing.opsets import (
+    BOOL,
+    EITHER,
+    FLOAT,
+    INT,
+    INTS,
+    STRINGS,
+    TENSOR,
+    VALUE,
+    Operator,
+)
 from graphwright.onnx.importing.values import Narrow, Numbers, Sizes, as_tensor
 
-REFUSALS = (ArithmeticError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
+REFUSALS = (ArithmeticError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 """What operators raise for inputs that they cannot take."""
+
+
+_TITLES = {
+    list: "a sequence", dict: "a map", np.ndarray: "strings", type(None): "an empty optional",
+}  # fmt: skip
 
 
 class Step:
@@ -54,11 +72,11 @@ class Step:
         result: Any = self._by_sizes(given) if self.sizes is not None else None
         if result is None:
             result = self._by_function(given, values)
-        if len(self.outputs) == 1 and not isinstance(result, tuple):
-            values[self.outputs[0]] = result
-        else:
-            for name, value in zip(self.outputs, result, strict=False):
-                values[name] = value
+        results = result if isinstance(result, tuple) else (result,)
+        if len(results) < len(self.outputs):
+            raise ValueError(f"{len(self.outputs)} outputs are named, there are {len(results)}")
+        for name, value in zip(self.outputs, results, strict=False):
+            values[name] = value
         for name in self.ended:
             del values[name]
 
@@ -86,9 +104,16 @@ class Step:
         return result
 
     def _by_function(self, given: list[Any], values: dict[str, Any]) -> Any:
+        operator = self.operator
+        if operator.moves and not operator.variadic and isinstance(given[0], np.ndarray):
+            strings: np.ndarray = given[0].reshape(-1)
+            places = gw.arange(strings.size).reshape(list(given[0].shape))
+            return _at(strings, self._by_function([places, *given[1:]], values))
         arguments = [
-            converted(value, known, kind)
-            for value, known, kind in zip(given, self.known, self.kinds, strict=True)
+            None if name is None else converted(value, known, kind)
+            for name, value, known, kind in zip(
+                self.inputs, given, self.known, self.kinds, strict=True
+            )
         ]
         attributes = self.attributes
         if self.bodies:
@@ -174,9 +199,13 @@ class BoundGraph:
 def converted(value: Any, known: Any, kind: int) -> Any:
     """A value as a parameter of a kind takes it; `known` is its value in Python, or None."""
     if kind == TENSOR:
-        return value if isinstance(value, Tensor) or value is None else _tensor_of(value)
+        return value if isinstance(value, Tensor) else _tensor_of(value)
     if kind == VALUE or value is None:
         return value
+    if kind == EITHER:
+        return value if isinstance(value, np.ndarray) else _tensor_of(value)
+    if kind == STRINGS:
+        return _strings_of(value)
     if kind == INTS:
         return _numbers(value, known)
     if known is not None:
@@ -186,7 +215,7 @@ def converted(value: Any, known: Any, kind: int) -> Any:
     elif isinstance(value, bool):
         number = value
     else:
-        number = as_tensor(value).item()
+        number = _tensor_of(value).item()
     if kind == FLOAT:
         return float(number)
     if kind == BOOL:
@@ -196,9 +225,24 @@ def converted(value: Any, known: Any, kind: int) -> Any:
 
 
 def _tensor_of(value: Any) -> Any:
-    if isinstance(value, (list, dict)):
-        raise TypeError("a tensor is needed, and a sequence or map is given")
+    if type(value) in _TITLES:
+        raise TypeError(f"a tensor is needed, not {_TITLES[type(value)]}")
     return as_tensor(value)
+
+
+def _at(strings: np.ndarray, places: Any) -> Any:
+    """Strings at what an operator made of their places."""
+    if isinstance(places, tuple):
+        return tuple([_at(strings, part) for part in places])
+    found = np.empty(tuple(places.shape), dtype=object)
+    found[...] = strings[places.numpy()]
+    return found
+
+
+def _strings_of(value: Any) -> np.ndarray:
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"strings are needed, not {_TITLES.get(type(value), 'a tensor')}")
+    return value
 
 
 def _numbers(value: Any, known: Any) -> Any:
@@ -206,7 +250,7 @@ def _numbers(value: Any, known: Any) -> Any:
         return list(known.values)
     if isinstance(value, Sizes):
         return list(value.values)
-    found = as_tensor(value).tolist()
+    found = _tensor_of(value).tolist()
     return found if isinstance(found, list) else [found]
 
 

@@ -57,6 +57,8 @@ def scan(
 ) -> tuple[Any, ...]:  # fmt: skip
     """The body run for each slice of the inputs; states, then all outputs."""
     count = num_scan_inputs
+    if not 0 < count <= len(inputs):
+        raise ValueError(f"Scan: num_scan_inputs is {count}, of {len(inputs)} inputs")
     state, scanned = list(inputs[:-count]), [as_tensor(x) for x in inputs[-count:]]
     axes = scan_input_axes or [0] * count
     backward = scan_input_directions or [0] * count

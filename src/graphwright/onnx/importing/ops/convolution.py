@@ -46,7 +46,8 @@ def padded(x: Tensor, before: Sequence[int], behind: Sequence[int], value: float
 def conv(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, *,
     kernel_shape: list[int] | None = None, strides: list[int] | None = None,
-    dilations: list[int] | None = None, pads: list[int] | None = None, auto_pad: str = "NOTSET", group: int = 1,
+    dilations: list[int] | None = None,
+    pads: list[int] | None = None, auto_pad: str = "NOTSET", group: int = 1,
 ) -> Tensor:  # fmt: skip
     """Convolution of (N, C, sizes...) with (M, C/group, kernel...)."""
     rank = x.dim() - 2
@@ -68,7 +69,8 @@ def conv(
 def conv_transpose(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, *,
     kernel_shape: list[int] | None = None, strides: list[int] | None = None,
-    dilations: list[int] | None = None, pads: list[int] | None = None, output_padding: list[int] | None = None,
+    dilations: list[int] | None = None,
+    pads: list[int] | None = None, output_padding: list[int] | None = None,
     output_shape: list[int] | None = None, auto_pad: str = "NOTSET", group: int = 1,
 ) -> Tensor:  # fmt: skip
     """Transposed convolution of (N, C, sizes...) with (C, M/group, kernel...)."""

@@ -11,7 +11,7 @@ import numpy as np
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.onnx.importing.opsets import op, sizes_rule, unary
-from graphwright.onnx.importing.values import Sizes, as_tensor
+from graphwright.onnx.importing.values import Sizes
 
 for _name, _function in {
     "Abs": gw.abs, "Acos": gw.acos, "Acosh": gw.acosh, "Asin": gw.asin, "Asinh": gw.asinh,
@@ -26,7 +26,7 @@ for _name, _function in {
 
 def is_float(x: Tensor) -> bool:
     """Whether the elements are real floating-point numbers."""
-    return bool(x.dtype.is_floating_point)
+    return isinstance(x, Tensor) and bool(x.dtype.is_floating_point)
 
 
 def _aligned(b: Any, a: Any, broadcast: int, axis: int | None) -> Any:
@@ -39,8 +39,10 @@ def _aligned(b: Any, a: Any, broadcast: int, axis: int | None) -> Any:
 
 def _binary(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
     """An operator of two tensors, with the attributes of versions before 7."""
-    def compute(a: Any, b: Any, *, broadcast: int = 1, axis: int | None = None) -> Tensor:
-        a, b = as_tensor(a), as_tensor(b)
+    def compute(
+        a: Tensor | np.ndarray, b: Tensor | np.ndarray, *, broadcast: int = 1,
+        axis: int | None = None,
+    ) -> Tensor:  # fmt: skip
         return function(a, _aligned(b, a, broadcast, axis))
 
     return compute

@@ -202,7 +202,10 @@ def image_decoder(encoded: Tensor, *, pixel_format: str = "RGB") -> Tensor:
         raise ImportError("ImageDecoder needs Pillow: pip install pillow") from error
     if pixel_format not in ("RGB", "BGR", "Grayscale"):
         raise ValueError(f"ImageDecoder: no pixel format {pixel_format!r}")
-    image = Image.open(io.BytesIO(encoded.numpy().tobytes()))
+    try:
+        image = Image.open(io.BytesIO(encoded.numpy().tobytes()))
+    except OSError as error:
+        raise ValueError(f"ImageDecoder: {error}") from error
     if pixel_format == "Grayscale":
         return gw.from_numpy(np.array(image.convert("L"))[:, :, np.newaxis])
     pixels = np.array(image.convert("RGB"))

@@ -20,21 +20,12 @@ def non_negative(index: Tensor, length: int) -> Tensor:
 
 
 @op("Gather", moves=True)
-def gather(x: Any, indices: Tensor, *, axis: int = 0) -> Any:
+def gather(x: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     """Slices of x at indices along an axis, whose dim the indices' dims replace."""
-    if isinstance(x, np.ndarray):
-        return np.take(x, indices.numpy(), axis=axis)
-    x = _tensor(x)
     axis = axis % x.dim()
     index = non_negative(indices, x.shape[axis])
     found = gw.index_select(x, axis, index.reshape([-1]))
     return found.reshape([*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]])
-
-
-def _tensor(x: Any) -> Any:
-    if isinstance(x, Sizes):
-        return x.tensor()
-    return x if isinstance(x, Tensor) else x.tensor
 
 
 @op("GatherElements", moves=True)
@@ -61,16 +52,10 @@ def gather_nd(x: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
 
 @op("Slice", moves=True)
 def slice_(
-    x: Any, starts: list[int], ends: list[int], axes: list[int] | None = None,
+    x: Tensor, starts: list[int], ends: list[int], axes: list[int] | None = None,
     steps: list[int] | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Every `step`-th element from `start` to before `end`, along each axis."""
-    if isinstance(x, np.ndarray):
-        places = [slice(None)] * x.ndim
-        for i, axis in enumerate(axes or range(len(starts))):
-            places[axis] = slice(starts[i], ends[i], steps[i] if steps else None)
-        return x[tuple(places)]
-    x = _tensor(x)
     for i, axis in enumerate(axes if axes is not None else range(len(starts))):
         axis = axis % x.dim()
         x = _sliced(x, axis, starts[i], ends[i], steps[i] if steps else 1)
@@ -127,7 +112,7 @@ def top_k(
 
 
 @op("Unique")
-def unique(x: Any, *, axis: int | None = None, sorted: int = 1, n_outputs: int = 1) -> Any:
+def unique(x: Tensor | np.ndarray, *, axis: int | None = None, sorted: int = 1, n_outputs: int = 1) -> Any:
     """The different elements, or slices along an axis; where each is first; which; how often."""
     array = x if isinstance(x, np.ndarray) else x.numpy()
     values, first, inverse, counts = np.unique(

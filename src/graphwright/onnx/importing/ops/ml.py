@@ -14,7 +14,7 @@ from graphwright.onnx.importing.tensors import to_array
 
 
 @op("ArrayFeatureExtractor", domain=ML)
-def array_feature_extractor(x: Any, places: Tensor) -> Any:
+def array_feature_extractor(x: Tensor | np.ndarray, places: Tensor) -> Any:
     """Columns of x."""
     index = places.reshape([-1])
     if isinstance(x, np.ndarray):
@@ -78,7 +78,7 @@ def feature_vectorizer(*parts: Tensor, inputdimensions: list[int] | None = None)
 
 @op("OneHotEncoder", domain=ML)
 def one_hot_encoder(
-    x: Any, *, cats_int64s: list[int] | None = None, cats_strings: list[str] | None = None,
+    x: Tensor | np.ndarray, *, cats_int64s: list[int] | None = None, cats_strings: list[str] | None = None,
     zeros: int = 1,
 ) -> Tensor:  # fmt: skip
     """1 for the category that an element is of, 0 for others."""
@@ -94,7 +94,7 @@ def one_hot_encoder(
 
 @op("CategoryMapper", domain=ML)
 def category_mapper(
-    x: Any, *, cats_int64s: list[int], cats_strings: list[str], default_int64: int = -1,
+    x: Tensor | np.ndarray, *, cats_int64s: list[int], cats_strings: list[str], default_int64: int = -1,
     default_string: str = "_Unused",
 ) -> Any:  # fmt: skip
     """The number of each string, or the string of each number."""
@@ -111,7 +111,7 @@ def category_mapper(
 
 @op("LabelEncoder", domain=ML)
 def label_encoder(
-    x: Any, *, default_float: float = -0.0, default_int64: int = -1,
+    x: Tensor | np.ndarray, *, default_float: float = -0.0, default_int64: int = -1,
     default_string: str = "_Unused", default_tensor: Any = None,
     keys_floats: list[float] | None = None, keys_int64s: list[int] | None = None,
     keys_strings: list[str] | None = None, keys_tensor: Any = None,
@@ -135,6 +135,8 @@ def label_encoder(
         values, default, dtype = values_int64s, default_int64, np.int64
     elif values_strings is not None:
         values, default = values_strings, default_string
+    elif values_tensor is None or default_tensor is None:
+        raise ValueError("LabelEncoder: no values, or no default for those of a tensor")
     else:
         array = to_array(values_tensor)
         values, dtype = array.reshape(-1).tolist(), array.dtype
@@ -153,6 +155,8 @@ def _first(*candidates: Any) -> list[Any]:
     for candidate in candidates[:3]:
         if candidate is not None:
             return list(candidate)
+    if candidates[3] is None:
+        raise ValueError("LabelEncoder: no keys")
     return list(to_array(candidates[3]).reshape(-1).tolist())
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
@@ -39,10 +41,8 @@ def identity(x: Any) -> Any:
 
 
 @op("Reshape", moves=True)
-def reshape(x: Any, shape: list[int], *, allowzero: int = 0) -> Any:
+def reshape(x: Tensor, shape: list[int], *, allowzero: int = 0) -> Tensor:
     """x with other sizes: one may be -1, which is found out; 0 is x's own unless `allowzero`."""
-    x = x.tensor if isinstance(x, Narrow) else x
-    x = x.tensor() if isinstance(x, Sizes) else x
     if not allowzero:
         shape = [x.shape[i] if type(n) is int and n == 0 else n for i, n in enumerate(shape)]
     return x.reshape(tuple(shape))
@@ -110,14 +110,11 @@ def tile_axis(x: Tensor, tiles: int, axis: int) -> Tensor:
 
 
 @op("Concat", moves=True)
-def concat(*tensors: Any, axis: int = 1) -> Any:
+def concat(*tensors: Tensor | np.ndarray, axis: int = 1) -> Any:
     """Tensors one after the other along an axis."""
-    if not isinstance(tensors[0], (Tensor, Sizes, Narrow)):
-        import numpy as np
-
+    if isinstance(tensors[0], np.ndarray):
         return np.concatenate(tensors, axis=axis)
-    parts = [t.tensor() if isinstance(t, Sizes) else t for t in tensors]
-    return gw.cat([t.tensor if isinstance(t, Narrow) else t for t in parts], dim=axis)
+    return gw.cat(list(tensors), dim=axis)
 
 
 @op("Split", moves=True)

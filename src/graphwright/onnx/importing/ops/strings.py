@@ -21,22 +21,25 @@ def of_objects(texts: list[Any], shape: tuple[int, ...]) -> np.ndarray:
 
 
 @op("StringConcat")
-def string_concat(x: Any, y: Any) -> np.ndarray:
+def string_concat(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Strings joined, element by element."""
     return np.asarray(np.add(x, y), dtype=object)
 
 
 @op("RegexFullMatch")
-def regex_full_match(x: Any, *, pattern: str = "") -> Tensor:
+def regex_full_match(x: np.ndarray, *, pattern: str = "") -> Tensor:
     """Whether each string matches a pattern as a whole."""
-    expression = re.compile(pattern)
+    try:
+        expression = re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"RegexFullMatch: the pattern {pattern!r}: {error}") from error
     found = [expression.fullmatch(text) is not None for text in x.reshape(-1)]
     return gw.tensor(found, dtype=gw.bool).reshape(list(x.shape))
 
 
 @op("StringSplit")
 def string_split(
-    x: Any, *, delimiter: str | None = None, maxsplit: int | None = None
+    x: np.ndarray, *, delimiter: str | None = None, maxsplit: int | None = None
 ) -> tuple[Any, Tensor]:
     """The parts of each string, in a new last dim filled with ""; their numbers."""
     limit = -1 if maxsplit is None else maxsplit
@@ -49,7 +52,7 @@ def string_split(
 
 @op("StringNormalizer")
 def string_normalizer(
-    x: Any, *, case_change_action: str = "NONE", is_case_sensitive: int = 0,
+    x: np.ndarray, *, case_change_action: str = "NONE", is_case_sensitive: int = 0,
     locale: str | None = None, stopwords: list[str] | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Strings without stop words, in lower or upper case; one empty string where none is left."""
@@ -70,7 +73,7 @@ def string_normalizer(
 
 @op("TfIdfVectorizer")
 def tf_idf_vectorizer(
-    x: Any, *, max_gram_length: int, max_skip_count: int, min_gram_length: int, mode: str,
+    x: Tensor | np.ndarray, *, max_gram_length: int, max_skip_count: int, min_gram_length: int, mode: str,
     ngram_counts: list[int], ngram_indexes: list[int], pool_int64s: list[int] | None = None,
     pool_strings: list[str] | None = None, weights: list[float] | None = None,
 ) -> Tensor:  # fmt: skip
@@ -93,6 +96,8 @@ def _pool_by_gram(pool: list[Any], starts: list[int]) -> dict[tuple[Any, ...], i
     """n-gram -> its position among all, in the order of the pool."""
     grams: dict[tuple[Any, ...], int] = {}
     ends = [*starts[1:], len(pool)]
+    if any(not 0 <= start <= end for start, end in zip(starts, ends, strict=True)):
+        raise ValueError(f"TfIdfVectorizer: ngram_counts {starts} of a pool of {len(pool)}")
     for length, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
         for place in range(start, end - length + 1, length):
             grams[tuple(pool[place : place + length])] = len(grams)
@@ -104,9 +109,10 @@ def _counted(
 ) -> Counter[int]:
     """Position of an n-gram -> how often the items have it, up to `skips` left out between."""
     found: Counter[int] = Counter()
-    for length in range(shortest, longest + 1):
-        for step in range(1, (skips if length > 1 else 0) + 2):
-            for start in range(len(items) - (length - 1) * step):
+    n = len(items)
+    for length in range(max(shortest, 1), min(longest, n) + 1):
+        for step in range(1, (min(skips, n) if length > 1 else 0) + 2):
+            for start in range(n - (length - 1) * step):
                 gram = tuple(items[start : start + (length - 1) * step + 1 : step])
                 if gram in grams:
                     found[grams[gram]] += 1
