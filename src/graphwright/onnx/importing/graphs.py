@@ -6,6 +6,7 @@ unique over the whole model, so that all graphs run over one table of values.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ class Resolver:
         self._used: dict[str, int] = {}
         self._lacking: set[str] = set()
         self._n_steps = 0
-        self._schemas: dict[tuple[str, str, int], Any] = {}
+        self._found: dict[tuple[str, str, int], tuple[opsets.Operator | None, Any]] = {}
         self._statistics: set[str] = set()
 
     def resolve(self) -> Graph:
@@ -101,6 +102,9 @@ class Resolver:
             InvalidModel, UnsupportedOperators: as `load`.
         """
         load_all()
+        expected = self._n_inlined(self._model.graph.node, {})
+        if expected > MOST_STEPS:
+            raise InvalidModel(f"{expected} nodes, counting those of functions: too many")
         if not self._model.HasField("graph"):
             raise InvalidModel("the model has no graph")
         graph = self._graph(self._model.graph, Scope(), self._versions)
@@ -108,6 +112,27 @@ class Resolver:
             raise UnsupportedOperators(self._lacking)
         self.trained -= self._statistics
         return graph
+
+    def _n_inlined(self, nodes: Any, counts: dict[Any, int], depth: int = 0) -> int:
+        """How many nodes there are once calls of functions are inlined.
+
+        `counts` has those of functions that are known, and 0 for those being counted.
+        """
+        total = len(nodes)
+        for node in nodes if self._functions else ():
+            key = _called(node)
+            function = self._functions.get(key)
+            if function is None:
+                continue
+            if key not in counts:
+                if depth > DEEPEST:
+                    raise InvalidModel(f"functions call each other more than {DEEPEST} deep")
+                counts[key] = 0
+                counts[key] = self._n_inlined(function.node, counts, depth + 1)
+            elif counts[key] == 0 and len(function.node):
+                raise InvalidModel(f"the function {node.op_type!r} calls itself")
+            total += counts[key]
+        return total
 
     def _graph(self, proto: Any, outer: Scope, versions: dict[str, int]) -> Graph:
         scope = Scope(outer)
@@ -182,7 +207,7 @@ class Resolver:
         title = f"{node.op_type} {node.name!r}" if node.name else node.op_type
         domain = "" if node.domain == "ai.onnx" else node.domain
         inputs = [self._visible(n, scope, title) or None if n else None for n in node.input]
-        function = self._functions.get((node.domain, node.op_type, getattr(node, "overload", "")))
+        function = self._functions.get(_called(node)) if self._functions else None
         if function is not None:
             self._inlined(function, node, inputs, scope, steps, title)
             return
@@ -223,29 +248,33 @@ class Resolver:
         self, domain: str, name: str, versions: dict[str, int]
     ) -> tuple[opsets.Operator | None, Any]:
         """What computes an operator, and its schema; notes it as lacking where nothing does."""
-        import onnx.defs
-
         version = versions.get(domain)
-        shown = f"{domain or 'ai.onnx'}.{name}"
         if version is None:
+            shown = f"{domain or 'ai.onnx'}.{name}"
             self._lacking.add(f"{shown} (the model imports no version of its domain)")
             return None, None
         key = (domain, name, version)
+        if key not in self._found:
+            self._found[key] = self._looked_up(*key)
+        return self._found[key]
+
+    def _looked_up(
+        self, domain: str, name: str, version: int
+    ) -> tuple[opsets.Operator | None, Any]:
+        import onnx.defs
+
         if not 0 < version < 2**31:
             raise InvalidModel(f"the model imports version {version} of {domain or 'ai.onnx'!r}")
-        if key not in self._schemas:
-            try:
-                self._schemas[key] = onnx.defs.get_schema(name, version, domain)
-            except onnx.defs.SchemaError:
-                self._schemas[key] = None
-        schema = self._schemas[key]
+        schema = None
+        with contextlib.suppress(onnx.defs.SchemaError):
+            schema = onnx.defs.get_schema(name, version, domain)
         known = domain == "" or domain.startswith("ai.onnx.")
         since = schema.since_version if schema is not None else version
         found = opsets.find(domain, name, since) if schema is not None or not known else None
         if domain == "" and version > onnx.defs.onnx_opset_version():
             found, since = None, version
         if found is None:
-            self._lacking.add(f"{shown} {since}")
+            self._lacking.add(f"{domain or 'ai.onnx'}.{name} {since}")
         return found, schema
 
     def _look_into_bodies(self, node: Any, scope: Scope, versions: dict[str, int]) -> None:
@@ -380,6 +409,11 @@ class Resolver:
 
 
 _WITHOUT_EFFECT = {"consumed_inputs"}
+
+
+def _called(node: Any) -> tuple[str, str, str]:
+    """The key of the function that a node calls if the model has one of its name."""
+    return (node.domain, node.op_type, getattr(node, "overload", ""))
 
 
 def _check_declared(tensor: Any, declared: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from graphwright.onnx.importing.errors import InvalidModel
 from graphwright.onnx.importing.graphs import Resolver
 from graphwright.onnx.importing.model import OnnxModule
+from graphwright.runtime.collecting import collector_at_rest
 
 
 def load(model: Any, *, folder: str | os.PathLike[str] | None = None) -> OnnxModule:
@@ -41,8 +42,9 @@ def load(model: Any, *, folder: str | os.PathLike[str] | None = None) -> OnnxMod
     proto, found = _read(model)
     if folder is not None:
         found = Path(folder)
-    resolver = Resolver(proto, found)
-    graph = resolver.resolve()
+    with collector_at_rest():
+        resolver = Resolver(proto, found)
+        graph = resolver.resolve()
     constants = resolver.constants
     return OnnxModule(graph, resolver.inputs(), constants, resolver.trained, resolver.passing)
 
