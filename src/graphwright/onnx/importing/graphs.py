@@ -74,7 +74,8 @@ class Resolver:
 
     Attributes:
         constants: unique name -> Tensor or array of str; parameters among them.
-        trained: names of the constants that are parameters.
+        trained: names of the constants that are parameters: initializers of real numbers with
+            dims, but for statistics and what operators read in Python.
         passing: names of the constants that `Constant` nodes and folding made.
     """
 
@@ -93,7 +94,7 @@ class Resolver:
         self._lacking: set[str] = set()
         self._n_steps = 0
         self._found: dict[tuple[str, str, int], tuple[opsets.Operator | None, Any]] = {}
-        self._statistics: set[str] = set()
+        self._untrained: set[str] = set()
 
     def resolve(self) -> Graph:
         """The main graph.
@@ -102,6 +103,10 @@ class Resolver:
             InvalidModel, UnsupportedOperators: as `load`.
         """
         load_all()
+        if not self._versions:
+            if self._model.ir_version >= 3:
+                raise InvalidModel("the model imports no operator set")
+            self._versions = {"": 1}
         expected = self._n_inlined(self._model.graph.node, {})
         if expected > MOST_STEPS:
             raise InvalidModel(f"{expected} nodes, counting those of functions: too many")
@@ -110,7 +115,7 @@ class Resolver:
         graph = self._graph(self._model.graph, Scope(), self._versions)
         if self._lacking:
             raise UnsupportedOperators(self._lacking)
-        self.trained -= self._statistics
+        self.trained -= self._untrained
         return graph
 
     def _n_inlined(self, nodes: Any, counts: dict[Any, int], depth: int = 0) -> int:
@@ -170,14 +175,17 @@ class Resolver:
         self.constants[name] = value
         if not trained:
             self.passing.add(name)
-        elif isinstance(value, gw.Tensor) and value.is_floating_point() and value.numel() > 0:
+        elif isinstance(value, gw.Tensor) and value.is_floating_point() and value.dim():
             self.trained.add(name)
         tensor = as_tensor(value)
         if isinstance(tensor, gw.Tensor) and tensor.dim() <= 1 and tensor.numel() <= _SMALL:
             scalar = tensor.dim() == 0
             numbers: Any = [tensor.item()] if scalar else tensor.tolist()
-            integral = tensor.dtype in (gw.int64, gw.int32) and not isinstance(value, Narrow)
-            self._known[name] = (Sizes if integral else Numbers)(numbers, scalar, tensor.dtype)
+            if isinstance(value, Narrow) or name in self.trained or not _are_whole(numbers):
+                self._known[name] = Numbers(numbers, scalar, tensor.dtype)
+            else:
+                kind = bool if tensor.dtype == gw.bool else int
+                self._known[name] = Sizes(map(kind, numbers), scalar, tensor.dtype)
 
     def _defined(self, name: str, scope: Scope) -> str:
         """A unique name for `name`, which the scope has from now on."""
@@ -223,10 +231,12 @@ class Resolver:
         if node.op_type == "Constant" and domain == "":
             self._constant(outputs[0], self._constant_of(operator, attributes, title))
             return
-        if node.op_type == "BatchNormalization":
-            self._statistics.update(name for name in inputs[3:5] if name is not None)
         rule = opsets.SIZE_RULES.get(node.op_type) if domain == "" else None
         step = Step(title, operator, inputs, outputs, attributes, rule)
+        self._untrained.update(
+            name for i, (name, kind) in enumerate(zip(inputs, step.kinds, strict=True))
+            if name is not None and (kind in opsets.IN_PYTHON or (node.op_type, i) in _STATE)
+        )
         step.known = [None if name is None else self._known.get(name) for name in inputs]
         if not self._folded(step, node.op_type):
             steps.append(step)
@@ -408,7 +418,14 @@ class Resolver:
         return str(self._model.graph.name)
 
 
+_STATE = {("BatchNormalization", 3), ("BatchNormalization", 4)}
+"""Inputs that are statistics, (operator, position)."""
 _WITHOUT_EFFECT = {"consumed_inputs"}
+
+
+def _are_whole(numbers: list[Any]) -> bool:
+    """Whether all are whole, so small that floats have them and their neighbours exactly."""
+    return all(isinstance(n, int) or (n.is_integer() and abs(n) < 2**20) for n in numbers)
 
 
 def _called(node: Any) -> tuple[str, str, str]:

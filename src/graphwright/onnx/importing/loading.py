@@ -15,7 +15,8 @@ from graphwright.runtime.collecting import collector_at_rest
 def load(model: Any, *, folder: str | os.PathLike[str] | None = None) -> OnnxModule:
     """Read an ONNX model as a module, which runs eagerly and compiled, and which trains.
 
-    Floating-point initializers become parameters, others buffers, under their names in the file.
+    Initializers of floating-point numbers become parameters, but for scalars, statistics and sizes,
+    which become buffers as others do, under their names in the file.
     A call takes the graph's inputs in order, or by name, as tensors (NumPy arrays of str for
     strings, lists for sequences), and returns the output, or a tuple of several. Needs the `onnx`
     library, `pip install graphwright[onnx]`.

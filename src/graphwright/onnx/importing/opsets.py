@@ -29,6 +29,8 @@ from graphwright import Tensor
 F = TypeVar("F", bound=Callable[..., Any])
 
 VALUE, TENSOR, INTS, INT, FLOAT, BOOL, STRINGS, EITHER = range(8)
+IN_PYTHON = (INTS, INT, FLOAT, BOOL)
+"""Kinds of inputs that are numbers in Python."""
 _KINDS: dict[Any, int] = {
     Tensor: TENSOR, list[int]: INTS, list[float]: INTS, int: INT, float: FLOAT, bool: BOOL,
     np.ndarray: STRINGS,

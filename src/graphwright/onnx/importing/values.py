@@ -6,7 +6,7 @@ A value is a Tensor, Sizes, a Narrow, a bool, a NumPy array of str, a list (a se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import graphwright as gw
@@ -40,19 +40,19 @@ class Sizes:
     Attributes:
         values: the numbers, each an int or a SymInt.
         scalar: whether this stands for a tensor of no dims, which has one number.
-        dtype: of that tensor: int64, or what a size is cast to, or bool for comparisons.
+        dtype: of that tensor: int64, or another where sizes are cast or compared.
     """
 
     __slots__ = ("dtype", "scalar", "values")
 
     def __init__(
-        self, values: Sequence[int], scalar: bool = False, dtype: gw.dtype = gw.int64
+        self, values: Iterable[int], scalar: bool = False, dtype: gw.dtype = gw.int64
     ) -> None:
         self.values = list(values)
         self.scalar = scalar
         self.dtype = dtype
 
-    def like(self, values: Sequence[int], scalar: bool = False) -> Sizes:
+    def like(self, values: Iterable[int], scalar: bool = False) -> Sizes:
         """Other numbers of the same dtype."""
         return Sizes(values, scalar, self.dtype)
 
@@ -62,7 +62,7 @@ class Sizes:
 
 
 class Numbers(Sizes):
-    """The numbers of a small constant that is not of dtype int64 or int32."""
+    """The numbers of a small constant that are not whole, or may be trained."""
 
     __slots__ = ()
 

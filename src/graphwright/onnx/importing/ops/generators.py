@@ -49,10 +49,6 @@ def constant_of_shape(shape: list[int], *, value: Any = None) -> Any:
 @op("Range")
 def range_(start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
     """Numbers from `start` to before `limit`, a `delta` from each to the next."""
-    if isinstance(start, Sizes) or isinstance(limit, Sizes):
-        ends = [value.values[0] if isinstance(value, Sizes) else value.item()
-                for value in (start, limit, delta)]
-        return gw.arange(*ends, dtype=as_tensor(delta).dtype)
     ends = [as_tensor(value).item() for value in (start, limit, delta)]
     dtype = as_tensor(start).dtype
     if dtype in (gw.float16, gw.bfloat16):
@@ -61,11 +57,13 @@ def range_(start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
 
 
 @sizes_rule("Range")
-def _numbered(start: Sizes, limit: Sizes, delta: Sizes, **_: Any) -> Sizes | None:
+def _numbered(start: Sizes, limit: Sizes, delta: Sizes, **_: Any) -> Any:
     ends = [start.values[0], limit.values[0], delta.values[0]]
-    if any(type(n) is not int for n in ends) or len(range(*ends)) > 64:
+    if ends[2] == 0:
         return None
-    return start.like(list(range(*ends)))
+    if start.dtype.is_floating_point or any(type(n) is not int for n in ends):
+        return gw.arange(*ends, dtype=start.dtype)
+    return start.like(range(*ends)) if len(range(*ends)) <= 64 else None
 
 
 @sizes_rule("ConstantOfShape")
