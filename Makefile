@@ -4,7 +4,8 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python
 
 .PHONY: demo examples minilm test test-pythons lint build bench fuzz cpython exhaustive ecosystem
-.PHONY: ecosystem-sample libraries face docs docs-site docs-links pages sanitize gpu-sim wheel clean
+.PHONY: ecosystem-sample libraries onnx face docs docs-site docs-links pages sanitize gpu-sim wheel
+.PHONY: clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples
@@ -34,6 +35,7 @@ lint:
 	$(RUN) tools/document_breaks.py --check
 	$(RUN) tools/document_architecture.py --check
 	$(RUN) tools/draw_picture.py --check
+	$(RUN) tools/onnx_table.py --check
 	$(RUN) -m mypy
 
 build:
@@ -81,6 +83,12 @@ libraries:  # into a folder beside the environment, so that nothing else sees th
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton \
 		--libraries $(LIBRARIES)
 
+onnx:  ## all node tests of the onnx library, and published models; writes docs/onnx.md's tables
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton \
+		--libraries $(VENV)-onnx --listed tools/onnx.txt
+	$(RUN) tools/onnx_table.py
+	PYTHONPATH=$(VENV)-onnx $(RUN) -m pytest tests/onnx -q -m "slow or not slow"
+
 exhaustive:
 	$(RUN) -m pytest tests -q -m slow
 
@@ -100,4 +108,4 @@ wheel:  ## a manylinux wheel, stripped, the loader's, and the source distributio
 	$(RUN) -m build --no-isolation --outdir dist loader
 
 clean:
-	rm -rf dist build .venv .venv-3* .venv-libraries out *.egg-info src/*.egg-info loader/build loader/src/*.egg-info
+	rm -rf dist build .venv .venv-3* .venv-libraries .venv-onnx out *.egg-info src/*.egg-info loader/build loader/src/*.egg-info

@@ -1,6 +1,7 @@
-"""Create (or refresh) a virtual environment and build graphwright into it.
+r"""Create (or refresh) a virtual environment and build graphwright into it.
 
-    python tools/environment.py .venv --extras dev,bench [--rebuild] [--libraries .venv-libraries]
+    python tools/environment.py .venv --extras dev,bench [--rebuild] \
+        [--libraries .venv-libraries [--listed tools/ecosystem.txt]]
 
 Stamps in the environment remember what was installed and built: a second call with nothing changed
 returns at once, one with other extras compiles nothing again. Needs only the standard library,
@@ -74,9 +75,8 @@ def ensure(folder: Path, extras: str, rebuild: bool = False) -> Path:
     return python
 
 
-def ensure_libraries(python: Path, folder: Path) -> None:
-    """The libraries that tools/ecosystem.txt pins, in a folder of their own, without PyTorch."""
-    listed = ROOT / "tools" / "ecosystem.txt"
+def ensure_libraries(python: Path, folder: Path, listed: Path) -> None:
+    """The libraries that a file pins, in a folder of their own, without what they ask for."""
     stamp, wanted = folder / "libraries.stamp", f"{sys.version}\n{listed.read_text()}"
     if stamp.exists() and stamp.read_text() == wanted:
         return
@@ -94,14 +94,16 @@ def main() -> None:
     parser.add_argument("--extras", default="")
     parser.add_argument("--rebuild", action="store_true")
     parser.add_argument("--libraries", type=Path, metavar="FOLDER",
-                        help="also install what tools/ecosystem.txt lists, into this folder")
+                        help="also install what a file lists, into this folder")
+    parser.add_argument("--listed", type=Path, default=Path("tools/ecosystem.txt"),
+                        help="the file, by default tools/ecosystem.txt")
     arguments = parser.parse_args()
     if sys.version_info < (3, 11):  # noqa: UP036 - says so instead of failing later
         raise SystemExit("graphwright needs Python 3.11 or newer: make PYTHON=python3.12 ...")
     folder = arguments.folder if arguments.folder.is_absolute() else ROOT / arguments.folder
     python = ensure(folder, arguments.extras, arguments.rebuild)
     if arguments.libraries is not None:
-        ensure_libraries(python, ROOT / arguments.libraries)
+        ensure_libraries(python, ROOT / arguments.libraries, ROOT / arguments.listed)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import graphwright as gw
 PAGES = (
     "README.md", "docs/index.md", "docs/quick_start.md", "docs/tutorial.md",
     "docs/coming_from_pytorch.md", "docs/capture.md", "docs/runtime.md", "docs/performance.md",
-    "docs/debugging.md", "docs/export.md", "docs/package.md", "docs/environment.md",
-    "docs/reliability.md", "docs/numerics.md",
+    "docs/debugging.md", "docs/export.md", "docs/package.md", "docs/onnx.md",
+    "docs/environment.md", "docs/reliability.md", "docs/numerics.md",
     "docs/ecosystem.md", "docs/benchmarks.md", "docs/architecture.md", "SECURITY.md",
 )
 OTHERWISE = {

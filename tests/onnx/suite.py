@@ -98,12 +98,15 @@ def _data_sets(case: Case, model: Any) -> Iterator[tuple[list[Any], list[Any]]]:
         yield found[0], found[1]
 
 
+WRONG = (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
+
+
 def outcome(case: Case, compiled: bool) -> str | None:
     """None where the test passes, else what it says."""
     try:
         run(case, compiled)
-    except (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as e:
-        return f"{type(e).__name__}: {e}"
+    except WRONG as error:
+        return f"{type(error).__name__}: {error}"
     finally:
         if compiled:
             gw.compiler.reset()

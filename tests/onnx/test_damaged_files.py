@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import time
@@ -10,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.onnx.models import BOOL, FLOAT, model, node, value
+from tests.onnx.suite import cases
 
 import graphwright as gw
-from tests.onnx.models import BOOL, FLOAT, INT64, model, node, value
-from tests.onnx.suite import cases
 
 onnx = pytest.importorskip("onnx", reason="the onnx library is not installed")
 
@@ -170,7 +171,7 @@ def test_bodies_deep_in_each_other() -> None:
 def test_many_nodes_load_in_time_that_grows_with_them() -> None:
     count = 50_000
     names = ["x", *(f"v{i}" for i in range(count - 1)), "y"]
-    nodes = [node("Neg", [a], [b]) for a, b in zip(names[:-1], names[1:], strict=True)]
+    nodes = [node("Neg", [a], [b]) for a, b in itertools.pairwise(names)]
     net = gw.onnx.load(model(nodes, {"x": (FLOAT, [2])}, ["y"]).SerializeToString())
     assert net(gw.ones(2)).tolist() == [1.0, 1.0]
 

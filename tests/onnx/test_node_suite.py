@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-
 from tests.onnx.suite import REASONS, Case, cases, outcome, reason
 
 pytest.importorskip("onnx", reason="the onnx library is not installed")
@@ -15,8 +14,8 @@ SEED = 20
 
 def wrong(tests: list[Case], compiled: bool) -> dict[str, str]:
     """What the tests say that neither pass nor have a reason, by name."""
-    found = {case: outcome(case, compiled) for case in tests if not reason(case)}
-    return {case.name: text for case, text in found.items() if text is not None}
+    found = {case.name: outcome(case, compiled) for case in tests if not reason(case)}
+    return {name: text for name, text in found.items() if text is not None}
 
 
 def pytorch() -> list[Case]:

@@ -15,11 +15,11 @@ from graphwright.runtime.collecting import collector_at_rest
 def load(model: Any, *, folder: str | os.PathLike[str] | None = None) -> OnnxModule:
     """Read an ONNX model as a module, which runs eagerly and compiled, and which trains.
 
-    Initializers of floating-point numbers become parameters, but for scalars, statistics and sizes,
-    which become buffers as others do, under their names in the file.
-    A call takes the graph's inputs in order, or by name, as tensors (NumPy arrays of str for
-    strings, lists for sequences), and returns the output, or a tuple of several. Needs the `onnx`
-    library, `pip install graphwright[onnx]`.
+    Initializers of floating-point numbers become parameters under their names in the file; those
+    without dims, statistics and sizes become buffers, as other initializers do. A call takes the
+    graph's inputs in order, or by name, as tensors (NumPy arrays of str for strings, lists for
+    sequences), and returns the output, or a tuple of several. Needs the `onnx` library,
+    `pip install graphwright[onnx]`.
 
     Args:
         model: a path, the file's bytes, or an onnx.ModelProto.

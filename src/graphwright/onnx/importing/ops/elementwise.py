@@ -37,7 +37,7 @@ def _aligned(b: Any, a: Any, broadcast: int, axis: int | None) -> Any:
     return b.reshape([*b.shape, *[1] * (a.dim() - axis - b.dim())])
 
 
-def _binary(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
+def _binary(function: Callable[[Any, Any], Tensor]) -> Callable[..., Tensor]:
     """An operator of two tensors, with the attributes of versions before 7."""
     def compute(
         a: Tensor | np.ndarray, b: Tensor | np.ndarray, *, broadcast: int = 1,

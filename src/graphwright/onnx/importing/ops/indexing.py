@@ -112,7 +112,9 @@ def top_k(
 
 
 @op("Unique")
-def unique(x: Tensor | np.ndarray, *, axis: int | None = None, sorted: int = 1, n_outputs: int = 1) -> Any:
+def unique(
+    x: Tensor | np.ndarray, *, axis: int | None = None, sorted: int = 1, n_outputs: int = 1
+) -> Any:
     """The different elements, or slices along an axis; where each is first; which; how often."""
     array = x if isinstance(x, np.ndarray) else x.numpy()
     values, first, inverse, counts = np.unique(

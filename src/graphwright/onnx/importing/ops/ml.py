@@ -78,8 +78,8 @@ def feature_vectorizer(*parts: Tensor, inputdimensions: list[int] | None = None)
 
 @op("OneHotEncoder", domain=ML)
 def one_hot_encoder(
-    x: Tensor | np.ndarray, *, cats_int64s: list[int] | None = None, cats_strings: list[str] | None = None,
-    zeros: int = 1,
+    x: Tensor | np.ndarray, *, cats_int64s: list[int] | None = None,
+    cats_strings: list[str] | None = None, zeros: int = 1,
 ) -> Tensor:  # fmt: skip
     """1 for the category that an element is of, 0 for others."""
     if isinstance(x, np.ndarray):
@@ -94,8 +94,8 @@ def one_hot_encoder(
 
 @op("CategoryMapper", domain=ML)
 def category_mapper(
-    x: Tensor | np.ndarray, *, cats_int64s: list[int], cats_strings: list[str], default_int64: int = -1,
-    default_string: str = "_Unused",
+    x: Tensor | np.ndarray, *, cats_int64s: list[int], cats_strings: list[str],
+    default_int64: int = -1, default_string: str = "_Unused",
 ) -> Any:  # fmt: skip
     """The number of each string, or the string of each number."""
     if isinstance(x, np.ndarray):

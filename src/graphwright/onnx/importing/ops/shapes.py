@@ -112,9 +112,9 @@ def tile_axis(x: Tensor, tiles: int, axis: int) -> Tensor:
 @op("Concat", moves=True)
 def concat(*tensors: Tensor | np.ndarray, axis: int = 1) -> Any:
     """Tensors one after the other along an axis."""
-    if isinstance(tensors[0], np.ndarray):
+    if any(isinstance(part, np.ndarray) for part in tensors):
         return np.concatenate(tensors, axis=axis)
-    return gw.cat(list(tensors), dim=axis)
+    return gw.cat([part for part in tensors if isinstance(part, Tensor)], dim=axis)
 
 
 @op("Split", moves=True)

@@ -73,9 +73,10 @@ def string_normalizer(
 
 @op("TfIdfVectorizer")
 def tf_idf_vectorizer(
-    x: Tensor | np.ndarray, *, max_gram_length: int, max_skip_count: int, min_gram_length: int, mode: str,
-    ngram_counts: list[int], ngram_indexes: list[int], pool_int64s: list[int] | None = None,
-    pool_strings: list[str] | None = None, weights: list[float] | None = None,
+    x: Tensor | np.ndarray, *, max_gram_length: int, max_skip_count: int, min_gram_length: int,
+    mode: str, ngram_counts: list[int], ngram_indexes: list[int],
+    pool_int64s: list[int] | None = None, pool_strings: list[str] | None = None,
+    weights: list[float] | None = None,
 ) -> Tensor:  # fmt: skip
     """How often each n-gram of a pool is in each row, perhaps weighted, or whether it is."""
     pool: list[Any] = list(pool_strings if pool_strings is not None else pool_int64s or [])
