@@ -27,7 +27,7 @@ def model(
 
     graph = helper.make_graph(
         list(nodes), "graph", [value(name, *declared) for name, declared in inputs.items()],
-        [value(name, 0) for name in outputs],
+        [helper.make_empty_tensor_value_info(name) for name in outputs],
         [numpy_helper.from_array(np.asarray(array), name) for name, array in (held or {}).items()],
     )
     imports = [helper.make_opsetid("", opset)]

@@ -108,7 +108,7 @@ def resize(
     plan = _plan(x, dims, roi, scales, sizes, keep_aspect_ratio_policy)
     crops = coordinate_transformation_mode == "tf_crop_and_resize"
     for dim, axis in plan:
-        if axis.out is axis.n and axis.scale == 1.0 and not crops:
+        if axis.scale == 1.0 and axis.out == axis.n and not crops:
             continue
         points = axis.points(coordinate_transformation_mode)
         if crops:

@@ -91,10 +91,16 @@ def fused_matmul(
 @op("FusedConv", domain=MICROSOFT)
 def fused_conv(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, added: Tensor | None = None, *,
-    activation: str = "", activation_params: list[float] | None = None, **options: Any,
+    activation: str = "", activation_params: list[float] | None = None,
+    kernel_shape: list[int] | None = None, strides: list[int] | None = None,
+    dilations: list[int] | None = None, pads: list[int] | None = None, auto_pad: str = "NOTSET",
+    group: int = 1,
 ) -> Tensor:  # fmt: skip
     """Convolution, a sum, and an activation."""
-    y = conv(x, weight, bias, **options)
+    y = conv(
+        x, weight, bias, kernel_shape=kernel_shape, strides=strides, dilations=dilations,
+        pads=pads, auto_pad=auto_pad, group=group,
+    )  # fmt: skip
     y = y if added is None else y + added
     parameters = activation_params or []
     if activation in ("", "Relu"):
@@ -225,14 +231,19 @@ def qlinear_global_average_pool(
 @op("QLinearAveragePool", domain=MICROSOFT)
 def qlinear_average_pool(
     x: Tensor, x_scale: Tensor, x_zero: Any, y_scale: Tensor, y_zero: Any = None, *,
-    channels_last: int = 0, **options: Any,
+    kernel_shape: list[int], strides: list[int] | None = None, pads: list[int] | None = None,
+    auto_pad: str = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+    channels_last: int = 0,
 ) -> Any:  # fmt: skip
     """The means of windows of quantized numbers, quantized."""
     if channels_last:
         raise NotImplementedError("QLinearAveragePool with channels_last")
 
     def function(real: Tensor) -> Tensor:
-        return average_pool(real, **options)
+        return average_pool(
+            real, kernel_shape=kernel_shape, strides=strides, pads=pads, auto_pad=auto_pad,
+            ceil_mode=ceil_mode, count_include_pad=count_include_pad,
+        )  # fmt: skip
 
     return _through_floats(function, x, x_scale, x_zero, y_scale, y_zero)
 
