@@ -13,7 +13,7 @@ import graphwright as gw
 
 RANDOM = "random numbers: those of NumPy's generator are expected"
 NOISE = "numbers near 0 are expected as they are after float32 rounding in NumPy"
-HALF = "float16: sums are rounded in NumPy's order, by one unit in the last place otherwise"
+HALF = "float16: NumPy rounds other intermediate results, by more than the tolerance"
 WHOLE = (
     "align_corners takes the size of the output, as the specification and ONNX Runtime do; "
     "the test takes its input's size times the scale"

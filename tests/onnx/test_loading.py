@@ -131,6 +131,30 @@ def test_functions_of_the_model_are_inlined() -> None:
     assert net(gw.tensor([2.0, 4.0])).tolist() == [3.0, 6.0]
 
 
+def test_a_model_is_exported_for_a_range_of_sizes() -> None:
+    net = gw.onnx.load(dense())
+    rows = gw.export.Dim("rows", max=64)
+    program = gw.export.export(net, (gw.rand(4, 3),), dynamic_shapes=({0: rows},))
+    x = gw.rand(9, 3)
+    assert gw.equal(program.module()(x), net(x))
+
+
+def test_the_backend_runs_models_and_nodes_on_arrays() -> None:
+    from graphwright.onnx import backend
+
+    x = np.array([[1.0, 2.0, 3.0]], dtype=np.float32)
+    (result,) = backend.prepare(dense(), "CPU").run([x])
+    assert result.dtype == np.float32 and result.tolist() == [[2.0, 3.0, 4.0, 1.0]]
+    assert backend.run_model(dense(), {"x": x})[0].tolist() == result.tolist()
+    (summed,) = backend.run_node(node("Add", ["a", "b"], ["c"]), [x, x])
+    assert summed.tolist() == [[2.0, 4.0, 6.0]]
+    assert backend.supports_device("CPU") and not backend.supports_device("CUDA")
+    with pytest.raises(TypeError, match="no option 'fast'"):
+        backend.prepare(dense(), "CPU", fast=True)
+    with pytest.raises(ValueError, match="no device 'CUDA'"):
+        backend.prepare(dense(), "CUDA")
+
+
 def test_inputs_are_given_by_position_or_name_and_checked() -> None:
     net = gw.onnx.load(model(
         [node("Sub", ["a", "b"], ["y"])], {"a": (FLOAT, [1]), "b": (FLOAT, [1])}, ["y"],

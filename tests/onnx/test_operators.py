@@ -13,7 +13,7 @@ import graphwright as gw
 
 pytest.importorskip("onnx", reason="the onnx library is not installed")
 
-from onnx.reference import ReferenceEvaluator  # noqa: E402
+from onnx.reference import ReferenceEvaluator
 
 ML = "ai.onnx.ml"
 RNG = np.random.default_rng(0)
@@ -98,9 +98,11 @@ MACHINE_LEARNING: dict[str, Callable[[], tuple[str, dict[str, Any], int]]] = {
     "regression by trees": lambda: ("TreeEnsembleRegressor", {
         **forest(np.random.default_rng(1), "target", 2), "n_targets": 2}, 1),
     "averages of trees": lambda: ("TreeEnsembleRegressor", {
-        **forest(np.random.default_rng(2), "target", 1), "n_targets": 1, "aggregate_function": "AVERAGE"}, 1),
+        **forest(np.random.default_rng(2), "target", 1), "n_targets": 1,
+        "aggregate_function": "AVERAGE"}, 1),
     "largest leaves of trees": lambda: ("TreeEnsembleRegressor", {
-        **forest(np.random.default_rng(3), "target", 1), "n_targets": 1, "aggregate_function": "MAX"}, 1),
+        **forest(np.random.default_rng(3), "target", 1), "n_targets": 1,
+        "aggregate_function": "MAX"}, 1),
     "classes by trees": lambda: ("TreeEnsembleClassifier", {
         **forest(np.random.default_rng(4), "class", 3), "classlabels_int64s": [3, 4, 5]}, 2),
     "a polynomial kernel": lambda: ("SVMRegressor", {

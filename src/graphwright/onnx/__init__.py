@@ -9,11 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphwright.onnx.errors import OnnxExporterError
 from graphwright.onnx.marks import is_in_onnx_export
 from graphwright.runtime.naming import missing
+
+if TYPE_CHECKING:
+    from graphwright.onnx.exporting.program import ONNXProgram
+    from graphwright.onnx.importing.errors import InvalidModel, UnsupportedOperators
+    from graphwright.onnx.importing.loading import load
 
 __all__ = [
     "InvalidModel", "ONNXProgram", "OnnxExporterError", "UnsupportedOperators", "export",
