@@ -17,7 +17,7 @@ from graphwright.onnx.importing.errors import InvalidModel, UnsupportedOperators
 from graphwright.onnx.importing.ops import load_all
 from graphwright.onnx.importing.steps import REFUSALS, Graph, Step
 from graphwright.onnx.importing.tensors import sparse_value_of, value_of
-from graphwright.onnx.importing.values import Narrow, Numbers, Sizes, as_tensor
+from graphwright.onnx.importing.values import DTYPES, Narrow, Numbers, Sizes, as_tensor
 
 DEEPEST = 40
 """How many bodies and functions may stand in each other."""
@@ -95,6 +95,7 @@ class Resolver:
         self._n_steps = 0
         self._found: dict[tuple[str, str, int], tuple[opsets.Operator | None, Any]] = {}
         self._untrained: set[str] = set()
+        self._tensors: set[str] = set()  # names of values that are tensors for sure
 
     def resolve(self) -> Graph:
         """The main graph.
@@ -149,6 +150,8 @@ class Resolver:
         for value in proto.input:
             if value.name not in held:
                 graph.inputs.append(self._defined(value.name, scope))
+                if scope.depth == 1 and value.type.tensor_type.elem_type in DTYPES:
+                    self._tensors.add(graph.inputs[-1])
         for node in proto.node:
             self._node(node, scope, versions, graph.steps)
         for value in proto.output:
@@ -173,6 +176,8 @@ class Resolver:
     def _constant(self, name: str, value: Any, trained: bool = False) -> None:
         """Enter a constant; `trained` says that it is state of the model, not of a node."""
         self.constants[name] = value
+        if isinstance(value, gw.Tensor):
+            self._tensors.add(name)
         if not trained:
             self.passing.add(name)
         elif isinstance(value, gw.Tensor) and value.is_floating_point() and value.dim():
@@ -238,8 +243,12 @@ class Resolver:
             if name is not None and (kind in opsets.IN_PYTHON or (node.op_type, i) in _STATE)
         )
         step.known = [None if name is None else self._known.get(name) for name in inputs]
-        if not self._folded(step, node.op_type):
-            steps.append(step)
+        if self._folded(step, node.op_type):
+            return
+        if step.gives_tensors(self._tensors):
+            self._tensors.update(outputs)
+            step.make_plain(self._tensors)
+        steps.append(step)
 
     def _constant_of(
         self, operator: opsets.Operator, attributes: dict[str, Any], title: str

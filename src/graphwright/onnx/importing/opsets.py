@@ -36,10 +36,25 @@ _KINDS: dict[Any, int] = {
     np.ndarray: STRINGS,
 }  # fmt: skip
 
+Tensors = Tensor | tuple[Tensor, ...]
+"""The result of an operator whose number of outputs is the node's."""
+_OF_TENSORS = (
+    Tensor, Tensors, Tensor | np.ndarray, tuple[Tensor, ...], tuple[Tensor, Tensor],
+    tuple[Tensor, Tensor, Tensor],
+)  # fmt: skip
+
 ML = "ai.onnx.ml"
 PREVIEW = "ai.onnx.preview"
 MICROSOFT = "com.microsoft"
 TRAINING = "ai.onnx.preview.training"
+
+
+def _always(attributes: dict[str, Any]) -> bool:
+    return True
+
+
+def _never(attributes: dict[str, Any]) -> bool:
+    return False
 
 
 class Operator(NamedTuple):
@@ -52,6 +67,8 @@ class Operator(NamedTuple):
         names: of the parameters, in order.
         counts: whether the function takes `n_outputs`.
         moves: whether it only moves elements, so that those below a byte stay what they are.
+        gives_tensors: attributes -> whether it returns nothing but tensors for inputs that are
+            tensors and numbers.
     """
 
     function: Callable[..., Any]
@@ -60,6 +77,7 @@ class Operator(NamedTuple):
     names: tuple[str, ...]
     counts: bool
     moves: bool
+    gives_tensors: Callable[[dict[str, Any]], bool]
 
 
 _TABLE: dict[tuple[str, str], list[tuple[int, Operator]]] = {}
@@ -68,10 +86,16 @@ SIZE_RULES: dict[str, Callable[..., Any]] = {}
 None where the operator has to be computed with tensors."""
 
 
-def op(*names: str, since: int = 1, domain: str = "", moves: bool = False) -> Callable[[F], F]:
-    """Decorate the function that computes operators from version `since` on."""
+def op(
+    *names: str, since: int = 1, domain: str = "", moves: bool = False,
+    gives_tensors: Callable[[dict[str, Any]], bool] | None = None,
+) -> Callable[[F], F]:
+    """Decorate the function that computes operators from version `since` on.
+
+    `gives_tensors` is by default what the annotation of the function's result says.
+    """
     def enter(function: F) -> F:
-        operator = _described(function, moves)
+        operator = _described(function, moves, gives_tensors)
         for name in names:
             entries = _TABLE.setdefault((domain, name), [])
             entries.append((since, operator))
@@ -83,7 +107,7 @@ def op(*names: str, since: int = 1, domain: str = "", moves: bool = False) -> Ca
 
 def unary(name: str, function: Callable[..., Any], moves: bool = False) -> None:
     """Enter a function of one tensor without attributes."""
-    operator = Operator(function, (TENSOR,), False, ("x",), False, moves)
+    operator = Operator(function, (TENSOR,), False, ("x",), False, moves, _always)
     _TABLE.setdefault(("", name), []).append((1, operator))
 
 
@@ -110,7 +134,10 @@ def entered() -> set[tuple[str, str]]:
     return set(_TABLE)
 
 
-def _described(function: Callable[..., Any], moves: bool) -> Operator:
+def _described(
+    function: Callable[..., Any], moves: bool,
+    gives_tensors: Callable[[dict[str, Any]], bool] | None,
+) -> Operator:  # fmt: skip
     parameters = inspect.signature(function).parameters
     hints = get_type_hints(function)
     positional = [
@@ -124,6 +151,7 @@ def _described(function: Callable[..., Any], moves: bool) -> Operator:
         tuple(parameters),
         "n_outputs" in parameters,
         moves,
+        gives_tensors or (_always if hints.get("return") in _OF_TENSORS else _never),
     )
 
 

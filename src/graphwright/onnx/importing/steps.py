@@ -14,6 +14,7 @@ from graphwright.onnx.importing.opsets import (
     BOOL,
     EITHER,
     FLOAT,
+    IN_PYTHON,
     INT,
     INTS,
     STRINGS,
@@ -44,11 +45,13 @@ class Step:
         bodies: the keywords among them that are Graphs.
         sizes: the rule on sizes, if the operator has one.
         ended: names of values whose lifetime ends with this step.
+        plain: whether the inputs are tensors at first, then numbers that stand in `attributes`:
+            then a step is a call of the function and little else to interpret, and to capture.
     """
 
     __slots__ = (
         "attributes", "bodies", "ended", "inputs", "kinds", "known", "operator", "outputs",
-        "sizes", "title",
+        "plain", "sizes", "title",
     )  # fmt: skip
 
     def __init__(
@@ -65,13 +68,62 @@ class Step:
         self.sizes = sizes
         self.ended: tuple[str, ...] = ()
         self.kinds = _kinds_of_inputs(operator, len(inputs), title)
+        self.plain = False
+
+    def gives_tensors(self, tensors: set[str]) -> bool:
+        """Whether all outputs are tensors for sure, as `tensors`, names of values, are."""
+        operator = self.operator
+        if self.bodies or not operator.gives_tensors(self.attributes):
+            return False
+        if operator.moves and self.inputs[0] not in tensors:
+            return False
+        pairs = list(zip(self.inputs, self.kinds, strict=True))
+        if any(kind in (VALUE, EITHER) and name not in tensors for name, kind in pairs if name):
+            return False
+        unknown = [name for name, known in zip(self.inputs, self.known, strict=True)
+                   if name is not None and known is None]
+        if self.sizes is None or any(name in tensors for name in unknown):
+            return True
+        return not unknown and self.known_result() is None
+
+    def make_plain(self, tensors: set[str]) -> None:
+        """Make the step plain if what is known of its inputs lets it.
+
+        Args:
+            tensors: names of values that are tensors for sure.
+        """
+        leading = 0
+        while leading < len(self.inputs) and self.inputs[leading] in tensors and (
+            self.kinds[leading] in (TENSOR, EITHER, VALUE)
+        ):
+            leading += 1
+        if self.operator.variadic and leading < len(self.inputs):
+            return
+        numbers: dict[str, Any] = {}
+        for place in range(leading, len(self.inputs)):
+            known, kind = self.known[place], self.kinds[place]
+            if self.inputs[place] is None:
+                continue
+            if known is None or kind not in IN_PYTHON:
+                return
+            numbers[self.operator.names[place]] = converted(None, known, kind)
+        self.inputs = self.inputs[:leading]
+        self.attributes = {**self.attributes, **numbers}
+        self.plain = True
 
     def run(self, values: dict[str, Any]) -> None:
         """Compute the node from `values`, name -> value, and enter its outputs there."""
+        if self.plain:
+            inputs = [values[name] for name in self.inputs]  # type: ignore[index]
+            self._enter(self.operator.function(*inputs, **self.attributes), values)
+            return
         given = [None if name is None else values[name] for name in self.inputs]
         result: Any = self._by_sizes(given) if self.sizes is not None else None
         if result is None:
             result = self._by_function(given, values)
+        self._enter(result, values)
+
+    def _enter(self, result: Any, values: dict[str, Any]) -> None:
         results = result if isinstance(result, tuple) else (result,)
         if len(results) < len(self.outputs):
             raise ValueError(f"{len(self.outputs)} outputs are named, there are {len(results)}")
@@ -200,7 +252,7 @@ def converted(value: Any, known: Any, kind: int) -> Any:
     """A value as a parameter of a kind takes it; `known` is its value in Python, or None."""
     if kind == TENSOR:
         return value if isinstance(value, Tensor) else _tensor_of(value)
-    if kind == VALUE or value is None:
+    if kind == VALUE or (value is None and known is None):
         return value
     if kind == EITHER:
         return value if isinstance(value, np.ndarray) else _tensor_of(value)

@@ -6,7 +6,7 @@ from typing import Any
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.opsets import PREVIEW, op
+from graphwright.onnx.importing.opsets import PREVIEW, Tensors, op
 from graphwright.onnx.importing.values import dtype_of
 
 
@@ -34,7 +34,7 @@ def attention(
     left_window_size: int = -1, q_num_heads: int | None = None, qk_matmul_output_mode: int = 0,
     right_window_size: int = -1, scale: float | None = None, softcap: float = 0.0,
     softmax_precision: int | None = None, n_outputs: int = 1,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """softmax(q k^T scale + mask) v of each head; keys, values and scores too where asked for."""
     packed = q.dim() == 3
     q, k, v = heads_of(q, q_num_heads), heads_of(k, kv_num_heads), heads_of(v, kv_num_heads)
@@ -177,7 +177,7 @@ def linear_attention(
     query: Tensor, key: Tensor, value: Tensor, past_state: Tensor | None = None,
     decay: Tensor | None = None, beta: Tensor | None = None, *, q_num_heads: int,
     kv_num_heads: int, scale: float = 0.0, update_rule: str = "gated_delta", chunk_size: int = 64,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """Each query times a state to which each key and value are added; outputs and the state.
 
     The rules, where g is the decay, b is beta, k, v and q are those of a step:

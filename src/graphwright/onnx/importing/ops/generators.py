@@ -9,9 +9,13 @@ import numpy as np
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
-from graphwright.onnx.importing.opsets import op, sizes_rule
+from graphwright.onnx.importing.opsets import Tensors, op, sizes_rule
 from graphwright.onnx.importing.tensors import element_type
 from graphwright.onnx.importing.values import Narrow, Sizes, as_tensor, dtype_of
+
+
+def _is_wide(value: Any) -> bool:
+    return not isinstance(value, Narrow)
 
 
 @op("Constant")
@@ -36,7 +40,7 @@ def constant(
     return np.array(text, dtype=object)
 
 
-@op("ConstantOfShape")
+@op("ConstantOfShape", gives_tensors=lambda attributes: _is_wide(attributes.get("value")))
 def constant_of_shape(shape: list[int], *, value: Any = None) -> Any:
     """A tensor of the sizes, filled with the one element of `value`, by default a float32 0."""
     tensor = as_tensor(value)
@@ -148,7 +152,7 @@ def multinomial(
 def dropout(
     x: Tensor, ratio: float = 0.5, training_mode: bool = False, *, seed: int | None = None,
     n_outputs: int = 1,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """x, in training with elements zeroed at a rate and others scaled; the mask of those kept."""
     if not training_mode or ratio == 0.0:
         kept = gw.ones_like(x, dtype=gw.bool)
@@ -165,7 +169,7 @@ def dropout(
 @op("Dropout")
 def dropout_of_inference(
     x: Tensor, *, ratio: float = 0.5, is_test: int = 1, n_outputs: int = 1
-) -> Any:
+) -> Tensors:
     """x, and a mask that keeps everything; versions before 7 may ask for training."""
     if not is_test:
         kept = F.dropout(gw.ones_like(x), ratio, training=True)

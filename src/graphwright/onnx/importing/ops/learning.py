@@ -7,7 +7,7 @@ from typing import Any
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.opsets import TRAINING, op
+from graphwright.onnx.importing.opsets import TRAINING, Tensors, op
 
 
 @op("NegativeLogLikelihoodLoss")
@@ -33,7 +33,7 @@ def negative_log_likelihood_loss(
 def softmax_cross_entropy_loss(
     scores: Tensor, labels: Tensor, weights: Tensor | None = None, *,
     ignore_index: int | None = None, reduction: str = "mean", n_outputs: int = 1,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """The likelihood loss of softmax over classes; the logarithms of the probabilities too."""
     logarithms = gw.log_softmax(scores, dim=1)
     loss = negative_log_likelihood_loss(

@@ -22,7 +22,7 @@ from graphwright.onnx.importing.ops.recurrent import (
     lstm_step,
     run_layers,
 )
-from graphwright.onnx.importing.opsets import MICROSOFT, op
+from graphwright.onnx.importing.opsets import MICROSOFT, Tensors, op
 
 op("QuantizeLinear", domain=MICROSOFT)(quantize_linear)
 op("DequantizeLinear", domain=MICROSOFT)(dequantize_linear)
@@ -313,7 +313,7 @@ def dynamic_quantize_lstm(
     activations: list[str] | None = None, activation_alpha: list[float] | None = None,
     activation_beta: list[float] | None = None, clip: float | None = None,
     direction: str = "forward", hidden_size: int, input_forget: int = 0,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """LSTM whose inputs and states are quantized over their range at each step."""
     count = directions_of(direction)
     functions = activations_of(

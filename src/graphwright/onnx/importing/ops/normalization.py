@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
-from graphwright.onnx.importing.opsets import op
+from graphwright.onnx.importing.opsets import Tensors, op
 from graphwright.onnx.importing.values import dtype_of
 
 
@@ -20,7 +18,7 @@ def batch_normalization(
     x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float,
     momentum: float = 0.9, training_mode: int = 0, spatial: int = 1, is_test: int = 1,
     n_outputs: int = 1,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """x minus the mean over the deviation of each channel; in training new statistics too."""
     if not spatial:
         return (x - mean) / gw.sqrt(variance + epsilon) * scale + bias
@@ -50,7 +48,7 @@ def instance_normalization(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: f
 def layer_normalization(
     x: Tensor, scale: Tensor, bias: Tensor | None = None, *, axis: int = -1, epsilon: float,
     stash_type: int = 1, n_outputs: int = 1,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """x minus its mean over its deviation, both over all dims from `axis` on."""
     axis = axis % x.dim()
     wide = x.to(dtype_of(stash_type))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
 from graphwright.onnx.importing.ops.convolution import bilinear, padded, pads_of
-from graphwright.onnx.importing.opsets import op
+from graphwright.onnx.importing.opsets import Tensors, op
 
 _MAX = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
 _MEAN = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
@@ -78,7 +77,7 @@ def max_pool(
     x: Tensor, *, kernel_shape: list[int], strides: list[int] | None = None,
     dilations: list[int] | None = None, pads: list[int] | None = None, auto_pad: str = "NOTSET",
     ceil_mode: int = 0, storage_order: int = 0, n_outputs: int = 1,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """The largest elements of windows, and their places in the whole tensor."""
     rank, sizes = x.dim() - 2, list(x.shape[2:])
     windows = Windows(sizes, kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)

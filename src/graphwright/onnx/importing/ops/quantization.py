@@ -33,7 +33,7 @@ _FLOAT8 = {17: 448.0, 18: 240.0, 19: 57344.0, 20: 57344.0}
 _E8M0 = 24
 
 
-@op("Cast")
+@op("Cast", gives_tensors=lambda attributes: attributes["to"] in DTYPES)
 def cast(x: Any, *, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
     """x with another element type; strings are parsed and written."""
     if isinstance(x, np.ndarray):
@@ -155,7 +155,10 @@ def _shaped(values: Tensor, x: Tensor, axis: int, block_size: int) -> Tensor:
     return values
 
 
-@op("QuantizeLinear")
+@op(
+    "QuantizeLinear",
+    gives_tensors=lambda attributes: attributes.get("output_dtype", 0) not in NARROW,
+)
 def quantize_linear(
     x: Tensor, y_scale: Tensor, y_zero_point: Any = None, *, axis: int = 1, block_size: int = 0,
     output_dtype: int = 0, precision: int = 0, saturate: int = 1,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
-from graphwright.onnx.importing.opsets import op
+from graphwright.onnx.importing.opsets import Tensors, op
 
 _Function = Callable[[Tensor], Tensor]
 _ALPHA = {"LeakyRelu": 0.01, "ThresholdedRelu": 1.0, "HardSigmoid": 0.2, "Elu": 1.0,
@@ -236,7 +235,7 @@ def rnn(
     activation_alpha: list[float] | None = None, activation_beta: list[float] | None = None,
     clip: float | None = None, direction: str = "forward", hidden_size: int | None = None,
     layout: int = 0, output_sequence: int = 0,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """A layer of f(x W + h R + b) over time; all outputs and the last."""
     count = directions_of(direction)
     names = (activations or ["Tanh"] * count)[:count]
@@ -257,7 +256,7 @@ def gru(
     activation_alpha: list[float] | None = None, activation_beta: list[float] | None = None,
     clip: float | None = None, direction: str = "forward", hidden_size: int | None = None,
     layout: int = 0, linear_before_reset: int = 0, output_sequence: int = 0,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """A layer of gated recurrent units over time; all outputs and the last."""
     count = directions_of(direction)
     usual = ["Sigmoid", "Tanh"] * count
@@ -281,7 +280,7 @@ def lstm(
     activation_beta: list[float] | None = None, clip: float | None = None,
     direction: str = "forward", hidden_size: int | None = None, layout: int = 0,
     input_forget: int = 0, output_sequence: int = 0,
-) -> Any:  # fmt: skip
+) -> Tensors:  # fmt: skip
     """A layer of long short-term memory over time; all outputs, the last, and the last cells."""
     count = directions_of(direction)
     usual = ["Sigmoid", "Tanh", "Tanh"] * count

@@ -34,7 +34,7 @@ def size(x: Any) -> Any:
     return Sizes([count], scalar=True)
 
 
-@op("Identity")
+@op("Identity", gives_tensors=lambda attributes: True)
 def identity(x: Any) -> Any:
     """x itself."""
     return x
@@ -110,7 +110,7 @@ def tile_axis(x: Tensor, tiles: int, axis: int) -> Tensor:
 
 
 @op("Concat", moves=True)
-def concat(*tensors: Tensor | np.ndarray, axis: int = 1) -> Any:
+def concat(*tensors: Tensor | np.ndarray, axis: int = 1) -> Tensor | np.ndarray:
     """Tensors one after the other along an axis."""
     if any(isinstance(part, np.ndarray) for part in tensors):
         return np.concatenate(tensors, axis=axis)
@@ -121,7 +121,7 @@ def concat(*tensors: Tensor | np.ndarray, axis: int = 1) -> Any:
 def split(
     x: Tensor, split: list[int] | None = None, *, axis: int = 0, num_outputs: int | None = None,
     n_outputs: int,
-) -> Any:  # fmt: skip
+) -> tuple[Tensor, ...]:  # fmt: skip
     """Parts of x along an axis, of the sizes given, or equal but for the last."""
     if split is None:
         length = x.shape[axis]
