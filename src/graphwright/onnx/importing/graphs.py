@@ -13,6 +13,7 @@ from typing import Any
 
 import graphwright as gw
 from graphwright.onnx.importing import opsets
+from graphwright.onnx.importing.blocks import blocks
 from graphwright.onnx.importing.errors import InvalidModel, UnsupportedOperators
 from graphwright.onnx.importing.ops import load_all
 from graphwright.onnx.importing.steps import REFUSALS, Graph, Step
@@ -24,6 +25,7 @@ DEEPEST = 40
 MOST_STEPS = 4_000_000
 """How many steps a model may have, once its functions are inlined."""
 _SMALL = 1024
+_MOST_IN_BLOCKS = 50_000
 _DRAWS = {
     "Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
     "RandomUniformLike",
@@ -158,6 +160,7 @@ class Resolver:
             graph.outputs.append(self._visible(value.name, scope, "the graph's output"))
         graph.known = [self._known.get(name) for name in graph.outputs]
         _end_lifetimes(graph)
+        graph.parts = blocks(graph.steps) if len(graph.steps) <= _MOST_IN_BLOCKS else graph.steps
         return graph
 
     def _initializers(self, proto: Any, scope: Scope) -> None:

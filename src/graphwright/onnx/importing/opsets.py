@@ -67,6 +67,7 @@ class Operator(NamedTuple):
         names: of the parameters, in order.
         counts: whether the function takes `n_outputs`.
         moves: whether it only moves elements, so that those below a byte stay what they are.
+        returns_one: whether it returns a tensor, never a tuple.
         gives_tensors: attributes -> whether it returns nothing but tensors for inputs that are
             tensors and numbers.
     """
@@ -77,6 +78,7 @@ class Operator(NamedTuple):
     names: tuple[str, ...]
     counts: bool
     moves: bool
+    returns_one: bool
     gives_tensors: Callable[[dict[str, Any]], bool]
 
 
@@ -105,10 +107,13 @@ def op(
     return enter
 
 
-def unary(name: str, function: Callable[..., Any], moves: bool = False) -> None:
-    """Enter a function of one tensor without attributes."""
-    operator = Operator(function, (TENSOR,), False, ("x",), False, moves, _always)
-    _TABLE.setdefault(("", name), []).append((1, operator))
+def plain(name: str, function: Callable[..., Any], inputs: int = 1, since: int = 1) -> None:
+    """Enter a function of tensors without attributes that returns one."""
+    names = ("a", "b")[:inputs]
+    operator = Operator(function, (TENSOR,) * inputs, False, names, False, False, True, _always)
+    entries = _TABLE.setdefault(("", name), [])
+    entries.append((since, operator))
+    entries.sort(key=lambda entry: entry[0])
 
 
 def sizes_rule(*names: str) -> Callable[[F], F]:
@@ -151,6 +156,7 @@ def _described(
         tuple(parameters),
         "n_outputs" in parameters,
         moves,
+        hints.get("return") in (Tensor, Tensor | np.ndarray),
         gives_tensors or (_always if hints.get("return") in _OF_TENSORS else _never),
     )
 

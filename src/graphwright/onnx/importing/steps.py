@@ -46,7 +46,7 @@ class Step:
         sizes: the rule on sizes, if the operator has one.
         ended: names of values whose lifetime ends with this step.
         plain: whether the inputs are tensors at first, then numbers that stand in `attributes`:
-            then a step is a call of the function and little else to interpret, and to capture.
+            then the step is a call of the function and nothing else.
     """
 
     __slots__ = (
@@ -107,23 +107,22 @@ class Step:
             if known is None or kind not in IN_PYTHON:
                 return
             numbers[self.operator.names[place]] = converted(None, known, kind)
-        self.inputs = self.inputs[:leading]
+        self.inputs, self.kinds = self.inputs[:leading], self.kinds[:leading]
+        self.known, self.sizes = self.known[:leading], None
         self.attributes = {**self.attributes, **numbers}
         self.plain = True
 
+    @property
+    def returns_one(self) -> bool:
+        """Whether the function returns one value, not a tuple of some."""
+        return self.operator.returns_one and len(self.outputs) == 1
+
     def run(self, values: dict[str, Any]) -> None:
         """Compute the node from `values`, name -> value, and enter its outputs there."""
-        if self.plain:
-            inputs = [values[name] for name in self.inputs]  # type: ignore[index]
-            self._enter(self.operator.function(*inputs, **self.attributes), values)
-            return
         given = [None if name is None else values[name] for name in self.inputs]
         result: Any = self._by_sizes(given) if self.sizes is not None else None
         if result is None:
             result = self._by_function(given, values)
-        self._enter(result, values)
-
-    def _enter(self, result: Any, values: dict[str, Any]) -> None:
         results = result if isinstance(result, tuple) else (result,)
         if len(results) < len(self.outputs):
             raise ValueError(f"{len(self.outputs)} outputs are named, there are {len(results)}")
@@ -185,33 +184,25 @@ class Graph:
         inputs: names of the values that a call gives, in order.
         outputs: names of the results.
         steps: in the order in which they run.
+        parts: the steps, or what runs several of them at once.
         known: for each output that is a small constant its numbers, else None.
     """
 
-    __slots__ = ("inputs", "known", "name", "outputs", "steps")
+    __slots__ = ("inputs", "known", "name", "outputs", "parts", "steps")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.inputs: list[str] = []
         self.outputs: list[str] = []
         self.steps: list[Step] = []
+        self.parts: list[Any] = []
         self.known: list[Any] = []
 
     def run(self, values: dict[str, Any]) -> tuple[Any, ...]:
         """The outputs; `values` has the inputs and whatever else the graph reads by name."""
-        for step in self.steps:
-            step.run(values)
+        for part in self.parts:
+            part.run(values)
         return tuple([None if name == "" else values[name] for name in self.outputs])
-
-
-def failed_step(error: BaseException) -> str | None:
-    """The title of the innermost step in which an error was raised; None for none."""
-    trace, title = error.__traceback__, None
-    while trace is not None:
-        if trace.tb_frame.f_code is Step.run.__code__:
-            title = trace.tb_frame.f_locals["self"].title
-        trace = trace.tb_next
-    return title
 
 
 class BoundGraph:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
-from graphwright.onnx.importing.opsets import op, unary
+from graphwright.onnx.importing.opsets import op, plain
 
-unary("Relu", gw.relu)
-unary("Softplus", lambda x: gw.logaddexp(x, gw.zeros_like(x)))
-unary("Softsign", F.softsign)
-unary("Mish", F.mish)
-unary("HardSwish", F.hardswish)
+plain("Relu", gw.relu)
+plain("Softplus", lambda x: gw.logaddexp(x, gw.zeros_like(x)))
+plain("Softsign", F.softsign)
+plain("Mish", F.mish)
+plain("HardSwish", F.hardswish)
 
 
 @op("LeakyRelu")

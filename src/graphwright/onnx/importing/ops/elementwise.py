@@ -10,7 +10,7 @@ import numpy as np
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.opsets import op, sizes_rule, unary
+from graphwright.onnx.importing.opsets import op, plain, sizes_rule
 from graphwright.onnx.importing.values import Sizes
 
 for _name, _function in {
@@ -21,7 +21,7 @@ for _name, _function in {
     "Reciprocal": gw.reciprocal, "Round": gw.round, "Sigmoid": gw.sigmoid, "Sign": gw.sign,
     "Sin": gw.sin, "Sinh": gw.sinh, "Sqrt": gw.sqrt, "Tan": gw.tan, "Tanh": gw.tanh,
 }.items():  # fmt: skip
-    unary(_name, _function)
+    plain(_name, _function)
 
 
 def is_float(x: Tensor) -> bool:
@@ -76,6 +76,8 @@ _BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
 }  # fmt: skip
 for _name, _binary_function in _BINARY.items():
     op(_name)(_binary(_binary_function))
+    if _name != "Equal":
+        plain(_name, _binary_function, inputs=2, since=7)
 
 
 @op("Mod")
