@@ -156,6 +156,15 @@ def test_recurrent_layers_by_the_runtime_equal_their_steps(
     equal(results(fast, inputs), results(slow, inputs), 1e-4)
 
 
+def test_the_older_name_of_rms_normalization() -> None:
+    """ONNX Runtime has it in the default domain, where the onnx library has none."""
+    inputs = {"x": floats(3, 4), "scale": floats(4)}
+    proto = single("SimplifiedLayerNormalization", inputs, epsilon=1e-5, axis=-1)
+    x, scale = inputs.values()
+    expected = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * scale
+    equal(results(proto, inputs), [expected])
+
+
 def test_linear_resize_is_that_of_interpolate() -> None:
     net = gw.onnx.load(model(
         [node("Resize", ["x", "", "scales"], ["y"], mode="linear")], {"x": (FLOAT, None)}, ["y"],
@@ -195,6 +204,16 @@ MICROSOFT: dict[str, tuple[dict[str, np.ndarray], dict[str, Any]]] = {
         {"x": floats(2, 3, 4), "s": floats(2, 3, 4), "g": floats(4), "b": floats(4)}, {}),
     "SkipSimplifiedLayerNormalization": (
         {"x": floats(2, 3, 4), "s": floats(2, 3, 4), "g": floats(4)}, {"epsilon": 1e-5}),
+    "EmbedLayerNormalization": (
+        {"ids": integers(0, 9, "int32", 2, 3), "kinds": integers(0, 2, "int32", 2, 3),
+         "words": floats(9, 4), "places": floats(5, 4), "of_kinds": floats(2, 4),
+         "g": floats(4), "b": floats(4)}, {}),
+    "Attention": (
+        {"x": floats(2, 5, 8), "w": floats(8, 24), "b": floats(24),
+         "mask": np.array([5, 3], dtype=np.int32)}, {"num_heads": 2}),
+    "MultiHeadAttention": (
+        {"q": floats(2, 3, 8), "k": floats(2, 5, 8), "v": floats(2, 5, 8), "b": floats(24)},
+        {"num_heads": 2}),
     "FusedMatMul": ({"a": floats(2, 3, 4), "b": floats(2, 5, 4)}, {"transB": 1, "alpha": 0.5}),
     "FusedConv": ({"x": floats(1, 2, 6, 6), "w": floats(3, 2, 3, 3), "b": floats(3)},
                   {"activation": "Relu", "pads": [1, 1, 1, 1]}),
@@ -227,7 +246,8 @@ MICROSOFT: dict[str, tuple[dict[str, np.ndarray], dict[str, Any]]] = {
 def test_operators_of_onnx_runtime(op: str) -> None:
     runtime = pytest.importorskip("onnxruntime", reason="the oracle is not installed")
     inputs, attributes = MICROSOFT[op]
-    proto = single(op, inputs, domain="com.microsoft", **attributes)
+    outputs = 2 if op == "EmbedLayerNormalization" else 1
+    proto = single(op, inputs, outputs, domain="com.microsoft", **attributes)
     expected = runtime.InferenceSession(proto.SerializeToString()).run(None, inputs)
     found = results(proto, inputs)
     if expected[0].dtype == np.uint8:  # halves are rounded by float32 products in another order

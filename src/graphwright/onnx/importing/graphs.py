@@ -293,6 +293,8 @@ class Resolver:
         known = domain == "" or domain.startswith("ai.onnx.")
         since = schema.since_version if schema is not None else version
         found = opsets.find(domain, name, since) if schema is not None or not known else None
+        if domain == "" and schema is None and name in _OF_ONNX_RUNTIME:
+            found = opsets.find(opsets.MICROSOFT, name, 1)
         if domain == "" and version > onnx.defs.onnx_opset_version():
             found, since = None, version
         if found is None:
@@ -430,6 +432,8 @@ class Resolver:
         return str(self._model.graph.name)
 
 
+_OF_ONNX_RUNTIME = {"SimplifiedLayerNormalization"}
+"""Operators that ONNX Runtime writes into the default domain, which has none of the name."""
 _STATE = {("BatchNormalization", 3), ("BatchNormalization", 4)}
 """Inputs that are statistics, (operator, position)."""
 _WITHOUT_EFFECT = {"consumed_inputs"}

@@ -6,7 +6,8 @@ from importlib import import_module
 
 _FAMILIES = (
     *("activations", "attention", "control", "convolution", "detection", "elementwise"),
-    *("generators", "images", "indexing", "learning", "microsoft", "ml", "normalization"),
+    *("generators", "images", "indexing", "learning", "microsoft", "microsoft_attention", "ml"),
+    "normalization",
     *("pooling", "products", "quantization", "recurrent", "reductions"),
     *("sequences", "shapes", "signal", "strings", "trees"),
 )
