@@ -89,16 +89,16 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    page = PAGE.read_text()
     if arguments.check:
-        if "\n".join(listed()) in page:
+        if "\n".join(listed()) in PAGE.read_text():
             return 0
         print("docs/onnx.md lists other operators than there are: run `make onnx`")
         return 1
     with gw.no_grad():
         text = "\n".join([*measured(), "", *listed()])
     pattern = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
-    PAGE.write_text(pattern.sub(lambda _: f"{BEGIN}\n\n{text}\n\n{END}", page))
+    found = f"{BEGIN}\n\n{text}\n\n{END}"
+    PAGE.write_text(pattern.sub(lambda _: found, PAGE.read_text()))
     return 0
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import random
+from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.onnx.suite import REASONS, Case, cases, outcome, reason
+
+import graphwright as gw
 
 pytest.importorskip("onnx", reason="the onnx library is not installed")
 
@@ -48,3 +53,27 @@ def test_reasons_are_needed() -> None:
     assert {reason(case) for case in listed} == set(REASONS.values())
     passing = {case.name for case in listed if outcome(case, compiled=False) is None}
     assert all("bernoulli" in name for name in passing)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("title", [
+    "bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet",
+    "squeezenet", "vgg19", "zfnet512",
+])
+def test_networks_of_the_library(title: str) -> None:
+    """Known networks, whose weights are constant, eagerly and compiled."""
+    import onnx
+    from onnx import numpy_helper
+
+    folder = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
+    proto = onnx.load(folder / f"light_{title}.onnx")
+    expected = numpy_helper.to_array(onnx.load_tensor(folder / f"light_{title}_output_0.pb"))
+    held = {tensor.name for tensor in proto.graph.initializer}
+    (image,) = [given for given in proto.graph.input if given.name not in held]
+    shape = [dim.dim_value or 1 for dim in image.type.tensor_type.shape.dim]
+    x = (gw.arange(math.prod(shape)).reshape(shape) / math.prod(shape)).float()
+    net = gw.onnx.load(proto)
+    with gw.no_grad():
+        for run in (net, gw.compile(net, fullgraph=True)):
+            assert np.allclose(run(x).numpy(), expected, rtol=1e-3, atol=1e-7)
