@@ -97,6 +97,20 @@ def test_nodes(wrong: Any, text: str) -> None:
     refused(model([wrong], {"x": (FLOAT, [2])}, ["y"]), text)
 
 
+def test_names_are_never_code() -> None:
+    """Steps run as lines of Python, in which names of the file are only keys."""
+    odd = ["a'] = 1/0 #", 'b"\n  raise SystemExit', "c\\", "\u2028{0}", "values", "f0"]
+    names = ["x", *odd, "y"]
+    nodes = [node("Elu", [a], [b], name=b, alpha=float("inf") if a == "x" else 2.0)
+             for a, b in itertools.pairwise(names)]
+    net = gw.onnx.load(model(nodes, {"x": (FLOAT, [2])}, ["y"]))
+    x = gw.tensor([1.0, 3.0])
+    assert net(x).tolist() == gw.compile(net)(x).tolist() == [1.0, 3.0]
+    normed = node("LpNormalization", ["x"], ["y"], name="' + 'n", p=7, axis=9)
+    with pytest.raises(gw.onnx.InvalidModel, match="node LpNormalization "):
+        gw.onnx.load(model([normed], {"x": (FLOAT, [2])}, ["y"]))(x)
+
+
 def external(tmp_path: Path, **where: str) -> Any:
     """A model whose weight is in another file, where `where` says."""
     (tmp_path / "weights.bin").write_bytes(bytes(48))
