@@ -183,7 +183,7 @@ def test_bodies_deep_in_each_other() -> None:
 
 
 def test_many_nodes_load_in_time_that_grows_with_them() -> None:
-    count = 50_000
+    count = 20_000
     names = ["x", *(f"v{i}" for i in range(count - 1)), "y"]
     nodes = [node("Neg", [a], [b]) for a, b in itertools.pairwise(names)]
     net = gw.onnx.load(model(nodes, {"x": (FLOAT, [2])}, ["y"]).SerializeToString())
@@ -232,7 +232,7 @@ def test_forged_attributes_and_inputs(seed: int) -> None:
 
     draw = random.Random(seed)
     small = [case for case in cases("node") if not case.name.startswith(FORGED_TOO_LARGE)]
-    for _ in range(300):
+    for _ in range(150):
         case = draw.choice(small)
         proto = onnx.ModelProto()
         proto.CopyFrom(case.test.model)

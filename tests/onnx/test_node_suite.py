@@ -27,7 +27,7 @@ def pytorch() -> list[Case]:
     return [*cases("pytorch-converted"), *cases("pytorch-operator")]
 
 
-@pytest.mark.parametrize(("compiled", "count"), [(False, 400), (True, 40)])
+@pytest.mark.parametrize(("compiled", "count"), [(False, 250), (True, 40)])
 def test_a_sample_of_the_nodes(compiled: bool, count: int) -> None:
     assert wrong(random.Random(SEED).sample(cases("node"), count), compiled) == {}
 
