@@ -1,7 +1,7 @@
 """`gw.onnx`: programs as ONNX files, after `torch.onnx`, and ONNX files as modules.
 
-`export` writes a function or module as an ONNX model, and runs the file before it leaves it; `load`
-reads a model as a module.
+`export` writes a function or module as an ONNX model, and runs the file before it leaves it;
+`load` reads a model as a module.
 """
 
 from __future__ import annotations
