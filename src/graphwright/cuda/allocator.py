@@ -87,7 +87,7 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 
 def empty_cache() -> None:
     """Give memory that no tensor has back to the driver; without a GPU there is none."""
-    if _core.cuda_is_initialized():
+    if is_available() and _core.cuda_is_initialized():
         _core.cuda_empty_cache()
 
 

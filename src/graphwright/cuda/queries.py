@@ -15,7 +15,7 @@ has_half = has_magma = False
 
 def is_initialized() -> bool:
     """Whether a GPU is in use."""
-    return _core.cuda_is_initialized()
+    return is_available() and _core.cuda_is_initialized()
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:

@@ -308,5 +308,5 @@ def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
 
 def is_current_stream_capturing() -> bool:
     """Whether a CUDA graph is being recorded from the current stream; False without a GPU."""
-    return _core.cuda_is_initialized() and _core.cuda_stream_is_capturing(
+    return is_available() and _core.cuda_is_initialized() and _core.cuda_stream_is_capturing(
         current_stream().stream_id)

@@ -154,8 +154,10 @@ def questions(x: Any) -> Any:
     facts = (
         gw.cuda.is_available(), gw.cuda.device_count(), gw.is_signed(x), x.get_device(),
         gw.broadcast_shapes((2, 1), (3,)), gw.is_same_size(first, second), x.is_pinned(),
+        gw.cuda.is_initialized(), gw.cuda.is_bf16_supported(), gw.cuda.memory_allocated(),
     )  # fmt: skip
     gw.cuda.manual_seed_all(0)
+    gw.cuda.empty_cache()
     return first + second + rows * columns, gw.atleast_2d(x[0]), gw.block_diag(x, x), facts
 
 

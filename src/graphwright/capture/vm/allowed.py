@@ -98,7 +98,7 @@ _INLINED_OF_PACKAGE = (
     "distributed/", "distributions/", "export/exported_program.py", "func.py",
     "ir/graph/module.py", "ir/graph/signature.py",
     "jit/marks.py", "masked.py", "mps.py", "nn/", "onnx/", "optim/", "profiler/labels.py",
-    "runtime/batching/vmap.py", "runtime/errors.py", "runtime/ops/",
+    "runtime/batching/vmap.py", "runtime/cuda/devices.py", "runtime/errors.py", "runtime/ops/",
     "runtime/symbolic/functions.py", "runtime/tape/", "runtime/tensor/finfo.py",
     "runtime/tensor/multi_tensor.py", "runtime/tensor/promotion.py",
     "runtime/tensor/tensor_queries.py", "runtime/torch_check.py", "runtime/trees.py", "signal/",

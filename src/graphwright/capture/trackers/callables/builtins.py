@@ -470,6 +470,7 @@ HANDLERS: dict[Any, Handler] = {
     **REFLECTION,
     is_compiling: _true,
     _core.is_profiling: _false,
+    **{fact: folded(fact) for fact in (_core.cuda_absence, _core.cuda_device_count)},
     is_grad_enabled: _grad_enabled,
     autocast: make_autocast,
     **{fact: folded(fact) for fact in AUTOCAST_FACTS},
