@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 
-.PHONY: demo examples minilm test test-pythons lint build bench fuzz cpython exhaustive ecosystem
-.PHONY: ecosystem-sample libraries onnx face docs docs-site docs-links pages sanitize gpu-sim wheel
-.PHONY: clean
+.PHONY: demo examples minilm test test-export test-gpu test-pythons lint build bench fuzz cpython
+.PHONY: exhaustive ecosystem ecosystem-sample libraries onnx face docs docs-site docs-links pages
+.PHONY: sanitize gpu-sim wheel clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples
@@ -19,10 +19,19 @@ minilm:  ## a real sentence encoder; fetches its published weights (83 MB) once
 	$(PYTHON) tools/environment.py $(VENV) --extras minilm
 	$(RUN) examples/minilm.py
 
-test:  ## create the environment, build, lint, type-check, run all tests
-	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton,docs,package
+TESTED = dev,bench,examples,triton,docs,package
+test:  ## create the environment, build, lint, type-check, run all tests but the two parts below
+	$(PYTHON) tools/environment.py $(VENV) --extras $(TESTED)
 	$(MAKE) lint
 	$(RUN) tools/run_tests.py $(VENV)
+
+test-export:  ## exported programs, packages, ONNX
+	$(PYTHON) tools/environment.py $(VENV) --extras $(TESTED)
+	$(RUN) tools/run_tests.py $(VENV) --part export
+
+test-gpu:  ## kernels for GPUs and the driver, simulated
+	$(PYTHON) tools/environment.py $(VENV) --extras $(TESTED)
+	$(RUN) tools/run_tests.py $(VENV) --part gpu
 
 test-pythons:  ## on the other supported Pythons: capture, the core, a sample of the rest
 	$(PYTHON) tools/run_tests.py $(VENV) --others

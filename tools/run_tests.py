@@ -1,6 +1,8 @@
-"""Run the test suite on the environment's Python, or a part of it on the other Pythons.
+"""Run the test suite on the environment's Python, or a part of it, also on the other Pythons.
 
-    python tools/run_tests.py .venv [--others]
+    python tools/run_tests.py .venv [--others | --part export | --part gpu]
+
+The suite is all tests but those of its parts: what leaves the process, and what GPUs would run.
 
 Other interpreters get an environment of their own beside the first (`.venv-3.12`, ...). They run
 the tests of capture and of the core, which know bytecode and the C API, and a sample of the
@@ -20,6 +22,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SUPPORTED = ("3.11", "3.12", "3.13")
+PARTS = {
+    "export": ("tests/export", "tests/loader", "tests/onnx"),
+    "gpu": ("tests/codegen/gpu", "tests/gpu_sim", "tests/runtime/cuda"),
+}
 
 
 def works(python: str, version: str) -> bool:
@@ -72,13 +78,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--others", action="store_true", help="the other Pythons, in part")
+    parser.add_argument("--part", choices=PARTS, help="the tests that the suite leaves out")
     arguments = parser.parse_args()
     own = ".".join(map(str, sys.version_info[:2]))
     environment = ROOT / arguments.folder
     if arguments.others:
         failed = test_others(environment, own)
     else:
-        failed = [own] if pytest(environment / "bin" / "python", f"Python {own}") else []
+        outside = [f"--ignore={folder}" for part in PARTS.values() for folder in part]
+        chosen = PARTS[arguments.part] if arguments.part else outside
+        failed = [own] if pytest(environment / "bin" / "python", f"Python {own}", *chosen) else []
     if failed:
         raise SystemExit(f"tests failed on Python {', '.join(failed)}")
 
