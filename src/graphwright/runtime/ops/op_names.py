@@ -11,15 +11,15 @@ FAMILIES = {
         feature_dropout feature_dropout_ native_dropout
     """,
     "activations.piecewise": """
-        celu celu_ celu_backward elu elu_ elu_backward gated glu hardshrink hardshrink_backward
-        hardsigmoid hardsigmoid_ hardsigmoid_backward hardswish hardswish_ hardswish_backward
-        hardtanh hardtanh_ hardtanh_backward leaky_relu leaky_relu_ leaky_relu_backward prelu
-        relu_backward rrelu rrelu_ selu selu_ selu_backward sloped sloped_backward softshrink
-        softshrink_backward threshold threshold_ threshold_backward
+        celu celu_ celu_backward elu elu_ elu_backward hardshrink hardshrink_backward hardsigmoid
+        hardsigmoid_ hardsigmoid_backward hardswish hardswish_ hardswish_backward hardtanh
+        hardtanh_ hardtanh_backward leaky_relu leaky_relu_ leaky_relu_backward prelu relu_backward
+        rrelu rrelu_ selu selu_ selu_backward sloped sloped_backward softshrink softshrink_backward
+        threshold threshold_ threshold_backward
     """,
     "activations.smooth": """
-        gelu gelu_backward logsigmoid logsigmoid_backward mish mish_ mish_backward silu silu_
-        silu_backward softplus softplus_backward
+        gated gelu gelu_backward glu logsigmoid logsigmoid_backward mish mish_ mish_backward silu
+        silu_ silu_backward softplus softplus_backward
     """,
     "creation.arange_and_windows": """
         arange bartlett_window blackman_window hamming_window hann_window kaiser_window range
@@ -124,29 +124,32 @@ FAMILIES = {
         sinh_
     """,
     "pointwise.powers": "pow pow_ pow_number pow_number_",
+    "pointwise.rounding": "ceil ceil_ floor floor_ round round_ trunc trunc_",
     "pointwise.scaling": """
         addcdiv addcdiv_ addcmul addcmul_ frexp frexp_parts ldexp ldexp_ lerp lerp_
     """,
     "pointwise.special": """
-        digamma digamma_ erfc erfc_ erfinv erfinv_ i0 i0_ igamma igamma_ igammac igammac_ lgamma
-        lgamma_ mvlgamma mvlgamma_ polygamma special_airy_ai special_bessel_j0 special_bessel_j1
-        special_bessel_y0 special_bessel_y1 special_chebyshev_polynomial_t
+        digamma digamma_ erfc erfc_ erfinv erfinv_ i0 i0_ lgamma lgamma_ mvlgamma mvlgamma_
+        polygamma special_airy_ai special_bessel_j0 special_bessel_j1 special_bessel_y0
+        special_bessel_y1 special_entr special_erfcx special_i0e special_i1 special_i1e
+        special_log_ndtr special_modified_bessel_i0 special_modified_bessel_i1
+        special_modified_bessel_k0 special_modified_bessel_k1 special_ndtr special_ndtri
+        special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1
+        special_spherical_bessel_j0
+    """,
+    "pointwise.special_binary": """
+        igamma igamma_ igammac igammac_ special_chebyshev_polynomial_t
         special_chebyshev_polynomial_u special_chebyshev_polynomial_v
-        special_chebyshev_polynomial_w special_entr special_erfcx special_hermite_polynomial_h
-        special_hermite_polynomial_he special_i0e special_i1 special_i1e
-        special_laguerre_polynomial_l special_legendre_polynomial_p special_log_ndtr
-        special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0
-        special_modified_bessel_k1 special_ndtr special_ndtri special_scaled_modified_bessel_k0
-        special_scaled_modified_bessel_k1 special_shifted_chebyshev_polynomial_t
-        special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v
-        special_shifted_chebyshev_polynomial_w special_spherical_bessel_j0 special_zeta
+        special_chebyshev_polynomial_w special_hermite_polynomial_h special_hermite_polynomial_he
+        special_laguerre_polynomial_l special_legendre_polynomial_p
+        special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u
+        special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w special_zeta
     """,
     "pointwise.unary": """
-        bitwise_not bitwise_not_ ceil ceil_ cos cos_ erf erf_ exp exp_ expm1 expm1_ floor floor_
-        isfinite isinf isnan log log1p log1p_ log2 log2_ log_ logical_not logical_not_ neg neg_
-        normal_cdf reciprocal reciprocal_ relu relu_ round round_ rsqrt rsqrt_ sigmoid sigmoid_
-        sigmoid_backward sign sign_ sin sin_ sqrt sqrt_ tan tan_ tanh tanh_ tanh_backward trunc
-        trunc_
+        bitwise_not bitwise_not_ cos cos_ erf erf_ exp exp_ expm1 expm1_ isfinite isinf isnan log
+        log1p log1p_ log2 log2_ log_ logical_not logical_not_ neg neg_ normal_cdf reciprocal
+        reciprocal_ relu relu_ rsqrt rsqrt_ sigmoid sigmoid_ sigmoid_backward sign sign_ sin sin_
+        sqrt sqrt_ tan tan_ tanh tanh_ tanh_backward
     """,
     "products.addmm": "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_",
     "products.cdist": "cdist pair_distances",
@@ -196,9 +199,10 @@ FAMILIES = {
     "sequences.recurrent": "recurrence recurrence_backward",
     "value_checks": "require_values",
     "views.basic": """
-        alias as_strided detach diagonal expand permute select select_at slice squeeze transpose
-        unfold unsqueeze view view_dtype
+        alias detach expand permute select select_at slice squeeze transpose unsqueeze view
+        view_dtype
     """,
+    "views.combinations": "cartesian_prod combinations meshgrid",
     "views.copies": """
         alias_copy as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy
         select_copy slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy
@@ -206,12 +210,11 @@ FAMILIES = {
     """,
     "views.gradients": "diagonal_backward select_backward slice_backward",
     "views.join": """
-        atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cat
-        column_stack combinations dstack hstack meshgrid stack vstack
+        atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cat column_stack dstack
+        hstack stack vstack
     """,
     "views.rearrange": """
-        diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat repeat_interleave
-        repeat_positions roll rot90 tile tril tril_ triu triu_
+        flip fliplr flipud repeat repeat_interleave repeat_positions roll rot90 tile
     """,
     "views.scatter": """
         as_strided_scatter diagonal_scatter select_scatter slice_scatter view_scatter
@@ -223,6 +226,8 @@ FAMILIES = {
     "views.split": """
         chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_split vsplit
     """,
+    "views.strided": "as_strided diagonal unfold",
+    "views.triangles": "diag diag_embed diagflat fill_diagonal_ tril tril_ triu triu_",
     "windows.conv": """
         conv1d conv2d conv3d conv_input_grad conv_transpose1d conv_transpose2d conv_transpose3d
         conv_weight_grad convolution

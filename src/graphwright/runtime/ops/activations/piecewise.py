@@ -1,4 +1,4 @@
-"""Activations in pieces: elu and kin, leaky_relu, hard forms, thresholds, prelu, rrelu, glu."""
+"""Activations in pieces: elu and kin, leaky_relu, hard forms, thresholds, prelu, rrelu."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from graphwright.runtime.ops.activations.elementwise import (
     inplace,
     like,
     straight_vjp,
-    wide,
 )
 from graphwright.runtime.ops.creation.fill import calculated, check_held
 from graphwright.runtime.ops.dtype_rules import require_dtype
@@ -184,7 +183,7 @@ def _softshrink_decompose(x: Any, lambd: float) -> Any:
     return ops.sub(x, ops.clamp(x, -lambd, lambd))
 
 
-# prelu, rrelu, glu
+# prelu, rrelu
 
 
 def _prelu_check(input: Any, weight: Any) -> None:
@@ -256,31 +255,6 @@ def _rrelu_decompose(input: Any, lower: float, upper: float, training: bool) -> 
     noise = ops.rand(tuple(input.shape), dtype=dtypes.float32, device=input.device)
     slope = cast(ops.add(ops.mul(noise, upper - lower), lower), input.dtype)
     return ops.sloped(input, slope)
-
-
-def _glu_decompose(input: Any, dim: int) -> Any:
-    """a * sigmoid(b) for the halves a, b of `input` along `dim` (Dauphin et al., 2016)."""
-    require_floating("glu", input)
-    if input.ndim == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    size = input.shape[dim]
-    if size % 2 != 0:
-        raise RuntimeError(
-            f"Halving dimension must be even, but dimension {dim} is size {size}"
-        )
-    a = ops.narrow(input, dim, 0, size // 2)
-    b = ops.narrow(input, dim, size // 2, size // 2)
-    return ops.gated(a, b)
-
-
-def _gated_vjp(ctx: Any, grad: Any) -> Any:
-    """Half precision in float32, as the result."""
-    needs, dtype = ctx.needs, grad.dtype
-    grad, s = widened(grad), ops.sigmoid(widened(ctx.gate))
-    to_input = cast(ops.mul(grad, s), dtype) if needs["input"] else None
-    if not needs["gate"]:
-        return to_input, None
-    return to_input, cast(ops.sigmoid_backward(ops.mul(grad, widened(ctx.input)), s), dtype)
 
 
 define(
@@ -377,16 +351,6 @@ activation(
         >>> gw.celu(gw.tensor([-1.0, 0.0, 1.0]))
         tensor([-0.6321,  0.0000,  1.0000])
     """,
-)
-define(
-    "gated(Tensor input, Tensor gate)",
-    Kind.COMPOSITE,
-    meta=like,
-    vjp=_gated_vjp,
-    saves=("input?gate", "gate"),
-    decompose=wide(lambda x, gate: ops.mul(x, ops.sigmoid(gate))),
-    method=False,
-    public=False,
 )
 internal(
     "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0)",
@@ -565,30 +529,6 @@ define(
     Example:
         >>> gw.rrelu(gw.tensor([-1.0, 1.0]), 0.1, 0.3)
         tensor([-0.2000,  1.0000])
-    """,
-)
-internal(
-    "glu(Tensor input, Dim dim=-1)",
-    Kind.COMPOSITE,
-    decompose=_glu_decompose,
-    doc="""Gated linear unit, `a * sigmoid(b)` for the halves a, b of `input` along a dim.
-
-    Dauphin et al., "Language modeling with gated convolutional networks", 2016.
-
-    Args:
-        input: a floating-point tensor with at least one dim.
-        dim: the dim that is halved, of even size.
-
-    Returns: a tensor of half the size in `dim`.
-
-    Raises:
-        IndexError: `input` has no such dim.
-        NotImplementedError: `input` is not a floating-point tensor.
-        RuntimeError: the size of `dim` is odd, or `input` has no dims.
-
-    Example:
-        >>> F.glu(gw.tensor([1.0, 2.0, 0.0, 0.0]))
-        tensor([0.5000, 1.0000])
     """,
 )
 inplace(

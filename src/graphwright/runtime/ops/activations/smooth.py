@@ -1,4 +1,4 @@
-"""Smooth activations: gelu, silu, mish, softplus, logsigmoid."""
+"""Smooth activations: gelu, silu, mish, softplus, logsigmoid, glu."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from graphwright.runtime.ops import functions as ops
-from graphwright.runtime.ops.activations.elementwise import activation, inplace, like
-from graphwright.runtime.ops.nn_support import require_floating
+from graphwright.runtime.ops.activations.elementwise import activation, inplace, like, wide
+from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
+from graphwright.runtime.ops.table import Kind, define
 
 _SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
@@ -103,6 +104,34 @@ def _mish_backward(grad: Any, x: Any) -> Any:
     return ops.mul(grad, ops.add(t, bent))
 
 
+# glu
+
+
+def _glu_decompose(input: Any, dim: int) -> Any:
+    """a * sigmoid(b) for the halves a, b of `input` along `dim` (Dauphin et al., 2016)."""
+    require_floating("glu", input)
+    if input.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    size = input.shape[dim]
+    if size % 2 != 0:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim} is size {size}"
+        )
+    a = ops.narrow(input, dim, 0, size // 2)
+    b = ops.narrow(input, dim, size // 2, size // 2)
+    return ops.gated(a, b)
+
+
+def _gated_vjp(ctx: Any, grad: Any) -> Any:
+    """Half precision in float32, as the result."""
+    needs, dtype = ctx.needs, grad.dtype
+    grad, s = widened(grad), ops.sigmoid(widened(ctx.gate))
+    to_input = cast(ops.mul(grad, s), dtype) if needs["input"] else None
+    if not needs["gate"]:
+        return to_input, None
+    return to_input, cast(ops.sigmoid_backward(ops.mul(grad, widened(ctx.input)), s), dtype)
+
+
 activation(
     "gelu(Tensor input, *, str approximate='none')",
     _gelu_decompose,
@@ -163,4 +192,38 @@ activation(
     """,
 )
 activation("mish(Tensor input)", _mish_decompose, _mish_backward)
+define(
+    "gated(Tensor input, Tensor gate)",
+    Kind.COMPOSITE,
+    meta=like,
+    vjp=_gated_vjp,
+    saves=("input?gate", "gate"),
+    decompose=wide(lambda x, gate: ops.mul(x, ops.sigmoid(gate))),
+    method=False,
+    public=False,
+)
+internal(
+    "glu(Tensor input, Dim dim=-1)",
+    Kind.COMPOSITE,
+    decompose=_glu_decompose,
+    doc="""Gated linear unit, `a * sigmoid(b)` for the halves a, b of `input` along a dim.
+
+    Dauphin et al., "Language modeling with gated convolutional networks", 2016.
+
+    Args:
+        input: a floating-point tensor with at least one dim.
+        dim: the dim that is halved, of even size.
+
+    Returns: a tensor of half the size in `dim`.
+
+    Raises:
+        IndexError: `input` has no such dim.
+        NotImplementedError: `input` is not a floating-point tensor.
+        RuntimeError: the size of `dim` is odd, or `input` has no dims.
+
+    Example:
+        >>> F.glu(gw.tensor([1.0, 2.0, 0.0, 0.0]))
+        tensor([0.5000, 1.0000])
+    """,
+)
 inplace("silu_(Tensor input)", "mish_(Tensor input)")
