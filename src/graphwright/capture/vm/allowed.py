@@ -95,7 +95,7 @@ _INLINED_OF_PACKAGE = (
     "backends.py", "capture/vm/polyfills.py", "compat/compiler_marks.py", "compat/foreach.py",
     "compat/recurrent_signatures.py", "compat/switches.py", "compat/torch_signatures.py",
     "compat/typed_constructors.py", "cuda/",
-    "distributed/", "distributions/", "export/exported_program.py", "func.py",
+    "distributed/", "distributions/", "export/exported_program.py", "func/",
     "ir/graph/module.py", "ir/graph/signature.py",
     "jit/marks.py", "masked.py", "mps.py", "nn/", "onnx/", "optim/", "profiler/labels.py",
     "runtime/batching/vmap.py", "runtime/cuda/devices.py", "runtime/errors.py", "runtime/ops/",
