@@ -30,6 +30,10 @@ extern PyMethodDef gw_allocator_methods[];
 extern PyObject *gw_out_of_range;   /* an IndexError and a RuntimeError */
 extern PyObject *gw_out_of_memory;  /* a MemoryError and a RuntimeError */
 
+/* ---- launcher.c ---- */
+/* The message of that number, with {value} and {bound} filled in, as gw_out_of_range. */
+void gw_raise_out_of_range(PyObject *messages, Py_ssize_t number, int64_t value, int64_t bound);
+
 /* ---- storage.c ---- */
 extern PyTypeObject GwStorage_Type;
 GwStorage *gw_storage_new(int64_t nbytes);                        /* memory of the allocator */
@@ -100,6 +104,7 @@ bool gw_partly_shared(PyObject *const *items, Py_ssize_t n);   /* memory of the 
 extern PyMethodDef gw_modes_methods[];
 
 /* ---- philox.c ---- */
+#define GW_DEFAULT_SEED 67280421310721u
 void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset);
 /* A draw of a generator of Python's, or of the default one for None, on this thread. False, without
  * an exception and with nothing drawn, where it is no generator. */

@@ -68,9 +68,13 @@ bool gw_on_gpu(const GwTensor *t);          /* has memory there: no fake tensor 
 uint64_t gw_cuda_address(const GwTensor *t);
 /* Of class, shape, strides and dtype: a tensor to be given memory, of so many bytes. */
 GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes);
+/* A new tensor, which the current stream may write to; or NULL. strides NULL: C-contiguous. */
+GwTensor *gw_cuda_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
+                               const int64_t *strides, int device);
 extern PyMethodDef gw_cuda_tensor_methods[];
 
 /* ---- transfer.c ---- */
+bool gw_cuda_upload(GwTensor *to, const GwTensor *from);    /* dense, of an entered device */
 extern PyMethodDef gw_cuda_transfer_methods[];
 
 #endif

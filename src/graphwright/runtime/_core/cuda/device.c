@@ -190,7 +190,8 @@ static PyObject *cuda_synchronize(PyObject *self, PyObject *number) {
         return NULL;
     }
     GW_CUDA_WAIT(result, cuCtxSynchronize);
-    return gw_cuda_check(result, "cuCtxSynchronize") ? Py_NewRef(Py_None) : NULL;
+    return gw_cuda_check(result, "cuCtxSynchronize") && gw_cuda_reports(NULL, device)
+           ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *cuda_can_access_peer(PyObject *self, PyObject *args) {

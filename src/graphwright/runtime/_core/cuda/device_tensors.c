@@ -12,16 +12,9 @@ uint64_t gw_cuda_address(const GwTensor *t) {
     return start == 0 ? 0 : start + (uint64_t)(t->offset * gw_itemsize(t));
 }
 
-GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes) {
-    int64_t sizes[GW_MAX_DIMS], steps[GW_MAX_DIMS], count;
-    PyTypeObject *cls = gw_tensor_class(args[0]);
-    int ndim = cls == NULL ? -1 : gw_read_ints(args[1], sizes, NULL);
-    int n = ndim < 0 ? -1 : gw_read_ints(args[2], steps, NULL);
-    int dtype = n < 0 ? -1 : gw_dtype_code(args[3]);
-    if (dtype < 0 || n != ndim) {
-        return dtype < 0 ? NULL : (GwTensor *)gw_not_strided();
-    }
-    count = gw_extent(sizes, steps, ndim);
+static GwTensor *described(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
+                           const int64_t *steps, int64_t *bytes) {
+    int64_t count = gw_extent(sizes, steps, ndim);
     if (count < 0 || __builtin_mul_overflow(count, (int64_t)gw_dtypes[dtype].itemsize, bytes)) {
         PyErr_SetString(PyExc_RuntimeError, "the tensor's size in bytes does not fit in 63 bits");
         return NULL;
@@ -40,15 +33,20 @@ GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes) {
     return t;
 }
 
-static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
-    GW_UNUSED(self);
-    int64_t bytes;
-    int device;
-    if (!gw_expect_args(nargs, 5, "cuda_empty(cls, shape, strides, dtype, device)")
-        || !gw_cuda_index(args[4], &device)) {
-        return NULL;
+GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes) {
+    int64_t sizes[GW_MAX_DIMS], steps[GW_MAX_DIMS];
+    PyTypeObject *cls = gw_tensor_class(args[0]);
+    int ndim = cls == NULL ? -1 : gw_read_ints(args[1], sizes, NULL);
+    int n = ndim < 0 ? -1 : gw_read_ints(args[2], steps, NULL);
+    int dtype = n < 0 ? -1 : gw_dtype_code(args[3]);
+    if (dtype < 0 || n != ndim) {
+        return dtype < 0 ? NULL : (GwTensor *)gw_not_strided();
     }
-    GwTensor *t = gw_tensor_described(args, &bytes);
+    return described(cls, dtype, ndim, sizes, steps, bytes);
+}
+
+/* The tensor, which is given memory of the device; NULL, and the tensor is gone, without. */
+static GwTensor *placed(GwTensor *t, int64_t bytes, int device) {
     if (t == NULL) {
         return NULL;
     }
@@ -61,7 +59,30 @@ static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t na
         return NULL;
     }
     t->storage->nbytes = bytes;
-    return (PyObject *)t;
+    return t;
+}
+
+GwTensor *gw_cuda_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
+                               const int64_t *strides, int device) {
+    int64_t dense[GW_MAX_DIMS], bytes;
+    if (strides == NULL && gw_contiguous(sizes, ndim, dense) < 0) {
+        PyErr_SetString(PyExc_RuntimeError, "the tensor's size does not fit in 63 bits");
+        return NULL;
+    }
+    GwTensor *t = described(cls, dtype, ndim, sizes, strides == NULL ? dense : strides, &bytes);
+    return placed(t, bytes, device);
+}
+
+static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    int64_t bytes;
+    int device;
+    if (!gw_expect_args(nargs, 5, "cuda_empty(cls, shape, strides, dtype, device)")
+        || !gw_cuda_index(args[4], &device)) {
+        return NULL;
+    }
+    GwTensor *t = gw_tensor_described(args, &bytes);
+    return (PyObject *)placed(t, bytes, device);
 }
 
 static GwTensor *gpu_tensor(PyObject *object) {

@@ -123,7 +123,8 @@ static PyObject *event_synchronize(PyObject *self, PyObject *unused) {
     }
     int result;
     GW_CUDA_WAIT(result, cuEventSynchronize, e->handle);
-    return gw_cuda_check(result, "cuEventSynchronize") ? Py_NewRef(Py_None) : NULL;
+    return gw_cuda_check(result, "cuEventSynchronize") && gw_cuda_reports(NULL, -1)
+           ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *event_elapsed(PyObject *self, PyObject *other) {

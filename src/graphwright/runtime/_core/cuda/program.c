@@ -46,7 +46,7 @@ typedef struct {
     char *bytes;
     void **parameters;
     unsigned (*grids)[3];
-    uint64_t arena;
+    uint64_t arena, word;
 } Call;
 
 static int64_t floor_divide(int64_t a, int64_t b) {
@@ -54,7 +54,7 @@ static int64_t floor_divide(int64_t a, int64_t b) {
     return quotient - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-static bool value_of(const GwOperand *o, const GwNumber *numbers, int64_t *value) {
+bool gw_count_value(const GwOperand *o, const GwNumber *numbers, int64_t *value) {
     if (o->source == GW_FROM_CONSTANT) {
         *value = o->value;
         return true;
@@ -69,7 +69,7 @@ static bool value_of(const GwOperand *o, const GwNumber *numbers, int64_t *value
 
 static bool derive(const GwDerived *rule, const GwNumber *numbers, GwNumber *result) {
     int64_t a, b, out = 0;
-    if (!value_of(&rule->a, numbers, &a) || !value_of(&rule->b, numbers, &b)) {
+    if (!gw_count_value(&rule->a, numbers, &a) || !gw_count_value(&rule->b, numbers, &b)) {
         return false;
     }
     bool divides = rule->op == GW_DERIVE_FLOORDIV || rule->op == GW_DERIVE_CEILDIV;
@@ -92,13 +92,7 @@ static bool derive(const GwDerived *rule, const GwNumber *numbers, GwNumber *res
     return true;
 }
 
-/* The given scalars, then those that follow from them. */
-static bool read_numbers(const GwCudaProgram *p, PyObject *given, GwNumber *numbers) {
-    for (int i = 0; i < p->scalars; i++) {
-        if (!gw_number_read(PyTuple_GET_ITEM(given, i), &numbers[i])) {
-            return false;
-        }
-    }
+bool gw_program_derive(const GwCudaProgram *p, GwNumber *numbers) {
     for (int i = 0; i < p->derived; i++) {
         if (!derive(&p->rules[i], numbers, &numbers[p->scalars + i])) {
             return false;
@@ -107,21 +101,21 @@ static bool read_numbers(const GwCudaProgram *p, PyObject *given, GwNumber *numb
     return true;
 }
 
-static inline GwTensor *buffer(PyObject *tensors, int index) {
-    return (GwTensor *)PyTuple_GET_ITEM(tensors, index);
-}
-
-static bool patch(const Call *call, PyObject *tensors) {
+static bool patch(const Call *call, GwTensor *const *buffers) {
     const GwCudaProgram *p = call->program;
     for (int i = 0; i < p->patches; i++) {
         const GwPatch *patch = &p->patch[i];
         uint64_t address;
         switch (patch->from.source) {
             case GW_FROM_BUFFER:
-                address = gw_cuda_address(buffer(tensors, patch->from.index))
+                address = gw_cuda_address(buffers[patch->from.index])
                           + (uint64_t)patch->from.value;
                 break;
-            case GW_FROM_ARENA: address = call->arena + (uint64_t)patch->from.value; break;
+            case GW_FROM_ARENA:
+                address = call->arena + (uint64_t)(patch->from.index < 0 ? patch->from.value
+                                                   : call->numbers[patch->from.index].i);
+                break;
+            case GW_FROM_WORD: address = call->word; break;
             default:
                 if (!gw_number_write(call->bytes + patch->at, patch->type,
                                      &call->numbers[patch->from.index])) {
@@ -145,7 +139,7 @@ static bool set_grids(const Call *call) {
     for (int i = 0; i < p->launches; i++) {
         for (int d = 0; d < 3; d++) {
             int64_t size;
-            if (!value_of(&p->launch[i].grid[d], call->numbers, &size)) {
+            if (!gw_count_value(&p->launch[i].grid[d], call->numbers, &size)) {
                 return false;
             }
             if (size < 0 || size > (d == 0 ? MAX_GRID_X : MAX_GRID_YZ)) {
@@ -193,28 +187,8 @@ static bool load_all(const GwCudaProgram *p, int device) {
     return true;
 }
 
-/* The device that all buffers are on; -1 with an exception. */
-static int device_of(const GwCudaProgram *p, PyObject *tensors) {
-    int device = p->buffers == 0 ? gw_cuda_current_device() : -1;
-    for (int i = 0; i < p->buffers; i++) {
-        PyObject *object = PyTuple_GET_ITEM(tensors, i);
-        const GwTensor *t = gw_is_tensor(object) ? (GwTensor *)object : NULL;
-        if (t == NULL || !gw_on_gpu(t)) {
-            PyErr_Format(PyExc_TypeError, "buffer %d of the program is no tensor on a GPU", i);
-            return -1;
-        }
-        if (device >= 0 && t->device_index != device) {
-            PyErr_Format(PyExc_RuntimeError, "buffer %d of the program is on cuda:%d, others are "
-                         "on cuda:%d", i, t->device_index, device);
-            return -1;
-        }
-        device = t->device_index;
-    }
-    return device;
-}
-
-static bool run_call(Call *call, PyObject *tensors) {
-    if (!patch(call, tensors) || !set_grids(call)) {
+static bool run_call(Call *call, GwTensor *const *buffers) {
+    if (!patch(call, buffers) || !set_grids(call)) {
         return false;
     }
     const GwLaunch *failed = NULL;
@@ -228,10 +202,10 @@ static bool run_call(Call *call, PyObject *tensors) {
 
 /* Memory for the buffers of one call, with the intermediate results in the arena, which the work
  * of the stream that comes later may overwrite. */
-static bool run_with_room(Call *call, PyObject *tensors) {
+static bool run_with_room(Call *call, GwTensor *const *buffers) {
     const GwCudaProgram *p = call->program;
     int64_t arena;
-    if (!value_of(&p->arena, call->numbers, &arena)) {
+    if (!gw_count_value(&p->arena, call->numbers, &arena)) {
         return false;
     }
     if (arena < 0) {
@@ -257,7 +231,7 @@ static bool run_with_room(Call *call, PyObject *tensors) {
         if (p->size > 0) {
             memcpy(call->bytes, p->bytes, p->size);
         }
-        good = run_call(call, tensors);
+        good = run_call(call, buffers);
         gw_cuda_free(block);
     }
     if (call->bytes != few_bytes) {
@@ -272,24 +246,56 @@ static bool run_with_room(Call *call, PyObject *tensors) {
     return good;
 }
 
+bool gw_program_launch(const GwCudaProgram *p, GwCudaStream *stream, GwTensor *const *buffers,
+                       const GwNumber *numbers, uint64_t word) {
+    Call call = {.program = p, .stream = stream, .numbers = numbers, .word = word};
+    return load_all(p, stream->device) && run_with_room(&call, buffers);
+}
+
+/* ---- Python ---- */
+
+/* The device that all buffers are on; -1 with an exception. */
+static int device_of(const GwCudaProgram *p, PyObject *tensors) {
+    int device = p->buffers == 0 ? gw_cuda_current_device() : -1;
+    for (int i = 0; i < p->buffers; i++) {
+        PyObject *object = PyTuple_GET_ITEM(tensors, i);
+        const GwTensor *t = gw_is_tensor(object) ? (GwTensor *)object : NULL;
+        if (t == NULL || !gw_on_gpu(t)) {
+            PyErr_Format(PyExc_TypeError, "buffer %d of the program is no tensor on a GPU", i);
+            return -1;
+        }
+        if (device >= 0 && t->device_index != device) {
+            PyErr_Format(PyExc_RuntimeError, "buffer %d of the program is on cuda:%d, others are "
+                         "on cuda:%d", i, t->device_index, device);
+            return -1;
+        }
+        device = t->device_index;
+    }
+    return device;
+}
+
 static bool run(const GwCudaProgram *p, PyObject *tensors, PyObject *scalars) {
     int device = device_of(p, tensors);
-    if (device < 0 || !gw_cuda_enter(device) || !load_all(p, device)) {
-        return false;
+    GwCudaStream *stream = device < 0 || !gw_cuda_enter(device) ? NULL
+                           : gw_cuda_current_stream(device);
+    GwNumber few_numbers[FEW_NUMBERS], *numbers = few_numbers;
+    int count = p->scalars + p->derived;
+    if (count > FEW_NUMBERS) {
+        numbers = PyMem_RawMalloc((size_t)count * sizeof *numbers);
     }
-    int numbers = p->scalars + p->derived;
-    GwNumber few_numbers[FEW_NUMBERS];
-    GwNumber *read = numbers <= FEW_NUMBERS ? few_numbers
-                     : PyMem_RawMalloc((size_t)numbers * sizeof *read);
-    if (read == NULL) {
+    if (numbers == NULL) {
         PyErr_NoMemory();
         return false;
     }
-    Call call = {.program = p, .stream = gw_cuda_current_stream(device), .numbers = read};
-    bool good = call.stream != NULL && read_numbers(p, scalars, read)
-                && run_with_room(&call, tensors);
-    if (read != few_numbers) {
-        PyMem_RawFree(read);
+    bool good = stream != NULL;
+    for (int i = 0; good && i < p->scalars; i++) {
+        good = gw_number_read(PyTuple_GET_ITEM(scalars, i), &numbers[i]);
+    }
+    GwTensor *const *buffers = (GwTensor *const *)((PyTupleObject *)tensors)->ob_item;
+    good = good && gw_program_derive(p, numbers)
+           && gw_program_launch(p, stream, buffers, numbers, 0);
+    if (numbers != few_numbers) {
+        PyMem_RawFree(numbers);
     }
     return good;
 }

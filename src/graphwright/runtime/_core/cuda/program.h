@@ -10,12 +10,12 @@ typedef struct {
     bool real;                  /* d holds it */
 } GwNumber;
 
-typedef enum { GW_FROM_BUFFER, GW_FROM_ARENA, GW_FROM_SCALAR, GW_FROM_CONSTANT } GwSource;
+typedef enum { GW_FROM_BUFFER, GW_FROM_ARENA, GW_FROM_WORD, GW_FROM_SCALAR, GW_FROM_CONSTANT } GwSource;
 
 /* Where a value comes from that is known when the program runs. */
 typedef struct {
     GwSource source;
-    int index;                  /* of the buffer or scalar */
+    int index;                  /* of the buffer or scalar; of a scalar to add to the arena, or -1 */
     int64_t value;              /* the constant, or bytes to add to an address */
 } GwOperand;
 
@@ -56,5 +56,17 @@ bool gw_program_read(GwCudaProgram *p, PyObject *launches, PyObject *derived, Py
 void gw_program_clear(GwCudaProgram *p);
 bool gw_number_write(char *to, const GwArgType *type, const GwNumber *number);
 bool gw_number_read(PyObject *object, GwNumber *number);
+/* An int, or ("scalar", i) of `scalars`. */
+bool gw_count_read(PyObject *given, int scalars, GwOperand *o);
+
+/* program.c */
+/* The int of a constant or scalar; false with an exception. */
+bool gw_count_value(const GwOperand *o, const GwNumber *numbers, int64_t *value);
+/* After the program's scalars in `numbers`, those that follow from them. */
+bool gw_program_derive(const GwCudaProgram *p, GwNumber *numbers);
+/* Puts all launches into the current stream of an entered device, which the buffers are on.
+ * word: the address of the word that kernels report errors in, or 0. */
+bool gw_program_launch(const GwCudaProgram *p, GwCudaStream *stream, GwTensor *const *buffers,
+                       const GwNumber *numbers, uint64_t word);
 
 #endif

@@ -75,44 +75,63 @@ static bool in_range(long index, int count, const char *what) {
     return true;
 }
 
-/* ("buffer", i[, bytes]), ("arena", bytes), ("scalar", i). */
-static bool read_reference(const GwCudaProgram *p, PyObject *given, int scalars, GwOperand *o) {
+bool gw_count_read(PyObject *given, int scalars, GwOperand *o) {
     const char *name;
-    Py_ssize_t first;
-    long long offset = 0;
-    if (!PyArg_ParseTuple(given, "sn|L:a reference of a program", &name, &first, &offset)) {
+    Py_ssize_t index;
+    if (!PyTuple_Check(given)) {
+        *o = (GwOperand){GW_FROM_CONSTANT, 0, PyLong_AsLongLong(given)};
+        return o->value != -1 || !PyErr_Occurred();
+    }
+    if (!PyArg_ParseTuple(given, "sn:a reference of a program", &name, &index)) {
         return false;
     }
-    *o = (GwOperand){GW_FROM_BUFFER, (int)first, offset};
+    if (strcmp(name, "scalar") != 0) {
+        PyErr_SetString(PyExc_TypeError, "sizes are ints or scalars");
+        return false;
+    }
+    *o = (GwOperand){GW_FROM_SCALAR, (int)index, 0};
+    return in_range((long)index, scalars, "scalar");
+}
+
+/* The bytes into the arena are an int or a scalar. */
+static bool read_arena(PyObject *bytes, int scalars, GwOperand *o) {
+    if (!gw_count_read(bytes, scalars, o)) {
+        return false;
+    }
+    o->index = o->source == GW_FROM_SCALAR ? o->index : -1;
+    o->source = GW_FROM_ARENA;
+    return true;
+}
+
+/* ("buffer", i[, bytes]), ("arena", bytes), ("word",), ("scalar", i). */
+static bool read_reference(const GwCudaProgram *p, PyObject *given, int scalars, GwOperand *o) {
+    const char *name;
+    PyObject *first = NULL;
+    long long offset = 0;
+    if (!PyArg_ParseTuple(given, "s|OL:a reference of a program", &name, &first, &offset)) {
+        return false;
+    }
+    if (strcmp(name, "word") == 0 && first == NULL) {
+        *o = (GwOperand){GW_FROM_WORD, 0, 0};
+        return true;
+    }
+    if (strcmp(name, "arena") == 0 && first != NULL) {
+        return read_arena(first, scalars, o);
+    }
+    Py_ssize_t index = first == NULL ? -1 : PyLong_AsSsize_t(first);
+    if (index == -1 && PyErr_Occurred()) {
+        return false;
+    }
+    *o = (GwOperand){GW_FROM_BUFFER, (int)index, offset};
     if (strcmp(name, "buffer") == 0) {
-        return in_range((long)first, p->buffers, "buffer");
+        return in_range((long)index, p->buffers, "buffer");
     }
     if (strcmp(name, "scalar") == 0) {
         o->source = GW_FROM_SCALAR;
-        return in_range((long)first, scalars, "scalar");
-    }
-    if (strcmp(name, "arena") == 0) {
-        *o = (GwOperand){GW_FROM_ARENA, 0, (int64_t)first};
-        return true;
+        return in_range((long)index, scalars, "scalar");
     }
     PyErr_Format(PyExc_ValueError, "a program has no kind of operand '%s'", name);
     return false;
-}
-
-/* An int, or a scalar. */
-static bool read_count(const GwCudaProgram *p, PyObject *given, int scalars, GwOperand *o) {
-    if (PyTuple_Check(given)) {
-        if (!read_reference(p, given, scalars, o)) {
-            return false;
-        }
-        if (o->source != GW_FROM_SCALAR) {
-            PyErr_SetString(PyExc_TypeError, "sizes are ints or scalars");
-            return false;
-        }
-        return true;
-    }
-    *o = (GwOperand){GW_FROM_CONSTANT, 0, PyLong_AsLongLong(given)};
-    return o->value != -1 || !PyErr_Occurred();
 }
 
 static const char *const derivations[] = {"add", "sub", "mul", "floordiv", "ceildiv", "min", "max"};
@@ -131,8 +150,8 @@ static bool read_derived(GwCudaProgram *p, PyObject *derived) {
         GwDerived *rule = &p->rules[i];
         good = PyArg_ParseTuple(PySequence_Fast_GET_ITEM(rules, i), "sOO:a derived scalar", &name,
                                 &a, &b)
-               && read_count(p, a, p->scalars + (int)i, &rule->a)
-               && read_count(p, b, p->scalars + (int)i, &rule->b);
+               && gw_count_read(a, p->scalars + (int)i, &rule->a)
+               && gw_count_read(b, p->scalars + (int)i, &rule->b);
         int op = 0;
         while (good && op < GW_NUM_DERIVATIONS && strcmp(derivations[op], name) != 0) {
             op++;
@@ -236,7 +255,7 @@ static bool read_launch(GwCudaProgram *p, PyObject *given, GwLaunch *launch) {
         return false;
     }
     for (int i = 0; i < 3; i++) {
-        if (!read_count(p, grid[i], p->scalars + p->derived, &launch->grid[i])) {
+        if (!gw_count_read(grid[i], p->scalars + p->derived, &launch->grid[i])) {
             return false;
         }
     }
@@ -255,7 +274,7 @@ static bool read_launch(GwCudaProgram *p, PyObject *given, GwLaunch *launch) {
 }
 
 bool gw_program_read(GwCudaProgram *p, PyObject *launches, PyObject *derived, PyObject *arena) {
-    if (!read_derived(p, derived) || !read_count(p, arena, p->scalars + p->derived, &p->arena)) {
+    if (!read_derived(p, derived) || !gw_count_read(arena, p->scalars + p->derived, &p->arena)) {
         return false;
     }
     PyObject *items = PySequence_Fast(launches, "launches must be a sequence");

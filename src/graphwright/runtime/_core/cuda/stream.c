@@ -63,7 +63,8 @@ GwCudaStream *gw_cuda_stream_at(int id) { return id < count ? streams[id] : NULL
 bool gw_cuda_synchronize_stream(const GwCudaStream *stream) {
     int result;
     GW_CUDA_WAIT(result, cuStreamSynchronize, stream->handle);
-    return gw_cuda_check(result, "cuStreamSynchronize");
+    return gw_cuda_check(result, "cuStreamSynchronize")
+           && gw_cuda_reports(stream, stream->device);
 }
 
 /* The device's streams of a priority in turn, which are made as they are first needed. */

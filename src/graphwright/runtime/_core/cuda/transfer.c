@@ -37,6 +37,13 @@ static bool upload_pageable(uint64_t to, const char *from, size_t bytes, GwCudaS
     return true;
 }
 
+bool gw_cuda_upload(GwTensor *to, const GwTensor *from) {
+    GwCudaStream *stream = gw_cuda_current_stream(to->device_index);
+    return stream != NULL
+           && upload_pageable(gw_cuda_address(to), from->data,
+                              (size_t)(to->numel * gw_itemsize(to)), stream);
+}
+
 static bool upload(GwTensor *to, const GwTensor *from, size_t bytes, bool wait) {
     GwCudaStream *stream = gw_cuda_current_stream(to->device_index);
     GwPinned *pinned = gw_pinned_of(from);

@@ -213,20 +213,28 @@ static PyObject *make_outputs(const Launcher *self, Call *call) {
     return result;
 }
 
-/* Raises what the native code reported: a message with {value} and {bound} filled in. */
-static PyObject *report(const Launcher *self, int32_t code, const int64_t *info) {
-    if (code != GW_INDEX_ERROR || info[2] < 0 || info[2] >= PyTuple_GET_SIZE(self->messages)) {
-        return PyErr_Format(PyExc_RuntimeError, "a compiled graph failed with code %d", code);
+void gw_raise_out_of_range(PyObject *messages, Py_ssize_t number, int64_t value, int64_t bound) {
+    if (number < 0 || number >= PyTuple_GET_SIZE(messages)) {
+        PyErr_Format(PyExc_RuntimeError, "a compiled graph failed at place %zd", number);
+        return;
     }
-    PyObject *values = Py_BuildValue("{s:L,s:L}", "value", (long long)info[0], "bound",
-                                     (long long)info[1]);
+    PyObject *values = Py_BuildValue("{s:L,s:L}", "value", (long long)value, "bound",
+                                     (long long)bound);
     PyObject *text = values == NULL ? NULL : PyObject_CallMethod(
-        PyTuple_GET_ITEM(self->messages, info[2]), "format_map", "O", values);
+        PyTuple_GET_ITEM(messages, number), "format_map", "O", values);
     Py_XDECREF(values);
     if (text != NULL) {
         PyErr_SetObject(gw_out_of_range, text);
         Py_DECREF(text);
     }
+}
+
+/* Raises what the native code reported. */
+static PyObject *report(const Launcher *self, int32_t code, const int64_t *info) {
+    if (code != GW_INDEX_ERROR) {
+        return PyErr_Format(PyExc_RuntimeError, "a compiled graph failed with code %d", code);
+    }
+    gw_raise_out_of_range(self->messages, (Py_ssize_t)info[2], info[0], info[1]);
     return NULL;
 }
 

@@ -6,7 +6,7 @@
 #include "generator.h"
 #include "pool.h"
 
-static uint64_t generator_seed = 67280421310721u;
+static uint64_t generator_seed = GW_DEFAULT_SEED;
 static uint64_t generator_offset;
 
 void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset) {

@@ -1,0 +1,18 @@
+/* Indices out of bounds, which kernels report while the program goes on. */
+#ifndef GRAPHWRIGHT_CUDA_REPORTS_H
+#define GRAPHWRIGHT_CUDA_REPORTS_H
+
+#include "driver.h"
+
+/* A word of host memory that launches in one stream may write to, and what that means. */
+typedef struct GwReport GwReport;
+
+/* Makes *place a report that is awaited until its stream was waited for: the one that is there, if
+ * it is of this stream and these bounds. *place is NULL once it is not awaited any more. False
+ * with an exception. messages: a tuple of texts, with a bound for each. */
+bool gw_report_await(GwReport **place, PyObject *messages, const int64_t *bounds,
+                     GwCudaStream *stream);
+uint64_t gw_report_word(const GwReport *report);    /* its address for kernels */
+void gw_report_forget(GwReport **place);            /* which is about to go */
+
+#endif
