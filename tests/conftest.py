@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import random
+import shutil
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
+import graphwright as gw
 from graphwright.compat.module_names import Aliases
+
+COMPILER = shutil.which(os.environ.get("CC", "cc"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +41,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if draw.random() < share or any(folder in path.parents for folder in whole)}
     config.hook.pytest_deselected(items=[item for item in items if item.path not in kept])
     items[:] = [item for item in items if item.path in kept]
+    choose_driver(items)
+
+
+def choose_driver(items: list[pytest.Item]) -> None:
+    """A process opens its CUDA driver once, when it first asks for a GPU: it is the simulated one
+    (`tests/gpu_sim`) where a test asks for that, and none otherwise."""
+    needed = any("simulated_driver" in getattr(item, "fixturenames", ()) for item in items)
+    os.environ["GRAPHWRIGHT_LIBCUDA"] = str(simulator().build()) if needed and COMPILER else ""
+
+
+def simulator() -> ModuleType:
+    """The module of the simulated driver."""
+    return importlib.import_module("tests.gpu_sim.fake_driver")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -84,6 +104,35 @@ def like_torch() -> Iterator[None]:
     sys.meta_path.insert(0, finder)
     yield
     sys.meta_path.remove(finder)
+
+
+@pytest.fixture(scope="session")
+def simulated_driver() -> Any:
+    """The simulated GPUs' driver, which is this process's: their kernels run in the interpreter.
+    Skips where there is no C compiler."""
+    if not COMPILER:
+        pytest.skip("the simulated driver needs a C compiler")
+    return simulator().FakeDriver.shared()
+
+
+@pytest.fixture
+def gpu(simulated_driver: Any) -> Iterator[Any]:
+    """Two simulated GPUs of compute capability 8.0 as `cuda:0` and `cuda:1`; the value is their
+    `FakeDriver`, for faults and for what was launched. Never gives the NULL stream work. A kernel
+    that fails ends the use of GPUs by the process: run that in a process of its own."""
+    simulated_driver.clear()
+    simulated_driver.set("legacy", 0)
+    yield simulated_driver
+    for device in range(gw.cuda.device_count()):
+        gw.cuda.synchronize(device)
+    simulated_driver.clear()
+
+
+@pytest.fixture
+def no_gpu() -> None:
+    """Skips a test of what a program is told that has no GPU, where other tests need one."""
+    if os.environ["GRAPHWRIGHT_LIBCUDA"]:
+        pytest.skip("this process has simulated GPUs")
 
 
 @pytest.fixture

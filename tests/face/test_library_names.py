@@ -146,6 +146,7 @@ def test_random_points_of_dirichlet_distributions() -> None:
     assert (gw._standard_gamma(gw.full((4,), 2.0)) > 0).all()
 
 
+@pytest.mark.usefixtures("no_gpu")
 def test_what_is_beside_the_op_table_in_aten() -> None:
     """A conversion copies; what needs absent devices or sparse tensors is refused in a call."""
     aten, x = gw.ops.aten, gw.ones(2)
@@ -161,6 +162,7 @@ def test_what_is_beside_the_op_table_in_aten() -> None:
         gw.zeros(2, layout=gw.sparse_coo)
 
 
+@pytest.mark.usefixtures("no_gpu")
 def test_names_of_what_is_absent() -> None:
     assert not gw.distributed.rpc.is_available()
     assert get_proxy_mode() is None

@@ -1,25 +1,29 @@
-"""The driver of the process, as new for each test, and a cache for Triton of the run's own."""
+"""A driver that nothing else in the process uses, and a cache for Triton of the run's own."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from .fake_driver import FakeDriver
+from .fake_driver import FakeDriver, build
 
-DEFAULTS = {"arch": 80, "devices": 1, "memory": 8 << 30, "version": 13000, "null": 0, "seed": 0}
+
+@pytest.fixture(scope="session")
+def own_driver(tmp_path_factory: pytest.TempPathFactory) -> FakeDriver:
+    """A copy of the library, which has memory and errors of its own, apart from the runtime's."""
+    return FakeDriver(Path(shutil.copy(build(), tmp_path_factory.mktemp("driver"))))
 
 
 @pytest.fixture
-def driver() -> Iterator[FakeDriver]:
-    found = FakeDriver.shared()
-    found.clear()
-    yield found
-    found.clear()
-    for name, value in DEFAULTS.items():
-        found.set(name, value)
+def driver(own_driver: FakeDriver) -> Iterator[FakeDriver]:
+    """A driver, as new."""
+    own_driver.clear()
+    yield own_driver
+    own_driver.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

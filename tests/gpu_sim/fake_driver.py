@@ -45,48 +45,34 @@ class Launched(NamedTuple):
     grid: tuple[int, ...]
     block: tuple[int, ...]
     shared: int
-
-
-def build(without: tuple[str, ...] = ()) -> Path:
-    """Compile the library, but for the symbols `without`, unless it was before; its path."""
-    sources = sorted(SOURCES.glob("*.[ch]"))
-    text = b"".join(path.read_bytes() for path in sources)
-    key = hashlib.sha256(text + repr((FLAGS, without)).encode()).hexdigest()[:16]
-    folder = Path(tempfile.gettempdir()) / f"graphwright-gpu-sim-{os.getuid()}" / key
-    path = folder / "libcuda.so.1"
-    if path.exists():
-        return path
-    folder.parent.mkdir(mode=0o700, exist_ok=True)
-    folder.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        made, symbols = Path(scratch) / path.name, Path(scratch) / "symbols"
-        names = " ".join(f"{name};" for name in sorted(exported() - set(without)))
-        symbols.write_text(f"{{ global: gpusim_*; {names} local: *; }};")
-        compiler = os.environ.get("CC", "cc")
-        subprocess.run([compiler, *FLAGS, f"-Wl,--version-script={symbols}", "-o", str(made),
-                        *(str(one) for one in sources if one.suffix == ".c"), "-lpthread",
-                        "-ldl"], check=True)
-        made.replace(path)
-    return path
+    parameters: bytes
 
 
 @cache
-def exported() -> set[str]:
-    """The names of the driver's functions that the sources define."""
-    names = set()
-    for path in SOURCES.glob("*.c"):
-        for line in path.read_text().splitlines():
-            if line.startswith(("API int cu", "NO_GRAPHS(cu")):
-                names.add(line.removeprefix("API int ").removeprefix("NO_GRAPHS(")
-                          .split("(")[0].rstrip(")"))
-    return names
+def build() -> Path:
+    """Compile the library, unless these sources were compiled before; its path."""
+    sources = sorted(SOURCES.glob("*.[ch]"))
+    text = b"".join(path.read_bytes() for path in sources)
+    key = hashlib.sha256(text + repr(FLAGS).encode()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"graphwright-gpu-sim-{os.getuid()}" / key
+    path = folder / "libcuda.so.1"
+    if not path.exists():
+        folder.parent.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            made = Path(scratch) / path.name
+            subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", str(made),
+                            *(str(one) for one in sources if one.suffix == ".c"), "-lpthread",
+                            "-ldl"], check=True)
+            made.replace(path)
+    return path
 
 
 class FakeDriver:
     """The library, loaded, and the interpreter behind it."""
 
-    def __init__(self, without: tuple[str, ...] = ()) -> None:
-        self.path = build(without)
+    def __init__(self, path: Path) -> None:
+        self.path = path
         self.library = ctypes.CDLL(str(self.path))
         self.library.gpusim_blocks.restype = ctypes.c_size_t
         self.library.gpusim_blocks.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
@@ -107,13 +93,13 @@ class FakeDriver:
     @staticmethod
     @cache
     def shared() -> FakeDriver:
-        """The one driver of this process."""
-        return FakeDriver()
+        """The driver of this process: what `GRAPHWRIGHT_LIBCUDA` is to name."""
+        return FakeDriver(build())
 
     # ---- what tests set and ask
 
     def set(self, name: str, value: int) -> None:
-        """Set arch, devices, memory, version, null or seed: see `control.c`."""
+        """Set arch, devices, memory, version, null, seed or legacy: see `control.c`."""
         if self.library.gpusim_set(name.encode(), ctypes.c_long(value)):
             raise ValueError(f"no setting {name}")
         self.memories.clear()
@@ -133,10 +119,13 @@ class FakeDriver:
         return int(self.library.gpusim_used(device))
 
     def clear(self) -> None:
-        """Forget faults on demand and what happened; end the state of error of the devices."""
+        """End faults on demand and the state of error of the devices, forget what happened, and
+        restore the settings that the process began with."""
         self.library.gpusim_clear_faults()
         self.library.gpusim_reset()
         self.library.gpusim_clear_calls()
+        self.library.gpusim_restore()
+        self.memories.clear()
         for log in (self.faults, self.launches, self.printed):
             log.clear()
 
@@ -164,12 +153,12 @@ class FakeDriver:
                parameters: int | None, size: int, device: int) -> int:
         """Run a kernel: 0, or the driver's error."""
         grid, block = (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5])
-        self.launches.append(Launched(name.decode(), grid, block, shared))
+        data = ctypes.string_at(parameters, size) if parameters else b""
+        self.launches.append(Launched(name.decode(), grid, block, shared, data))
         try:
             program = self.loaded.get(text)
             if program is None:
                 program = self.loaded[text] = self.program(ctypes.string_at(text))
-            data = ctypes.string_at(parameters, size) if parameters else b""
             self.printed += program.launch(name.decode(), grid, block, data,
                                            self.memory(device), shared)
         except Fault as fault:

@@ -9,6 +9,8 @@ import pytest
 
 import graphwright as gw
 
+pytestmark = pytest.mark.usefixtures("no_gpu")
+
 
 @pytest.mark.parametrize("module", [gw.cuda, gw.xpu, gw.mps, gw.mtia], ids=lambda m: m.__name__)
 def test_questions_have_the_answers_of_a_machine_without(module: Any) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 import graphwright as gw
 
+pytestmark = pytest.mark.usefixtures("no_gpu")
+
 
 @pytest.mark.parametrize("name", ["cuda", "mps", "xpu", "accelerator"])
 def test_there_are_no_accelerators(name: str) -> None:

@@ -161,6 +161,7 @@ def questions(x: Any) -> Any:
     return first + second + rows * columns, gw.atleast_2d(x[0]), gw.block_diag(x, x), facts
 
 
+@pytest.mark.usefixtures("no_gpu")
 def test_functions_of_several_tensors_and_questions_of_devices() -> None:
     whole(questions, gw.randn(2, 3))
 

@@ -71,6 +71,7 @@ def test_numbers_are_those_of_plain_python(program: Any, compiled: Any) -> None:
         assert outcome(function, seed) == outcome(program, seed)
 
 
+@pytest.mark.usefixtures("no_gpu")
 @pytest.mark.parametrize("program", [seeded, seeded_twice_before_draws])
 def test_a_seed_before_all_draws_needs_no_break(program: Any) -> None:
     captured = Captured(program, fullgraph=True)

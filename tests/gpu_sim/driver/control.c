@@ -4,7 +4,8 @@
 
 #include <dlfcn.h>
 
-Config config = {.arch = 80, .devices = 1, .memory = 8L << 30, .version = 13000};
+Config config = {.arch = 80, .devices = 2, .memory = 8L << 30, .version = 13000, .legacy = 1};
+static Config initial;
 LoadCallback on_load;
 LaunchCallback on_launch;
 
@@ -28,6 +29,7 @@ static long *setting(const char *name) {
         {"arch", offsetof(Config, arch)}, {"devices", offsetof(Config, devices)},
         {"memory", offsetof(Config, memory)}, {"version", offsetof(Config, version)},
         {"null", offsetof(Config, null)}, {"seed", offsetof(Config, seed)},
+        {"legacy", offsetof(Config, legacy)},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!strcmp(names[i].name, name)) {
@@ -39,7 +41,7 @@ static long *setting(const char *name) {
 
 /* arch (80 or 90), devices, memory (bytes of each), version (of the driver), null (kernels are
  * counted and not run), seed (0: what is demanded runs, threads in their order; else also other
- * streams' work, and atomic updates, in a random order). */
+ * streams' work, and atomic updates, in a random order), legacy (0: the NULL stream is refused). */
 API int gpusim_set(const char *name, long value) {
     long *place = setting(name);
     if (place == NULL) {
@@ -48,6 +50,8 @@ API int gpusim_set(const char *name, long value) {
     *place = value;
     return SUCCESS;
 }
+
+API void gpusim_restore(void) { config = initial; }
 
 API long gpusim_seed(void) { return config.seed; }
 
@@ -136,7 +140,8 @@ API void gpusim_clear_calls(void) {
 
 /* GPU_SIM_ARCH=90 and so on; GPU_SIM_FAIL=cuMemAlloc_v2:3:1:2,... has name, skip, times, error. */
 __attribute__((constructor)) static void read_environment(void) {
-    static const char *names[] = {"arch", "devices", "memory", "version", "null", "seed"};
+    static const char *names[] = {"arch", "devices", "memory", "version", "null", "seed",
+                                  "legacy"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char variable[32] = "GPU_SIM_";
         for (size_t at = 0; names[i][at]; at++) {
@@ -147,6 +152,7 @@ __attribute__((constructor)) static void read_environment(void) {
             gpusim_set(names[i], strtol(value, NULL, 0));
         }
     }
+    initial = config;
     const char *list = getenv("GPU_SIM_FAIL");
     while (list != NULL && *list) {
         char name[64];
@@ -162,7 +168,8 @@ __attribute__((constructor)) static void read_environment(void) {
     }
 }
 
-/* The name with the suffix of its newest version, or the plain name. */
+/* The name with the suffix of its newest version, or the plain name. A fault demanded of "without
+ * cuLaunchKernel" makes this a driver that lacks cuLaunchKernel. */
 API int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
                             int *status) {
     static void *self;
@@ -174,6 +181,9 @@ API int cuGetProcAddress_v2(const char *name, void **function, int version, uint
         self = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
     }
     char versioned[128];
+    int error;
+    snprintf(versioned, sizeof versioned, "without %s", name);
+    if (fake_fails(versioned, &error)) return error;
     snprintf(versioned, sizeof versioned, "%s_v2", name);
     *function = dlsym(self, versioned);
     if (*function == NULL) {

@@ -31,7 +31,7 @@ enum { DEVICES = 8, HOST_OFFSET_SHIFT = 46 };
 
 /* What GPU_SIM_<NAME> and gpusim_set change. */
 typedef struct {
-    long arch, devices, memory, version, null, seed;
+    long arch, devices, memory, version, null, seed, legacy;
 } Config;
 extern Config config;
 

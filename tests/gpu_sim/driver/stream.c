@@ -55,6 +55,9 @@ static Stream *make_stream(Device *device, bool blocking, int priority) {
 Stream *fake_stream(Device *device, void *handle) {
     Stream *stream = handle;
     if ((uintptr_t)handle <= 1) {               /* NULL, CU_STREAM_LEGACY */
+        if (!config.legacy) {
+            return NULL;
+        }
         if (device->legacy == NULL) {
             device->legacy = make_stream(device, false, 0);
         }

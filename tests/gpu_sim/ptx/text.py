@@ -125,7 +125,8 @@ SPECIAL = re.compile(r"%(?:n?tid|n?ctaid)\.[xyz]$|%(?:laneid|warpid|globaltimer|
 SPACE, END, OPEN, CLOSE = (re.compile(p) for p in (r"\s*", ";", r"\{", r"\}"))
 OPEN_OR_END = re.compile("[{;]")
 DECLARATION = re.compile(r"\.(\w+)\s+\.align\s+(\d+)\s+(.*)$", re.DOTALL)
-HEADER_LINE = re.compile(r"\.(version|target|address_size|file)[^\n]*")
+HEADER = re.compile(r"\.(?:version|address_size)\s+[\d.]+|\.target\s+\w+(?:\s*,\s*\w+)*"
+                    r"|\.file[^\n]*")
 LINKAGE = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*")
 DIRECTIVE = re.compile(r"\.(\w+)\s*")
 SIGNATURE = re.compile(r"(\([^)]*\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?(.*)$", re.DOTALL)
@@ -227,7 +228,7 @@ class _Reader:
 
     def definition(self, module: Module) -> None:
         """A directive of the module."""
-        if header := HEADER_LINE.match(self.text, self.at):
+        if header := HEADER.match(self.text, self.at):
             self.at = header.end()
             return
         if self.text.startswith(".section", self.at):

@@ -1,35 +1,31 @@
-"""Drivers that are there, are not, or are too old; and the tests that need one."""
+"""Drivers that are there, are not, are too old, or fail; each in a process of its own."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-ON_DRIVER = Path(__file__).parent / "on_driver"
+ROOT = Path(__file__).parents[3]
 
 
 def run(code: str, library: str, **settings: str) -> str:
     """What a program prints, in a process with that driver."""
     environment = {**os.environ, "GRAPHWRIGHT_LIBCUDA": library, **settings}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT,
                           env=environment, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("path", sorted(ON_DRIVER.glob("test_*.py")), ids=lambda path: path.stem)
-def test_on_a_driver(path: Path, fake_driver: str) -> None:
-    environment = {**os.environ, "GRAPHWRIGHT_LIBCUDA": fake_driver, "FAKE_DRIVER": fake_driver}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider",
-               str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+@pytest.fixture
+def library(simulated_driver: Any) -> str:
+    """The path of the simulated driver."""
+    return str(simulated_driver.path)
 
 
 ASK = """
@@ -47,17 +43,19 @@ except RuntimeError as error:
 
 
 @pytest.mark.parametrize(("settings", "why"), [
-    ({"FAKE_DEVICES": "0"}, "the CUDA driver finds no device"),
-    ({"FAKE_VERSION": "11080"},
+    ({"GPU_SIM_DEVICES": "0"}, "the CUDA driver finds no device"),
+    ({"GPU_SIM_VERSION": "11080"},
      "the CUDA driver is too old: it is of CUDA 11.8, and CUDA 12.0 is needed"),
-    ({"FAKE_CAPABILITY": "75"},
-     "the device fake GPU 0 is too old: it has compute capability 7.5, and 8.0 is needed"),
-    ({"FAKE_MISSING": "cuLaunchKernel"}, "the CUDA driver lacks the function cuLaunchKernel"),
+    ({"GPU_SIM_ARCH": "75"},
+     "the device simulated GPU 0 (sm_75) is too old: it has compute capability 7.5, and 8.0 is "
+     "needed"),
+    ({"GPU_SIM_FAIL": "without cuLaunchKernel:0:-1:500"},
+     "the CUDA driver lacks the function cuLaunchKernel"),
 ], ids=["no device", "old driver", "old device", "missing function"])
 def test_what_cannot_be_used_is_absent_for_a_reason(
-    settings: dict[str, str], why: str, fake_driver: str
+    settings: dict[str, str], why: str, library: str
 ) -> None:
-    lines = run(ASK, fake_driver, **settings).splitlines()
+    lines = run(ASK, library, **settings).splitlines()
     absent = (f"graphwright has no CUDA devices: {why}; tensors are on the CPU (device='cpu'), or "
               "on 'meta' without data")
     assert lines == ["False 0", absent, f"full(): {absent}"]
@@ -89,25 +87,23 @@ print(x.tolist())
 """
 
 
-def test_a_forked_process_cannot_use_the_gpu(fake_driver: str) -> None:
-    lines = run(FORK, fake_driver).splitlines()
+def test_a_forked_process_cannot_use_the_gpu(library: str) -> None:
+    lines = run(FORK, library).splitlines()
     assert lines[0].endswith("Cannot re-initialize CUDA in forked subprocess. To use CUDA with "
                              "multiprocessing, you must use the 'spawn' start method")
     assert lines[1] == "[1.0, 1.0]"
 
 
 FAULT = """
-import ctypes, os
 import graphwright as gw
 from graphwright.runtime import _core
-lib = ctypes.CDLL(os.environ["GRAPHWRIGHT_LIBCUDA"])
-fault = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint,
-                         ctypes.c_void_p, ctypes.c_int)(lambda name, *rest: name == b"k9")
-lib.fake_set_launch(fault)
+from tests.gpu_sim.fake_driver import FakeDriver
+driver = FakeDriver.shared()
+driver.fail("kernel", 700, skip=9)
 x = gw.zeros(2, device="cuda")
 programs = []
 for i in range(10):
-    ptx = b".visible .entry k%d(\\n.param .u64 x\\n)" % i
+    ptx = ".version 8.0 .target sm_80 .visible .entry k%d(.param .u64 x) { ret; }" % i
     kernel = _core.CudaKernel(f"k{i}", cubin=None, ptx=ptx, shared=0, num_warps=1,
                               signature=["*fp32"])
     programs.append(_core.CudaProgram([(kernel, (1, 1, 1), [("buffer", 0)])], 1))
@@ -122,8 +118,8 @@ del x
 """
 
 
-def test_a_faulty_kernel_ends_the_use_of_the_gpu(fake_driver: str) -> None:
-    first, *later = run(FAULT, fake_driver).split("|")
+def test_a_faulty_kernel_ends_the_use_of_the_gpu(library: str) -> None:
+    first, *later = run(FAULT, library).split("|")
     assert first.startswith("fine\nCUDA error: an illegal memory access was encountered "
                             "(CUDA_ERROR_ILLEGAL_ADDRESS, 700) in cuStreamSynchronize.\n")
     assert "newest first: k9, k8, k7, k6, k5, k4, k3, k2. Kernels run later" in first
@@ -132,31 +128,30 @@ def test_a_faulty_kernel_ends_the_use_of_the_gpu(fake_driver: str) -> None:
         first.removeprefix("fine\n"), first.removeprefix("fine\n"), ""]
 
 
-def test_waiting_for_each_kernel_finds_the_faulty_one(fake_driver: str) -> None:
-    first = run(FAULT, fake_driver, GRAPHWRIGHT_CUDA_SYNC="1").split("|")[0]
+def test_waiting_for_each_kernel_finds_the_faulty_one(library: str) -> None:
+    first = run(FAULT, library, GRAPHWRIGHT_CUDA_SYNC="1").split("|")[0]
     assert first.startswith("CUDA error: an illegal memory access was encountered "
                             "(CUDA_ERROR_ILLEGAL_ADDRESS, 700) in the launch of k9.\n")
     assert "GRAPHWRIGHT_CUDA_SYNC" not in first
 
 
 EXACT = """
-import ctypes, os
 import graphwright as gw
-lib = ctypes.CDLL(os.environ["GRAPHWRIGHT_LIBCUDA"])
-lib.fake_used.restype = ctypes.c_size_t
+from tests.gpu_sim.fake_driver import FakeDriver
+driver = FakeDriver.shared()
 x = gw.zeros(3, 5, device="cuda")
-print(lib.fake_used(0), gw.cuda.memory_allocated(), gw.cuda.memory_reserved())
+print(driver.used(0), gw.cuda.memory_allocated(), gw.cuda.memory_reserved())
 y = x.clone()
 x.record_stream(gw.cuda.Stream())
 del x
-print(lib.fake_used(0), y.tolist() == [[0.0] * 5] * 3)
+print(driver.used(0), y.tolist() == [[0.0] * 5] * 3)
 del y
-print(lib.fake_used(0), gw.cuda.memory_reserved(), gw.cuda.memory_stats()["active.all.current"])
+print(driver.used(0), gw.cuda.memory_reserved(), gw.cuda.memory_stats()["active.all.current"])
 """
 
 
-def test_tensors_can_be_allocations_of_the_driver(fake_driver: str) -> None:
-    lines = run(EXACT, fake_driver, GRAPHWRIGHT_CUDA_CACHING="0").splitlines()
+def test_tensors_can_be_allocations_of_the_driver(library: str) -> None:
+    lines = run(EXACT, library, GRAPHWRIGHT_CUDA_CACHING="0").splitlines()
     assert lines == ["60 60 60", "60 True", "0 0 0"]
 
 
@@ -165,7 +160,7 @@ import timeit
 import graphwright as gw
 from graphwright.runtime import _core
 x = gw.zeros(1024, device="cuda")
-ptx = b".visible .entry k(\\n.param .u64 x,\\n.param .u32 n,\\n.param .u64 s\\n)"
+ptx = ".version 8.0 .target sm_80 .visible .entry k(.param .u64 x, .param .u32 n, .param .u64 s)"
 kernel = _core.CudaKernel("k", cubin=None, ptx=ptx, shared=0, num_warps=4,
                           signature=["*fp32", "i32", "scratch"])
 launch = (kernel, (("scalar", 1), 1, 1), [("buffer", 0), ("scalar", 0)])
@@ -178,7 +173,7 @@ for count in (1, 33):
 
 
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="takes times")
-def test_the_host_pays_little_for_a_launch(fake_driver: str) -> None:
+def test_the_host_pays_little_for_a_launch(library: str) -> None:
     """On a driver whose launches do nothing: 0.5 us a call, 0.05 us for each further kernel."""
-    one, many = map(float, run(TIMES, fake_driver, FAKE_NULL="1").splitlines())
+    one, many = map(float, run(TIMES, library, GPU_SIM_NULL="1").splitlines())
     assert one < 500 and (many - one) / 32 < 50, (one, many)

@@ -106,7 +106,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no list": (lambda: gw.cat(X), TypeError, "tuple or list of Tensors"),  # type: ignore
     "an empty list": (lambda: gw.stack([]), RuntimeError, "non-empty"),
     "a layout": (lambda: gw.zeros(2, layout=gw.sparse_coo), TypeError, "layout"),
-    "pinned": (lambda: gw.zeros(2, pin_memory=True), RuntimeError, "accelerator"),
     "no format": (lambda: gw.zeros_like(X, memory_format=3), TypeError,  # type: ignore
                   "memory_format"),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import threading
 from collections.abc import Iterator
@@ -16,13 +15,14 @@ MIB = 1 << 20
 
 
 @pytest.fixture(autouse=True)
-def empty_gpus(driver: ctypes.CDLL) -> Iterator[None]:
-    """Tests leave no memory behind, and start with none."""
+def empty_gpus(gpu: Any) -> Iterator[None]:
+    """Tests leave no memory behind, and start with none, on GPUs of 1 GiB."""
+    gpu.set("memory", 1 << 30)
+    gc.collect()
     gw.cuda.empty_cache()
     for device in range(gw.cuda.device_count()):
         gw.cuda.reset_peak_memory_stats(device)
     yield
-    driver.fake_set_limit(1 << 30)
     gc.collect()
 
 
@@ -105,8 +105,8 @@ def test_memory_that_another_gpu_uses_is_kept_until_that_is_done() -> None:
     assert room(3).data_ptr() == address and busy[0].item() == 1
 
 
-def test_without_memory_unused_segments_are_given_back(driver: ctypes.CDLL) -> None:
-    driver.fake_set_limit(64 * MIB)
+def test_without_memory_unused_segments_are_given_back(gpu: Any) -> None:
+    gpu.set("memory", 64 * MIB)
     kept = room(20)
     del_me = room(40)
     del del_me
@@ -116,8 +116,8 @@ def test_without_memory_unused_segments_are_given_back(driver: ctypes.CDLL) -> N
     assert kept.numel() == 20 * MIB
 
 
-def test_out_of_memory_lists_what_takes_it(driver: ctypes.CDLL) -> None:
-    driver.fake_set_limit(64 * MIB)
+def test_out_of_memory_lists_what_takes_it(gpu: Any) -> None:
+    gpu.set("memory", 64 * MIB)
     kept = [room(10), room(10), room(12)]
     with pytest.raises(gw.cuda.OutOfMemoryError) as caught:
         room(50)
@@ -131,25 +131,24 @@ def test_out_of_memory_lists_what_takes_it(driver: ctypes.CDLL) -> None:
 
 
 @pytest.mark.parametrize("nth", range(1, 7))
-def test_running_out_at_every_allocation(driver: ctypes.CDLL, nth: int) -> None:
+def test_running_out_at_every_allocation(gpu: Any, nth: int) -> None:
     """The first failure is met by a flush; the program sees none of it."""
-    driver.fake_fail(b"cuMemAlloc_v2", nth, 2)
+    gpu.fail("cuMemAlloc_v2", 2, skip=nth - 1)
     made = [gw.full((n * 300_000,), n, dtype=gw.int64, device="cuda") for n in range(1, 6)]
     assert [x[-1].item() for x in made] == [1, 2, 3, 4, 5]
-    driver.fake_fail(b"", 1, 0)
     del made
     gc.collect()
     assert gw.cuda.memory_allocated() == 0
 
 
-def test_all_memory_comes_back_to_the_driver(driver: ctypes.CDLL) -> None:
+def test_all_memory_comes_back_to_the_driver(gpu: Any) -> None:
     made = [room(n / 7, device) for n in range(1, 30) for device in ("cuda:0", "cuda:1")]
-    assert driver.fake_used(0) == driver.fake_used(1) == gw.cuda.memory_reserved(1)
+    assert gpu.used(0) == gpu.used(1) == gw.cuda.memory_reserved(1)
     del made[::3]
     made += [room(n / 5) for n in range(20)]
     made.clear()
     gw.cuda.empty_cache()
-    assert driver.fake_used(0) == driver.fake_used(1) == 0
+    assert gpu.used(0) == gpu.used(1) == 0
     stats = gw.cuda.memory_stats()
     assert all(stats[f"{name}.all.current"] == 0 for name in
                ("allocation", "segment", "active", "inactive_split", "requested_bytes"))

@@ -2,65 +2,39 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 import graphwright as gw
 from graphwright.runtime import _core
 
-OFFSET = 0x400000000000
 TYPES = {"*fp32": "u64", "scratch": "u64", "i8": "u8", "i16": "u16", "i32": "u32", "i64": "u64",
          "u8": "u8", "u64": "u64", "fp16": "b16", "bf16": "b16", "fp32": "f32", "fp64": "f64",
          "tensordesc": "b64"}
+ADD = """
+  .reg .b64 %out, %a, %b, %at; .reg .b32 %n, %i, %t; .reg .f32 %x, %y; .reg .pred %p;
+  ld.param.u64 %out, [p0]; ld.param.u64 %a, [p1]; ld.param.u64 %b, [p2]; ld.param.u32 %n, [p3];
+  mov.u32 %i, %ctaid.x; mov.u32 %t, %tid.x; mad.lo.u32 %i, %i, 128, %t;
+  setp.ge.s32 %p, %i, %n; @%p bra DONE;
+  mad.wide.u32 %at, %i, 4, %a; ld.global.f32 %x, [%at];
+  mad.wide.u32 %at, %i, 4, %b; ld.global.f32 %y, [%at]; add.f32 %x, %x, %y;
+  mad.wide.u32 %at, %i, 4, %out; st.global.f32 [%at], %x;
+DONE:
+"""
 
 
-def kernel(name: str, *signature: str, shared: int = 0, warps: int = 4, cubin: Any = None) -> Any:
-    parameters = ",\n".join(f".param .{TYPES[kind]} p{i}" for i, kind in enumerate(signature))
-    ptx = f".version 8.0\n.visible .entry {name}(\n{parameters}\n)\n{{ ret; }}"
+def kernel(name: str, *signature: str, shared: int = 0, warps: int = 4, cubin: Any = None,
+           body: str = "") -> Any:
+    parameters = ", ".join(f".param .{TYPES[kind]} p{i}" for i, kind in enumerate(signature))
+    ptx = f".version 8.0\n.target sm_80\n.visible .entry {name}({parameters}) {{ {body} ret; }}"
     return _core.CudaKernel(name, cubin=cubin, ptx=ptx, shared=shared, num_warps=warps,
                             signature=signature)
 
 
-class Launched:
-    """What the driver was asked to run: a kernel's name, its grid and block, and parameters."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, tuple[int, ...], int, bytes]] = []
-
-    def __call__(self, name: bytes, dims: Any, shared: int, parameters: int, size: int) -> int:
-        raw = ctypes.string_at(parameters, size)
-        self.calls.append((name.decode(), tuple(dims[:6]), shared, raw))
-        if name == b"add":
-            self.add(raw)
-        return 0
-
-    def add(self, raw: bytes) -> None:
-        """out[i] = a[i] + b[i], of n floats."""
-        out, a, b, n = struct.unpack("<QQQi", raw)
-        arrays = [np.ctypeslib.as_array((ctypes.c_float * n).from_address(p - OFFSET))
-                  for p in (out, a, b)]
-        np.add(arrays[1], arrays[2], out=arrays[0])
-
-
-@pytest.fixture
-def launched(driver: ctypes.CDLL) -> Iterator[Launched]:
-    seen = Launched()
-    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint),
-                            ctypes.c_uint, ctypes.c_void_p, ctypes.c_int)
-    callback = kind(seen)
-    driver.fake_set_launch(callback)
-    yield seen
-    gw.cuda.synchronize()
-    driver.fake_set_launch(ctypes.cast(None, kind))
-
-
-def test_a_program_runs_after_what_its_stream_has(launched: Launched) -> None:
-    add = kernel("add", "*fp32", "*fp32", "*fp32", "i32")
+def test_a_program_runs_after_what_its_stream_has(gpu: Any) -> None:
+    add = kernel("add", "*fp32", "*fp32", "*fp32", "i32", body=ADD)
     n, blocks = ("scalar", 0), ("scalar", 1)
     program = _core.CudaProgram(
         [(add, (blocks, 1, 1), [("arena", 0), ("buffer", 0), ("buffer", 1), n]),
@@ -70,15 +44,15 @@ def test_a_program_runs_after_what_its_stream_has(launched: Launched) -> None:
     out = gw.empty(1000, device="cuda")
     before = gw.cuda.memory_allocated()
     program.run((x, y, out), (1000,))
-    assert launched.calls == [] and gw.cuda.memory_allocated() == before
+    assert gpu.launches == [] and gw.cuda.memory_allocated() == before
     assert gw.equal(out.cpu(), gw.arange(1000, dtype=gw.float32) + 2)
-    assert [call[:3] for call in launched.calls] == [("add", (8, 1, 1, 128, 1, 1), 0)] * 2
+    assert [call[:4] for call in gpu.launches] == [("add", (8, 1, 1), (128, 1, 1), 0)] * 2
     view = out[10:20]
     program.run((x[5:15], y[:10], view), (10,))
     assert view.tolist() == [float(i) for i in range(7, 17)]
 
 
-def test_parameters_lie_as_the_kernel_has_them(launched: Launched) -> None:
+def test_parameters_lie_as_the_kernel_has_them(gpu: Any) -> None:
     kinds = ("i8", "fp64", "fp16", "*fp32", "bf16", "i32", "scratch", "i16", "fp32", "u8", "i64")
     every = kernel("every", *kinds, shared=1024, warps=8)
     x = gw.zeros(4, device="cuda")
@@ -87,8 +61,8 @@ def test_parameters_lie_as_the_kernel_has_them(launched: Launched) -> None:
                              2.5, 255, 1 << 40])], buffers=1, scalars=2)
     program.run((x,), (1.0, -7))
     gw.cuda.synchronize()
-    ((name, dims, shared, raw),) = launched.calls
-    assert (name, dims, shared) == ("every", (2, 3, 4, 256, 1, 1), 1024)
+    ((name, grid, block, shared, raw),) = gpu.launches
+    assert (name, grid, block, shared) == ("every", (2, 3, 4), (256, 1, 1), 1024)
     places = every.parameters
     assert [offset for offset, _ in places] == [0, 8, 16, 24, 32, 36, 40, 48, 52, 56, 64]
     formats = ("<b", "<d", "<e", "<Q", "<H", "<i", "<Q", "<h", "<f", "<B", "<q")
@@ -97,25 +71,25 @@ def test_parameters_lie_as_the_kernel_has_them(launched: Launched) -> None:
     assert found == [-1, 0.1, 1.5, x.data_ptr() + 8, 0x3F80, -7, 0, -2, 2.5, 255, 1 << 40]
 
 
-def test_an_empty_grid_is_no_launch(launched: Launched) -> None:
+def test_an_empty_grid_is_no_launch(gpu: Any) -> None:
     program = _core.CudaProgram([(kernel("k"), (("scalar", 0), 1, 1), [])], 0, 1)
     program.run((), (0,))
     program.run((), (3,))
     gw.cuda.synchronize()
-    assert [call[1][0] for call in launched.calls] == [3]
+    assert [call.grid[0] for call in gpu.launches] == [3]
 
 
-def test_a_kernel_for_another_gpu_is_made_from_its_text(launched: Launched) -> None:
+def test_a_kernel_for_another_gpu_is_made_from_its_text(gpu: Any) -> None:
     program = _core.CudaProgram([(kernel("k", cubin=b"\177ELF..."), (1, 1, 1), [])], 0)
     program.run(())
     gw.cuda.synchronize()
-    assert len(launched.calls) == 1
+    assert len(gpu.launches) == 1
     only = _core.CudaKernel("k", cubin=b"\177ELF", ptx=None, shared=0, num_warps=1, signature=[])
     with pytest.raises(RuntimeError, match="k was compiled for another GPU, and there is no PTX"):
         only.load(0)
 
 
-def test_every_derivation(launched: Launched) -> None:
+def test_every_derivation(gpu: Any) -> None:
     a, b = ("scalar", 0), ("scalar", 1)
     derived = [("add", a, b), ("sub", a, b), ("mul", a, b), ("floordiv", a, b), ("ceildiv", a, b),
                ("min", a, b), ("max", a, ("scalar", 6))]
@@ -125,13 +99,13 @@ def test_every_derivation(launched: Launched) -> None:
     program.run((), (17, 5))
     program.run((), (-17, 5))
     gw.cuda.synchronize()
-    values = [struct.unpack("<7q", call[3]) for call in launched.calls]
+    values = [struct.unpack("<7q", call.parameters) for call in gpu.launches]
     assert values == [(22, 12, 85, 3, 4, 5, 17), (-12, -22, -85, -4, -3, -17, -3)]
     with pytest.raises(OverflowError, match="quotient by a number below 1"):
         program.run((), (1, 0))
 
 
-def test_what_a_program_refuses(launched: Launched) -> None:
+def test_what_a_program_refuses(gpu: Any) -> None:
     take = kernel("take", "*fp32", "i32")
     x, far = gw.zeros(4, device="cuda"), gw.zeros(4, device="cuda:1")
 
@@ -165,33 +139,33 @@ def test_what_a_program_refuses(launched: Launched) -> None:
     ):
         with pytest.raises(error, match=text):
             good.run(*args)
-    assert launched.calls == []
+    assert gpu.launches == []
 
 
-def test_many_launches_of_many_parameters(launched: Launched) -> None:
+def test_many_launches_of_many_parameters(gpu: Any) -> None:
     """More than the call's own room on the stack has."""
     wide = kernel("wide", *["i64"] * 30)
     arguments = [("scalar", i % 100) for i in range(30)]
     program = _core.CudaProgram([(wide, (1, 1, 1), arguments)] * 200, 0, 100)
     program.run((), tuple(range(100)))
     gw.cuda.synchronize()
-    assert len(launched.calls) == 200
-    assert {call[3] for call in launched.calls} == {struct.pack("<30q", *range(30))}
+    assert len(gpu.launches) == 200
+    assert {call.parameters for call in gpu.launches} == {struct.pack("<30q", *range(30))}
 
 
-def test_a_kernel_runs_on_each_gpu(launched: Launched) -> None:
+def test_a_kernel_runs_on_each_gpu(gpu: Any) -> None:
     program = _core.CudaProgram([(kernel("k", "*fp32"), (1, 1, 1), [("buffer", 0)])], 1)
     for device in ("cuda:0", "cuda:1", "cuda:0"):
         program.run((gw.zeros(1, device=device),))
     gw.cuda.synchronize(0)
     gw.cuda.synchronize(1)
-    assert len(launched.calls) == 3
+    assert len(gpu.launches) == 3
 
 
-def test_a_launch_that_the_driver_refuses_names_the_kernel(driver: ctypes.CDLL) -> None:
+def test_a_launch_that_the_driver_refuses_names_the_kernel(gpu: Any) -> None:
     program = _core.CudaProgram([(kernel("big"), (1, 1, 1), [])], 0)
     program.run(())
-    driver.fake_fail(b"cuLaunchKernel", 1, 1)
+    gpu.fail("cuLaunchKernel", 1)
     with pytest.raises(RuntimeError, match=r"CUDA error: .* in the launch of big"):
         program.run(())
     program.run(())

@@ -14,6 +14,7 @@ import graphwright as gw
 from graphwright.runtime.cuda.kernels import register_kernel_provider
 from graphwright.runtime.tensor import dtypes
 
+pytestmark = pytest.mark.usefixtures("gpu")
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "dense": lambda x: x,
     "transposed": lambda x: x.t(),

@@ -8,15 +8,18 @@ import pytest
 
 import graphwright as gw
 
+pytestmark = pytest.mark.usefixtures("gpu")
 cuda = gw.cuda
 
 
 def test_devices() -> None:
     assert cuda.is_available() and cuda.device_count() == 2 and cuda.current_device() == 0
-    assert cuda.get_device_name(1) == "fake GPU 1" and cuda.get_device_capability() == (9, 0)
+    assert cuda.get_device_name(1) == "simulated GPU 1 (sm_80)"
+    assert cuda.get_device_capability() == (8, 0)
     found = cuda.get_device_properties("cuda:1")
-    assert found.total_memory == 1 << 30 and found.multi_processor_count == 4
-    assert found.warp_size == 32 and "name='fake GPU 1', major=9, minor=0" in repr(found)
+    assert found.total_memory == 8 << 30 and found.multi_processor_count == 108
+    assert found.warp_size == 32 and repr(found).startswith(
+        "DeviceProperties(name='simulated GPU 1 (sm_80)', major=8, minor=0")
     assert cuda.is_bf16_supported() and cuda.can_device_access_peer(0, 1)
     with pytest.raises(RuntimeError, match="invalid device ordinal: cuda:2, where there are 2"):
         cuda.set_device(2)
@@ -47,7 +50,7 @@ def test_streams_are_current_inside_of_blocks() -> None:
     assert usual == cuda.default_stream() and usual.cuda_stream != 0
     stream, far = cuda.Stream(), cuda.Stream(device=1, priority=-9)
     assert isinstance(stream, gw.Stream) and far.device == gw.device("cuda:1")
-    assert far.priority == -3
+    assert far.priority == -5
     with cuda.stream(stream):
         assert cuda.current_stream() == stream and hash(cuda.current_stream()) == hash(stream)
         with cuda.stream(far), cuda.stream(None):
