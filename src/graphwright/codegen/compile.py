@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from graphwright.codegen.build import build_program
 from graphwright.codegen.emit.native import LoadedProgram, compile_program
 from graphwright.codegen.loop_printer import print_program
 from graphwright.codegen.loops import Buffer
-from graphwright.codegen.lowering.graph import (
-    CannotLowerNode,
-    ConstantOutput,
-    InputOutput,
-    LoweredGraph,
-    OutputSpec,
-    SizeOutput,
-    TensorOutput,
-    lower_graph,
-    needs_eager,
-)
+from graphwright.codegen.lowering.graph import CannotLowerNode, lower_graph, needs_eager
+from graphwright.codegen.placement import home_of, homes
 from graphwright.codegen.program import NativeProgram, Output
+from graphwright.codegen.results import with_results
 from graphwright.codegen.segments import split
-from graphwright.ir.graph.python_emitter import Script
 from graphwright.ir.passes.convolutions import without_convolutions
 from graphwright.runtime import _core
 from graphwright.runtime.record import Record
 from graphwright.runtime.spans import Span, Timed
 from graphwright.runtime.symbolic.expr import Expr, as_int
+from graphwright.runtime.tensor.device import cpu
+from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.tensor import Tensor
 
 
@@ -56,13 +50,14 @@ class CompiledGraph(Record, frozen=False):
 
     Attributes:
         launch: what runs it; the C launcher itself where nothing is left to do in Python.
-        segments: its native parts, one unless it has ops that run eagerly.
+        segments: its native parts, each for one device: one unless it has ops that run eagerly,
+            or tensors of several devices.
         module: the graph of primitives, whose inputs are like `examples`; strict: see
             `compile_graph`.
     """
 
     launch: Callable[..., Any]
-    segments: list[Segment]
+    segments: list[Any]
     module: Any
     examples: Sequence[Any]
     strict: bool
@@ -71,7 +66,7 @@ class CompiledGraph(Record, frozen=False):
         return self.launch(*inputs)
 
     @property
-    def program(self) -> NativeProgram:
+    def program(self) -> Any:
         """The native program (the first, if there are several)."""
         return self.segments[0].program
 
@@ -81,8 +76,14 @@ class CompiledGraph(Record, frozen=False):
         return sum(len(s.program.steps) for s in self.segments)
 
     @property
+    def text(self) -> str:
+        """The loops of each segment; of one on a GPU its tiles."""
+        return "".join(next(iter(segment.sources.values())) for segment in self.segments)
+
+    @property
     def sources(self) -> dict[str, str]:
-        """Text by stage: "loops", then what the backend made of it."""
+        """Text by stage: "loops", then what the backend made of it; "tiles" and "triton" of
+        segments on GPUs."""
         texts: dict[str, str] = {}
         for segment in self.segments:
             for stage, text in segment.sources.items():
@@ -102,10 +103,14 @@ def compile_graph(
     label: what profiles call it. spans: gets when it was lowered, scheduled, and emitted or taken
     from the cache.
     """
-    module = module if blas else without_convolutions(module)
+    places = homes(module)
+    if places != {cpu}:
+        module = gpu_build().prepared(module, fake_inputs)
+    elif not blas:
+        module = without_convolutions(module)
     compile_segment = partial(_compile_segment, target, strict, blas, label, spans)
-    eager: set[Any] = needs_eager(module)
-    if not eager:
+    eager = _eager_nodes(module, places)
+    if not eager and len(places) == 1:
         try:
             segment = compile_segment(module, fake_inputs)
             return CompiledGraph(segment.launch, [segment], module, fake_inputs, strict)
@@ -118,16 +123,38 @@ def compile_graph(
     return CompiledGraph(launch, segments, module, fake_inputs, strict)
 
 
+def gpu_build() -> Any:
+    """The module that builds programs for GPUs, imported when a graph has tensors there."""
+    return import_module("graphwright.codegen.gpu.build")
+
+
+def _eager_nodes(module: Any, places: set[Device | None]) -> set[Any]:
+    """The nodes without native code where they run, and those with tensors of several devices."""
+    if places == {cpu}:
+        return needs_eager(module)
+    on_cpu, on_gpu = needs_eager(module), needs_eager(module, gpu_build().gpu_rules())
+    found = set()
+    for node in module.graph.nodes:
+        home = home_of(node)
+        if node.op == "call_function" and (
+                home is None or node in (on_cpu if home == cpu else on_gpu)):
+            found.add(node)
+    return found
+
+
 def _compile_segment(
     target: str, strict: bool, blas: bool, label: str, spans: list[Span] | None, module: Any,
     fake_inputs: Sequence[Any],
-) -> Segment:
+) -> Any:
+    (home,) = homes(module)
+    if home != cpu:
+        return gpu_build().compile_gpu_segment(module, fake_inputs, strict, home, label, spans)
     with Timed("compile::lowering", into=spans):
         graph = lower_graph(module, fake_inputs, strict)
     program = build_program(graph, spans)
     with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)
-    launch = _wrapped(graph, _launcher(program, loaded, label, blas), len(fake_inputs))
+    launch = with_results(graph, _launcher(program, loaded, label, blas), len(fake_inputs))
     return Segment(launch, program, loaded, module, fake_inputs, strict)
 
 
@@ -165,47 +192,3 @@ def _output_layout(output: Output) -> tuple[Any, Any, Any]:
 def _ints(exprs: Sequence[Expr]) -> tuple[int, ...] | None:
     values = tuple(as_int(e) for e in exprs)
     return None if None in values else values  # type: ignore[return-value]
-
-
-def _wrapped(
-    graph: LoweredGraph, launcher: Callable[..., Any], n_inputs: int,
-) -> Callable[..., Any]:
-    """The launcher itself, or around it what it does not do: constants, inputs as results."""
-    if not graph.constants and all(isinstance(o, TensorOutput) for o in graph.outputs):
-        return launcher
-    return _assembled(graph, launcher, n_inputs)
-
-
-def _assembled(
-    graph: LoweredGraph, launcher: Callable[..., Any], n_inputs: int,
-) -> Callable[..., Any]:
-    """A function that calls the launcher and inserts the results that are inputs, sizes and
-    constants::
-
-        def run(a0, a1):
-            [r0] = launcher(a0, a1, constant)
-            return (r0, a1, size.evaluate(sizes), None)
-    """
-    arguments = [f"a{number}" for number in range(n_inputs)]
-    symbols = {name: (position, place) for name, position, place in graph.symbols}
-    script = Script(arguments, symbols)
-    fresh: list[str] = []
-    results = [_result(output, script, fresh) for output in graph.outputs]
-    constants = [script.constant(constant) for constant in graph.constants]
-    call = script.call(launcher, *arguments, *constants)
-    script.add(f"[{', '.join(fresh)}] = {call}")
-    script.add(f"return ({''.join([f'{result}, ' for result in results])})")
-    return script.function()
-
-
-def _result(output: OutputSpec, script: Script, fresh: list[str]) -> str:
-    """The text for a result; one that the launcher makes gets the next name in `fresh`."""
-    if isinstance(output, TensorOutput):
-        fresh.append(f"r{len(fresh)}")
-        return fresh[-1]
-    if isinstance(output, InputOutput):
-        return script.arguments[output.position]
-    if isinstance(output, SizeOutput):
-        return script.value(output.expr, {})
-    assert isinstance(output, ConstantOutput), f"unknown output {output}"
-    return script.constant(output.value)

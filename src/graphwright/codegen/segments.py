@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from graphwright.codegen.lowering.graph import CannotLowerNode
+from graphwright.codegen.placement import home_of
 from graphwright.codegen.segment_runner import (
     ControlStep,
     EagerStep,
@@ -24,6 +25,7 @@ from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node, map_leaves
 from graphwright.ir.pipeline import lower_part
 from graphwright.runtime.symbolic.expr import Expr, Sym
+from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.tensor import Tensor
 
 Compile = Callable[[GraphModule, Sequence[Any]], Any]
@@ -50,7 +52,7 @@ def split(
 class _Cut:
     """The steps so far, and in `pending` the nodes of the segment that has no end yet.
 
-    drawn: how many random ops come before it.
+    drawn: how many random ops come before it; home: the device that it runs on.
     """
 
     def __init__(self, eager: set[Node], compile: Compile, compile_whole: Compile) -> None:
@@ -60,6 +62,7 @@ class _Cut:
         self.steps: list[Step] = []
         self.segments: list[Any] = []
         self.pending: list[Node] = []
+        self.home: Device | None = None
         self.drawn = 0
 
     def add(self, node: Node) -> None:
@@ -68,8 +71,12 @@ class _Cut:
             self.flush()
             control = isinstance(node.target, ControlOp)
             self.steps.append(self._control(node) if control else EagerStep(node))
-        else:
-            self.pending.append(node)
+            return
+        home = home_of(node)
+        if home != self.home:
+            self.flush()
+        self.home = home
+        self.pending.append(node)
 
     def _control(self, node: Node) -> ControlStep:
         """A branch or loop, its graphs compiled for the values that it is given."""

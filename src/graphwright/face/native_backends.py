@@ -189,7 +189,7 @@ def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callab
             artifacts.target = _instead_of_c(missing)
             compiled = compile_(target=artifacts.target)
     artifacts.programs[name] = compiled
-    log("loops", lambda: f"{name}\n{compiled.sources['loops']}")
+    log("loops", lambda: f"{name}\n{compiled.text}")
     log("kernels", lambda: f"{compiled.kernels} in the {name} graph, by {artifacts.target}")
     log("cache", lambda: cache_text(before, kernel_cache().counts))
     return compiled.launch

@@ -31,7 +31,6 @@ from graphwright.runtime.symbolic.places import STRIDE, WHOLE, integers_of
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, sym_int
 from graphwright.runtime.tensor import dtypes, from_data
-from graphwright.runtime.tensor.device import cpu
 
 Keep = Callable[[Op], bool]
 Rewrite = Callable[["Tracer", tuple[Any, ...]], Any]
@@ -191,8 +190,8 @@ class Tracer:
         raise ValueError(f"{leaf!r} was not made by this trace")
 
     def _describe(self, node: Node, value: Any) -> None:
-        """Set the node's metadata. Raises: CannotLower for a tensor that is not on the CPU."""
-        if isinstance(value, FakeTensor) and value.device != cpu:
+        """Set the node's metadata. Raises: CannotLower for a tensor without memory."""
+        if isinstance(value, FakeTensor) and value.device.type == "meta":
             raise CannotLower(f"{node.name} is a tensor on device '{value.device}'")
         node.meta["val"] = value
         if self.stack is not None:

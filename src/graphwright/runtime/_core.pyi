@@ -650,16 +650,19 @@ CudaOperand = (
     | float
     | tuple[Literal["buffer"], int]
     | tuple[Literal["buffer"], int, int]
-    | tuple[Literal["arena"], int]
+    | tuple[Literal["arena"], CudaCount]
+    | tuple[Literal["word"]]
     | tuple[Literal["scalar"], int]
 )
 """A parameter: null, a number, an address (of a tensor, bytes after it, bytes after the arena's
-start), or a scalar of the program."""
+start, the word that errors are reported in), or a scalar of the program."""
 CudaCount = int | tuple[Literal["scalar"], int]
 CudaDerived = tuple[
     Literal["add", "sub", "mul", "floordiv", "ceildiv", "min", "max"], CudaCount, CudaCount
 ]
 
+def cuda_random(device: int, /) -> tuple[int, int]: ...
+def cuda_set_random(device: int, seed: int, offset: int, /) -> None: ...
 def cuda_absence() -> str | None: ...
 def cuda_is_forked() -> bool: ...
 def cuda_driver_version() -> int: ...
@@ -728,6 +731,41 @@ class CudaKernel:
     def parameters(self) -> tuple[tuple[int, int], ...]:
         """(offset, size) in bytes of each."""
     def load(self, device: int, /) -> None: ...
+
+@final
+class CudaLauncher:
+    """A compiled graph of a GPU as a callable of its inputs: a tuple of new tensors.
+
+    The program's buffers are the inputs and the outputs; its scalars the values of `symbols`,
+    found at (input, place), and where `rng_ops` is not 0 the seed and the offset. touched: the
+    inputs that kernels touch, and whether they take their addresses for multiples of 16.
+    limits: (number, what it has to be less than). checks: (message, bound) of each index that is
+    checked. `otherwise` gets the calls that this does not hold for. Without GPU tensors among the
+    inputs it runs on `device`.
+    """
+
+    def __new__(
+        cls_,
+        *,
+        program: CudaProgram,
+        n_inputs: int,
+        outputs: tuple[tuple[DType, tuple[CudaCount, ...], tuple[CudaCount, ...]], ...],
+        symbols: tuple[tuple[int, int], ...],
+        mutated: tuple[int, ...],
+        touched: tuple[tuple[int, bool], ...],
+        limits: tuple[tuple[CudaCount, int], ...],
+        checks: tuple[tuple[str, CudaCount], ...],
+        cls: type[TensorBase],
+        otherwise: Callable[..., Any],
+        rng_ops: int = 0,
+        device: int = -1,
+        label: str = "graph",
+    ) -> CudaLauncher: ...
+    def __call__(self, *inputs: Any) -> tuple[TensorBase, ...]: ...
+    n_inputs: int
+    n_outputs: int
+    program: CudaProgram
+    label: str
 
 @final
 class CudaProgram:

@@ -7,23 +7,29 @@ from typing import Any
 
 from graphwright.codegen.build import program_outputs
 from graphwright.codegen.fusion_map import TracedLowering
+from graphwright.codegen.gpu.launcher import Launchers
 from graphwright.codegen.gpu.rules import gpu_rules
 from graphwright.codegen.gpu.schedule import schedule_tiles
 from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram
+from graphwright.codegen.gpu.tile_printer import print_tiles
 from graphwright.codegen.loops import Check, Stmt
 from graphwright.codegen.lowering.graph import CannotLowerNode, LoweredGraph, needs_eager
 from graphwright.codegen.memory_plan import lifetimes, place
 from graphwright.codegen.program import Slot
+from graphwright.codegen.results import with_results
 from graphwright.codegen.scheduler.buffer_access import statements
 from graphwright.codegen.segments import split
+from graphwright.codegen.triton.listing import list_source
 from graphwright.ir.passes.decompose import decompose
-from graphwright.runtime.record import Record
+from graphwright.runtime.record import Record, replace
+from graphwright.runtime.spans import Span, Timed
+from graphwright.runtime.tensor.device import device as Device
 
 TAKEN_APART = frozenset({"attention_backward"})
 """Ops with a kernel of their own on CPUs only, which are decomposed."""
 
 
-def _prepared(module: Any, fake_inputs: Sequence[Any]) -> Any:
+def prepared(module: Any, fake_inputs: Sequence[Any]) -> Any:
     """The graph without ops that are whole on CPUs only."""
     if not any(getattr(n.target, "name", None) in TAKEN_APART for n in module.graph.nodes):
         return module
@@ -39,7 +45,6 @@ def lower_for_gpu(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
-    module = _prepared(module, fake_inputs)
     lowering = TracedLowering(module, fake_inputs, strict, gpu_rules())
     graph = lowering.run()
     stacks = {node.name: node.meta["stack"] for node in module.graph.nodes
@@ -57,7 +62,11 @@ def build_gpu_program(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
-    graph, lines = lower_for_gpu(module, fake_inputs, strict)
+    return gpu_program(*lower_for_gpu(prepared(module, fake_inputs), fake_inputs, strict))
+
+
+def gpu_program(graph: LoweredGraph, lines: dict[str, str]) -> GpuProgram:
+    """The program of a lowered graph, of whose loop nodes `lines` are the source lines."""
     schedule = schedule_tiles(graph, lines)
     plan = schedule.plan
     outputs = program_outputs(graph, plan)
@@ -73,18 +82,27 @@ def build_gpu_program(
 
 
 def _no_launcher(*inputs: Any) -> Any:
-    """Stands where a segment is launched.
+    """Stands where a segment is launched that is made to be looked at.
 
     Raises: NotImplementedError always.
     """
-    raise NotImplementedError("GPU programs are compiled, but have no launcher yet")
+    raise NotImplementedError("this program was made without a GPU to launch it on")
 
 
-class GpuSegment(Record):
-    """A part of a graph between ops that have no native code."""
+class GpuSegment(Record, frozen=False):
+    """A compiled part of a graph, all of it on one GPU; see `codegen.compile.Segment`."""
 
     program: GpuProgram
+    module: Any
+    examples: Sequence[Any]
+    strict: bool
     launch: Callable[..., Any] = _no_launcher
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Text by stage."""
+        texts = list_source(self.program)
+        return {"tiles": print_tiles(self.program), "triton": "\n".join(t for _, t in texts)}
 
 
 class GpuGraph(Record):
@@ -94,11 +112,32 @@ class GpuGraph(Record):
     launch: Callable[..., Any] = _no_launcher
 
 
+def compile_gpu_segment(
+    module: Any, fake_inputs: Sequence[Any], strict: bool, device: Device, label: str,
+    spans: list[Span] | None,
+) -> GpuSegment:
+    """Compile a graph whose tensors are on one GPU, without ops that run eagerly; see
+    `compile_graph`.
+
+    Raises: CannotLowerNode for a node without a lowering.
+    """
+    with Timed("compile::lowering", into=spans):
+        graph, lines = lower_for_gpu(module, fake_inputs, strict)
+    with Timed("compile::schedule", into=spans):
+        program = gpu_program(graph, lines)
+    index = device.index or 0
+    with Timed("compile::codegen triton", into=spans):
+        launcher = Launchers(program, index, label).launcher()
+    placed = replace(graph, constants=tuple(c.to(device) for c in graph.constants))
+    launch = with_results(placed, launcher, len(fake_inputs))
+    return GpuSegment(program, module, fake_inputs, strict, launch)
+
+
 def gpu_segments(
     module: Any, fake_inputs: Sequence[Any], strict: bool = False
 ) -> list[GpuProgram]:
     """The programs of a graph of primitives: one, or those between ops without native code."""
-    module = _prepared(module, fake_inputs)
+    module = prepared(module, fake_inputs)
     eager: set[Any] = needs_eager(module, gpu_rules())
     if not eager:
         try:
@@ -107,10 +146,11 @@ def gpu_segments(
             eager.add(reason.node)
 
     def segment(part: Any, inputs: Sequence[Any]) -> GpuSegment:
-        return GpuSegment(build_gpu_program(part, inputs, strict))
+        return GpuSegment(build_gpu_program(part, inputs, strict), part, inputs, strict)
 
     def whole(part: Any, inputs: Sequence[Any]) -> GpuGraph:
-        return GpuGraph([GpuSegment(p) for p in gpu_segments(part, inputs, strict)])
+        return GpuGraph([GpuSegment(program, part, inputs, strict)
+                         for program in gpu_segments(part, inputs, strict)])
 
     symbols = dict(module.meta.get("symbols", {}))
     return [found.program for found in split(module, eager, symbols, segment, whole)[1]]

@@ -28,6 +28,8 @@ typedef struct {
     int64_t most;
 } Limit;
 
+enum { UNUSED, TOUCHED, ALIGNED };      /* at an address that is a multiple of ALIGNMENT */
+
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
@@ -39,7 +41,7 @@ typedef struct {
     Symbol *symbols;
     int *mutated;
     Limit *limits;
-    bool *aligned;              /* of each input: the kernels need it */
+    char *uses;                 /* of each input: what kernels do with it */
     GwOperand *bounds;          /* of each message */
     unsigned long long rng_ops;
     GwReport *report;           /* of the last launch that may report, while it is awaited */
@@ -72,6 +74,9 @@ static bool find_device(const Launcher *self, Call *call) {
             continue;
         }
         const GwTensor *t = (GwTensor *)arg;
+        if (self->uses[i] == UNUSED) {
+            continue;
+        }
         if (!gw_on_gpu(t)) {
             if (t->data == NULL || t->device != GW_CPU || t->ndim > 0) {
                 return bad_input(i, "is not in a GPU's memory");
@@ -106,7 +111,7 @@ static GwTensor *uploaded(const Launcher *self, Call *call, GwTensor *number) {
 static bool read_inputs(const Launcher *self, Call *call) {
     for (int i = 0; i < self->n_inputs; i++) {
         PyObject *arg = call->args[i];
-        if (!gw_is_tensor(arg)) {
+        if (!gw_is_tensor(arg) || self->uses[i] == UNUSED) {
             continue;
         }
         GwTensor *t = (GwTensor *)arg;
@@ -114,7 +119,7 @@ static bool read_inputs(const Launcher *self, Call *call) {
             return false;
         }
         call->buffers[i] = t;
-        if (self->aligned[i] && gw_cuda_address(t) % ALIGNMENT != 0) {
+        if (self->uses[i] == ALIGNED && gw_cuda_address(t) % ALIGNMENT != 0) {
             call->elsewhere = true;
         }
     }
@@ -414,18 +419,21 @@ static bool read_mutated(Launcher *self, PyObject *tuple) {
     return self->mutated != NULL;
 }
 
-static bool read_aligned(Launcher *self, PyObject *tuple) {
-    self->aligned = PyMem_Calloc((size_t)self->n_inputs + 1, sizeof *self->aligned);
-    if (self->aligned == NULL) {
+/* Of (input, whether its address has to be aligned). */
+static bool read_uses(Launcher *self, PyObject *tuple) {
+    self->uses = PyMem_Calloc((size_t)self->n_inputs + 1, sizeof *self->uses);
+    if (self->uses == NULL) {
         PyErr_NoMemory();
         return false;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
-        int index;
-        if (!read_input_index(self, PyTuple_GET_ITEM(tuple, i), &index)) {
+        PyObject *given;
+        int index, aligned;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(tuple, i), "Op:an input", &given, &aligned)
+            || !read_input_index(self, given, &index)) {
             return false;
         }
-        self->aligned[index] = true;
+        self->uses[index] = aligned ? ALIGNED : TOUCHED;
     }
     return true;
 }
@@ -470,10 +478,10 @@ static bool is_consistent(const Launcher *self) {
 }
 
 static bool parse(Launcher *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"program", "n_inputs", "outputs", "symbols", "mutated", "aligned",
+    static char *names[] = {"program", "n_inputs", "outputs", "symbols", "mutated", "touched",
                             "limits", "checks", "cls", "otherwise", "rng_ops", "device", "label",
                             NULL};
-    PyObject *program, *outputs, *symbols, *mutated, *aligned, *limits, *checks, *cls, *otherwise;
+    PyObject *program, *outputs, *symbols, *mutated, *touched, *limits, *checks, *cls, *otherwise;
     PyObject *label = NULL;
     self->device = -1;
     if (PyTuple_GET_SIZE(args) > 0) {
@@ -483,7 +491,7 @@ static bool parse(Launcher *self, PyObject *args, PyObject *kwargs) {
     if (!PyArg_ParseTupleAndKeywords(
             args, kwargs, "O!iO!O!O!O!O!O!OO|KiU:CudaLauncher", names, &GwCudaProgram_Type,
             &program, &self->n_inputs, &PyTuple_Type, &outputs, &PyTuple_Type, &symbols,
-            &PyTuple_Type, &mutated, &PyTuple_Type, &aligned, &PyTuple_Type, &limits,
+            &PyTuple_Type, &mutated, &PyTuple_Type, &touched, &PyTuple_Type, &limits,
             &PyTuple_Type, &checks, &cls, &otherwise, &self->rng_ops, &self->device, &label)) {
         return false;
     }
@@ -498,7 +506,7 @@ static bool parse(Launcher *self, PyObject *args, PyObject *kwargs) {
     }
     self->cls = (PyTypeObject *)Py_NewRef(cls);
     return read_outputs(self, outputs) && read_symbols(self, symbols)
-           && read_mutated(self, mutated) && read_aligned(self, aligned)
+           && read_mutated(self, mutated) && read_uses(self, touched)
            && read_limits(self, limits) && read_checks(self, checks) && is_consistent(self);
 }
 
@@ -538,7 +546,7 @@ static void launcher_dealloc(PyObject *object) {
     PyMem_Free(self->symbols);
     PyMem_Free(self->mutated);
     PyMem_Free(self->limits);
-    PyMem_Free(self->aligned);
+    PyMem_Free(self->uses);
     PyMem_Free(self->bounds);
     Py_XDECREF(self->program);
     Py_XDECREF(self->cls);
