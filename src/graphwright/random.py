@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from graphwright.runtime.tensor.generator import CUDA_STATES, Generator, default_generator
+from graphwright.runtime.tensor.generator import CUDA_GENERATORS, Generator, default_generator
 from graphwright.runtime.tensor.tensor import Tensor
 
 
@@ -26,7 +26,7 @@ def manual_seed(seed: int) -> Generator:
         >>> gw.manual_seed(3).initial_seed()
         3
     """
-    CUDA_STATES.seed_all(int(seed))
+    CUDA_GENERATORS.seed_all(int(seed))
     return default_generator.manual_seed(int(seed))
 
 
@@ -40,7 +40,7 @@ def seed() -> int:
         True
     """
     made = default_generator.seed()
-    CUDA_STATES.seed_all(made)
+    CUDA_GENERATORS.seed_all(made)
     return made
 
 
@@ -91,15 +91,19 @@ def set_rng_state(new_state: Tensor) -> None:
 
 @contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
-    """Within the block the default generator goes its own way; after it, on as before."""
+    """Within the block the default generators go their own way; after it, on as before.
+
+    Those of all GPUs do, also where `devices` names but some.
+    """
     if not enabled:
         yield
         return
-    state = get_rng_state()
+    state, on_gpus = get_rng_state(), CUDA_GENERATORS.states()
     try:
         yield
     finally:
         set_rng_state(state)
+        CUDA_GENERATORS.restore(on_gpus)
 
 
 __all__ = [

@@ -60,7 +60,6 @@ from graphwright.cuda.queries import (
     current_blas_handle,
     current_device,
     current_solver_handle,
-    default_generators,
     device_count,
     device_memory_used,
     get_arch_list,
@@ -109,12 +108,15 @@ from graphwright.cuda.streams import (
 from graphwright.runtime._core import OutOfMemoryError
 from graphwright.runtime.cuda.devices import is_available
 from graphwright.runtime.naming import missing as _missing
+from graphwright.runtime.tensor.generator import CUDA_GENERATORS as _CUDA_GENERATORS
 
 _PARTS = ("nvtx", "profiler")
 
 
 def __getattr__(name: str) -> _Any:
-    """The modules of marks and parts, and the classes of tensors and storages on a GPU."""
+    """Modules, the GPUs' own generators, and the classes of tensors and storages on a GPU."""
+    if name == "default_generators":
+        return tuple(_CUDA_GENERATORS.of(index) for index in range(device_count()))
     if name in _PARTS:
         return _import_module(f"graphwright.cuda.{name}")
     if name in ("graphs", "memory", "random"):      # what these have in PyTorch is here

@@ -8,19 +8,19 @@ from typing import Any
 from graphwright.cuda.presence import require
 from graphwright.runtime import _core
 from graphwright.runtime.cuda.devices import index_of, is_available
-from graphwright.runtime.tensor.generator import CUDA_STATES, read_state, state_tensor
+from graphwright.runtime.tensor.generator import CUDA_GENERATORS
 
 
 def manual_seed(seed: int) -> None:
     """Seed the current GPU. Raises RuntimeError for a seed over 64 bits."""
     if is_available():
-        CUDA_STATES.set(_core.cuda_current_device(), seed, 0)
+        CUDA_GENERATORS.of(_core.cuda_current_device()).manual_seed(seed)
 
 
 def manual_seed_all(seed: int) -> None:
     """Seed all GPUs. Raises RuntimeError for a seed over 64 bits."""
     if is_available():
-        CUDA_STATES.seed_all(seed)
+        CUDA_GENERATORS.seed_all(seed)
 
 
 def seed() -> None:
@@ -36,16 +36,16 @@ def seed_all() -> None:
 def initial_seed() -> int:
     """The seed of the current GPU. Raises AssertionError where there is none."""
     require()
-    return CUDA_STATES.get(_core.cuda_current_device())[0]
+    return CUDA_GENERATORS.of(_core.cuda_current_device()).initial_seed()
 
 
 def get_rng_state(device: Any = "cuda") -> Any:
-    """Seed and number of draws of a GPU, as a uint8 tensor for `set_rng_state`.
+    """Seed and number of draws of a GPU, 8 bytes each, as a uint8 tensor for `set_rng_state`.
 
     Raises AssertionError where there is no GPU.
     """
     require()
-    return state_tensor(*CUDA_STATES.get(index_of(device)))
+    return CUDA_GENERATORS.of(index_of(device)).get_state()
 
 
 def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
@@ -56,7 +56,7 @@ def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
         RuntimeError, TypeError: `new_state` is no such tensor.
     """
     require()
-    CUDA_STATES.set(index_of(device), *read_state(new_state))
+    CUDA_GENERATORS.of(index_of(device)).set_state(new_state)
 
 
 def get_rng_state_all() -> list[Any]:

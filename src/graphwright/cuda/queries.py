@@ -9,7 +9,6 @@ from graphwright.runtime import _core
 from graphwright.runtime.cuda.devices import index_of, is_available
 from graphwright.runtime.tensor.device import device as Device
 
-default_generators: tuple[Any, ...] = ()
 has_half = has_magma = False
 
 

@@ -134,7 +134,7 @@ def test_seeds() -> None:
 @pytest.mark.parametrize("call", [
     lambda: cuda.CUDAGraph(), lambda: cuda.graph(None), lambda: cuda.MemPool(),
     lambda: cuda.utilization(), lambda: cuda.set_sync_debug_mode("warn"),
-    lambda: cuda.Event(interprocess=True), lambda: gw.Generator("cuda"),
+    lambda: cuda.Event(interprocess=True),
     lambda: gw.zeros(2, pin_memory=True), lambda: gw.accelerator.Graph(),
 ])
 def test_what_is_not_there_yet_says_so(call: object) -> None:

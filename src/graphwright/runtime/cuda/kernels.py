@@ -99,8 +99,10 @@ def _filled(out: Any, value: Any) -> None:
 
 
 def create(op: Op, args: tuple[Any, ...], device: Device) -> Any:
-    """A new tensor on a GPU, by an op that makes one."""
-    out = _made(op, args, devices.placed(device))
+    """A new tensor on a GPU, by an op that makes one; a provider is given the device's index."""
+    place, at = devices.placed(device), op.names.index("device")
+    args = (*args[:at], place, *args[at + 1:])
+    out = _made(op, args, place)
     return _provided(op, args) if out is NotImplemented else out
 
 

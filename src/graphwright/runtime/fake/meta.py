@@ -92,7 +92,8 @@ def is_dense(tensor: Any) -> bool:
 
 def minding_device(op: Op, run: Callable[..., Any]) -> Callable[..., Any]:
     """`run`, which a creation op calls where its argument `device` is the CPU."""
-    creates = op.kind in (Kind.CREATION, Kind.RANDOM) and op.meta is not None
+    creates = (op.kind in (Kind.CREATION, Kind.RANDOM) and op.meta is not None) or (
+        op.kind is Kind.COMPOSITE and op.eager is not None)
     if not creates or "device" not in op.names:
         return run
     place = op.names.index("device")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
+from graphwright.runtime.cuda.devices import placed
 from graphwright.runtime.naming import NAMING
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import absence
@@ -63,16 +64,20 @@ class Generator(_core.GeneratorBase):
     """A stream of random numbers of its own, for the `generator=` of random functions.
 
     Args:
-        device: "cpu".
+        device: "cpu", or a GPU such as "cuda:1" (without an index: the current one). Numbers are
+            drawn where the generator is; those of one seed are the same on all devices.
+
+    Raises RuntimeError: there is no such device.
     """
 
     __slots__ = ("__weakref__", "device")
 
+    def __new__(cls, device: Any = "cpu") -> Generator:
+        on_gpu = cls is Generator and Device(device).type == "cuda"
+        return super().__new__(CudaGenerator if on_gpu else cls)
+
     def __init__(self, device: Any = "cpu") -> None:
         self.device = Device(device)
-        if self.device.type == "cuda" and _core.cuda_absence() is None:
-            raise NotImplementedError(
-                "Generator('cuda') is not there yet; cuda.manual_seed seeds the GPU's own")
         if self.device.type != "cpu":
             raise RuntimeError(f"Generator(): {absence(self.device.type)}")
         self._set(DEFAULT_SEED, 0)
@@ -100,6 +105,14 @@ class Generator(_core.GeneratorBase):
         """Go on where `get_state` was called; returns self. Raises as `read_state`."""
         self._set(*read_state(state))
         return self
+
+    def get_offset(self) -> int:
+        """Raises RuntimeError: a CPU's generator has no offset; a GPU's has."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset: int) -> None:
+        """Raises RuntimeError: a CPU's generator has no offset; a GPU's has."""
+        raise RuntimeError("CPU Generator does not use offset")
 
     def clone_state(self) -> Generator:
         """A new generator at the same place of the same stream."""
@@ -147,38 +160,103 @@ class DefaultGenerator(Generator):
 default_generator = DefaultGenerator()
 
 
-class CudaStates:
-    """Where the random numbers of each GPU come from: a seed, and how many draws were taken.
+class CudaGenerator(Generator):
+    """A stream of the numbers that are drawn on one GPU, which ops of the CPU refuse.
+
+    Its draws are those of a CPU's generator with the same state.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, device: Any = "cuda") -> None:
+        self.device = placed(Device(device))
+        self._set(DEFAULT_SEED, 0)
+
+    def draw(self, count: int = 1) -> tuple[int, int]:
+        """Raises RuntimeError: the numbers are drawn on the CPU."""
+        raise RuntimeError("Expected a 'cpu' device type for generator but found 'cuda'")
+
+    def take(self, count: int = 1) -> tuple[int, int]:
+        """Take draws: the seed, and the offset of the first."""
+        return super().draw(count)
+
+    def get_offset(self) -> int:
+        """How many draws were taken."""
+        return self._get()[1]
+
+    def set_offset(self, offset: int) -> None:
+        """Go on after so many draws. Raises RuntimeError for a negative number."""
+        if offset < 0:
+            raise RuntimeError(f"set_offset: expected an offset of 0 or more, got {offset}")
+        self._set(self._get()[0], offset)
+
+    def __repr__(self) -> str:
+        return f"<{NAMING.root}.Generator on {self.device}, seed {self.initial_seed()}>"
+
+
+class DefaultCudaGenerators:
+    """The generators that GPUs draw from where none is named; they need no driver to be seeded.
 
     Those that were not seeded alone have one seed.
     """
 
-    __slots__ = ("_common", "_own")
+    __slots__ = ("_made", "_seed")
 
     def __init__(self) -> None:
-        self._common = DEFAULT_SEED
-        self._own: dict[int, tuple[int, int]] = {}
+        self._seed = DEFAULT_SEED
+        self._made: dict[int, CudaGenerator] = {}
 
-    def get(self, device: int) -> tuple[int, int]:
-        """(seed, offset) of the GPU of that index."""
-        return self._own.get(device, (self._common, 0))
-
-    def set(self, device: int, seed: int, offset: int) -> None:
-        """Draw from there on. Raises RuntimeError, TypeError as `checked_seed`."""
-        self._own[device] = checked_seed(seed), offset
+    def of(self, index: int) -> CudaGenerator:
+        """That of the GPU of an index."""
+        found = self._made.get(index)
+        if found is None:
+            made: Any = _continued(CudaGenerator, Device("cuda", index), self._seed, 0)
+            found = self._made.setdefault(index, made)
+        return found
 
     def seed_all(self, seed: int) -> None:
         """Start one stream on every GPU. Raises RuntimeError, TypeError as `checked_seed`."""
-        self._common = checked_seed(seed)
-        self._own.clear()
+        self._seed = checked_seed(seed)
+        for generator in self._made.values():
+            generator._set(self._seed, 0)
+
+    def states(self) -> tuple[int, dict[int, tuple[int, int]]]:
+        """The seed of those that were not used, and where the others are."""
+        return self._seed, {index: made._get() for index, made in self._made.items()}
+
+    def restore(self, states: tuple[int, dict[int, tuple[int, int]]]) -> None:
+        """Go on where `states` was called."""
+        self._seed, places = states
+        for index, generator in self._made.items():
+            generator._set(*places.get(index, (self._seed, 0)))
 
 
-CUDA_STATES = CudaStates()
+CUDA_GENERATORS = DefaultCudaGenerators()
+
+
+def draw_on_gpu(
+    index: int, generator: Generator | None = None, count: int = 1
+) -> tuple[int, int]:
+    """Take draws for numbers on the GPU of an index, by default from its default generator.
+
+    Returns: the seed, and the offset of the first.
+
+    Raises:
+        RuntimeError: the generator is a CPU's.
+        TypeError: for what is no Generator.
+    """
+    if generator is None:
+        return CUDA_GENERATORS.of(index).take(count)
+    given = _checked(generator)
+    if not isinstance(given, CudaGenerator):
+        raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
+    return given.take(count)
 
 
 def reserve(generator: Generator, count: int) -> Tensor:
     """Take `count` draws at once: the `place` of `ReservedDraws`."""
-    seed, offset = generator.draw(count)
+    take = generator.take if isinstance(generator, CudaGenerator) else generator.draw
+    seed, offset = take(count)
     data = np.array([seed, offset], np.uint64).view(np.int64)
     return _core.from_ndarray(Tensor, data, dtypes.int64)
 
@@ -218,8 +296,12 @@ def draw(generator: Generator | None, count: int = 1) -> tuple[int, int]:
     """
     if generator is None:
         return _core.seed(), _core.reserve_offset(count)
+    return _checked(generator).draw(count)
+
+
+def _checked(generator: Any) -> Any:
     if not isinstance(generator, Generator):
         raise TypeError(
             f"argument 'generator' must be graphwright.Generator, not {type(generator).__name__}"
         )
-    return generator.draw(count)
+    return generator

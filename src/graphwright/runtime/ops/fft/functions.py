@@ -12,7 +12,6 @@ from typing import Any
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.argument_forms import wrap_dim
-from graphwright.runtime.ops.creation.fill import require_cpu
 from graphwright.runtime.ops.kernels import HALVES
 from graphwright.runtime.ops.products.contractions import conjugated
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -343,7 +342,6 @@ _define_kind(
 
 
 def _frequencies(name: str, n: Any, d: float, dtype: Any, device: Any, values: Any) -> Any:
-    require_cpu(name, device)
     dtype = dtype or dtypes.get_default_dtype()
     if not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(f"{name} requires a floating point or complex dtype, got {dtype.name}")

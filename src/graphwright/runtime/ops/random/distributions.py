@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.ops import functions as ops
-from graphwright.runtime.ops.creation.fill import require_cpu
 from graphwright.runtime.ops.dtype_rules import require_dtype
 from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into
 from graphwright.runtime.ops.strides import preserved_strides
@@ -18,6 +17,7 @@ from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.value_checks import checked, inside
 from graphwright.runtime.ops.views.layouts import row_major
 from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.generator import draw
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -42,8 +42,9 @@ def _normal(
             raise TypeError("normal() received an invalid combination of arguments: no size")
         values = ops.randn(size, generator=generator, dtype=dtype, device=device)
         return ops.add(ops.mul(values, std), mean)
-    require_cpu("normal", device)
     like = tensors[0] if len(tensors) == 1 else ops.add(mean, std)
+    if device is not None and Device(device).type != like.device.type:
+        raise RuntimeError(f"normal: the tensors are on {like.device}, not on {device}")
     dtype = tensors[0].dtype
     values = ops.randn(
         tuple(like.shape), generator=generator, dtype=like.dtype, device=like.device
