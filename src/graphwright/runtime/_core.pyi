@@ -661,8 +661,6 @@ CudaDerived = tuple[
     Literal["add", "sub", "mul", "floordiv", "ceildiv", "min", "max"], CudaCount, CudaCount
 ]
 
-def cuda_random(device: int, /) -> tuple[int, int]: ...
-def cuda_set_random(device: int, seed: int, offset: int, /) -> None: ...
 def cuda_absence() -> str | None: ...
 def cuda_is_forked() -> bool: ...
 def cuda_driver_version() -> int: ...
@@ -757,6 +755,7 @@ class CudaLauncher:
         checks: tuple[tuple[str, CudaCount], ...],
         cls: type[TensorBase],
         otherwise: Callable[..., Any],
+        generator: GeneratorBase,
         rng_ops: int = 0,
         device: int = -1,
         label: str = "graph",

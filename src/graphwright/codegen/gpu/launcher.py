@@ -13,6 +13,7 @@ from graphwright.codegen.triton.launches import Argument, Kind, Launch, compile_
 from graphwright.runtime import _core
 from graphwright.runtime.symbolic.expr import Expr
 from graphwright.runtime.symbolic.places import value_at
+from graphwright.runtime.tensor.generator import CUDA_GENERATORS
 from graphwright.runtime.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _launcher(launchers: Launchers, unaligned: frozenset[int], narrow: bool) -> 
         touched=tuple((n, n not in unaligned) for n, buffer in enumerate(program.inputs)
                       if buffer.name in touched),
         limits=limits, checks=checks, cls=Tensor, otherwise=launchers,
-        rng_ops=program.rng_ops, device=launchers.device, label=launchers.label)
+        generator=CUDA_GENERATORS.of(launchers.device), rng_ops=program.rng_ops, device=launchers.device, label=launchers.label)
 
 
 def _limits(launches: Sequence[Launch], counts: Counts) -> tuple[tuple[Any, int], ...]:

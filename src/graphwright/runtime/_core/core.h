@@ -104,7 +104,6 @@ bool gw_partly_shared(PyObject *const *items, Py_ssize_t n);   /* memory of the 
 extern PyMethodDef gw_modes_methods[];
 
 /* ---- philox.c ---- */
-#define GW_DEFAULT_SEED 67280421310721u
 void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset);
 /* A draw of a generator of Python's, or of the default one for None, on this thread. False, without
  * an exception and with nothing drawn, where it is no generator. */

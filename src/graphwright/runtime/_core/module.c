@@ -76,7 +76,7 @@ static int add_contents(PyObject *module) {
         gw_sampling_methods, gw_literal_methods, gw_fact_methods, gw_sharing_methods,
         gw_profiling_methods, gw_cuda_driver_methods, gw_cuda_device_methods,
         gw_cuda_stream_methods, gw_cuda_stats_methods, gw_pinned_methods, gw_cuda_tensor_methods,
-        gw_cuda_transfer_methods, gw_cuda_random_methods,
+        gw_cuda_transfer_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {

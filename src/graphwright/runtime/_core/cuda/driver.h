@@ -142,10 +142,6 @@ int gw_cuda_mark_is_done(void *event, int device);      /* 1, 0, or -1 with an e
 void gw_cuda_mark_free(void *event, int device);
 bool gw_cuda_stream_waits_for(const GwCudaStream *waiting, const GwCudaStream *other);
 
-/* ---- generators.c ---- */
-void gw_cuda_reserve_random(int device, uint64_t n, uint64_t *seed, uint64_t *offset);
-extern PyMethodDef gw_cuda_random_methods[];
-
 /* ---- reports.c ---- */
 /* Raises what kernels have reported. Those of the stream, or where that is NULL of the device, are
  * done; of the others only what is there by now is seen. */

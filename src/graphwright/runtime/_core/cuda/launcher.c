@@ -4,6 +4,7 @@
  * sizes past 32 bits) goes to a callable of Python. */
 #include "program.h"
 #include "blocks.h"
+#include "generator.h"
 #include "profiling.h"
 #include "reports.h"
 #include "write_checks.h"
@@ -35,7 +36,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     GwCudaProgram *program;
     PyTypeObject *cls;
-    PyObject *otherwise, *label, *messages;
+    PyObject *otherwise, *label, *messages, *generator;
     int n_inputs, n_outputs, n_symbols, n_mutated, n_limits, device;
     Output *outputs;
     Symbol *symbols;
@@ -240,10 +241,10 @@ static bool word_for(Launcher *self, const Call *call, GwCudaStream *stream, uin
 
 static void take_random(const Launcher *self, Call *call) {
     if (self->rng_ops > 0) {
-        uint64_t seed, offset;
-        gw_cuda_reserve_random(call->device, self->rng_ops, &seed, &offset);
-        call->numbers[self->n_symbols] = (GwNumber){(int64_t)seed, 0.0, false};
-        call->numbers[self->n_symbols + 1] = (GwNumber){(int64_t)offset, 0.0, false};
+        GwPlace place;
+        gw_take_places(self->generator, self->rng_ops, &place);
+        call->numbers[self->n_symbols] = (GwNumber){(int64_t)place.seed, 0.0, false};
+        call->numbers[self->n_symbols + 1] = (GwNumber){(int64_t)place.offset, 0.0, false};
     }
 }
 
@@ -479,20 +480,21 @@ static bool is_consistent(const Launcher *self) {
 
 static bool parse(Launcher *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"program", "n_inputs", "outputs", "symbols", "mutated", "touched",
-                            "limits", "checks", "cls", "otherwise", "rng_ops", "device", "label",
+                            "limits", "checks", "cls", "otherwise", "generator", "rng_ops", "device", "label",
                             NULL};
     PyObject *program, *outputs, *symbols, *mutated, *touched, *limits, *checks, *cls, *otherwise;
-    PyObject *label = NULL;
+    PyObject *generator, *label = NULL;
     self->device = -1;
     if (PyTuple_GET_SIZE(args) > 0) {
         PyErr_SetString(PyExc_TypeError, "CudaLauncher takes keyword arguments only");
         return false;
     }
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!iO!O!O!O!O!O!OO|KiU:CudaLauncher", names, &GwCudaProgram_Type,
+            args, kwargs, "O!iO!O!O!O!O!O!OOO!|KiU:CudaLauncher", names, &GwCudaProgram_Type,
             &program, &self->n_inputs, &PyTuple_Type, &outputs, &PyTuple_Type, &symbols,
             &PyTuple_Type, &mutated, &PyTuple_Type, &touched, &PyTuple_Type, &limits,
-            &PyTuple_Type, &checks, &cls, &otherwise, &self->rng_ops, &self->device, &label)) {
+            &PyTuple_Type, &checks, &cls, &otherwise, &GwGenerator_Type, &generator, &self->rng_ops,
+            &self->device, &label)) {
         return false;
     }
     if (self->n_inputs < 0 || self->device < -1 || self->device >= GW_CUDA_DEVICES) {
@@ -500,6 +502,7 @@ static bool parse(Launcher *self, PyObject *args, PyObject *kwargs) {
     }
     self->program = (GwCudaProgram *)Py_NewRef(program);
     self->otherwise = Py_NewRef(otherwise);
+    self->generator = Py_NewRef(generator);
     self->label = label != NULL ? Py_NewRef(label) : PyUnicode_FromString("graph");
     if (self->label == NULL || gw_tensor_class(cls) == NULL) {
         return false;
@@ -525,6 +528,7 @@ static int launcher_traverse(PyObject *object, visitproc visit, void *arg) {
     Launcher *self = (Launcher *)object;
     Py_VISIT(self->cls);
     Py_VISIT(self->otherwise);
+    Py_VISIT(self->generator);
     return 0;
 }
 
@@ -551,6 +555,7 @@ static void launcher_dealloc(PyObject *object) {
     Py_XDECREF(self->program);
     Py_XDECREF(self->cls);
     Py_XDECREF(self->otherwise);
+    Py_XDECREF(self->generator);
     Py_XDECREF(self->label);
     Py_XDECREF(self->messages);
     Py_TYPE(object)->tp_free(object);

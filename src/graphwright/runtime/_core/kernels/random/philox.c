@@ -6,7 +6,7 @@
 #include "generator.h"
 #include "pool.h"
 
-static uint64_t generator_seed = GW_DEFAULT_SEED;
+static uint64_t generator_seed = 67280421310721u;
 static uint64_t generator_offset;
 
 void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset) {
@@ -77,14 +77,19 @@ typedef struct {
     uint64_t seed, offset;
 } Generator;
 
+void gw_take_places(PyObject *generator, uint64_t n, GwPlace *place) {
+    Generator *g = (Generator *)generator;
+    *place = (GwPlace){g->seed, g->offset};
+    g->offset += n;
+}
+
 bool gw_take_place(PyObject *generator, GwPlace *place) {
     if (generator == Py_None) {
         gw_reserve_random(1, &place->seed, &place->offset);
         return true;
     }
     if (Py_TYPE(generator)->tp_base == &GwGenerator_Type) {     /* nothing overrides `draw` */
-        place->seed = ((Generator *)generator)->seed;
-        place->offset = ((Generator *)generator)->offset++;
+        gw_take_places(generator, 1, place);
         return true;
     }
     unsigned long long seed, offset;
