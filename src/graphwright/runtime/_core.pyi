@@ -760,7 +760,9 @@ class CudaLauncher:
         device: int = -1,
         label: str = "graph",
     ) -> CudaLauncher: ...
-    def __call__(self, *inputs: Any) -> tuple[TensorBase, ...]: ...
+    def __call__(
+        self, *inputs: Any, generator: GeneratorBase | None = None
+    ) -> tuple[TensorBase, ...]: ...
     n_inputs: int
     n_outputs: int
     program: CudaProgram

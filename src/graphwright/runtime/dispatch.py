@@ -36,8 +36,8 @@ class Hooks:
     """Callables that other modules of the runtime provide when they are imported."""
 
     __slots__ = (
-        "autocast", "batched", "draw", "fake_kernel", "lifted", "meta_kernel", "overridden",
-        "record", "record_inplace",
+        "autocast", "batched", "draw", "fake_kernel", "gpu_kernel", "lifted", "meta_kernel",
+        "overridden", "record", "record_inplace",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -46,6 +46,7 @@ class Hooks:
         self.draw: Callable[[Op, tuple[Any, ...]], Any]
         self.lifted: Callable[[tuple[Any, ...], int], tuple[tuple[Any, ...], int]] | None = None
         self.fake_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
+        self.gpu_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
         self.meta_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
         self.overridden: Callable[..., Any]
         self.record: Callable[[Op, tuple[Any, ...], int], Any]

@@ -39,7 +39,7 @@ class Counts:
             a, b = self.of(expr.a), self.of(expr.b)
             whole = self._derive("mul", self._derive("floordiv", a, b), b)
             return self._derive("sub", a, whole)
-        fold = _FOLDS[type(expr)]       # type: ignore[index]
+        fold = _FOLDS[type(expr)]
         return reduce(lambda a, b: self._derive(fold, a, b), map(self.of, expr.args))
 
     def _derive(self, op: str, a: CudaCount, b: CudaCount) -> CudaCount:

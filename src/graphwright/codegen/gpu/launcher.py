@@ -34,9 +34,10 @@ class Launchers:
         self.label = label
         self._made: dict[tuple[frozenset[int], bool], Any] = {}
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: Any, **generator: Any) -> Any:
         """Run a call that a launcher does not hold for."""
-        return self.launcher(self._unaligned(inputs), self._is_narrow(inputs))(*inputs)
+        launcher = self.launcher(self._unaligned(inputs), self._is_narrow(inputs))
+        return launcher(*inputs, **generator)
 
     def launcher(self, unaligned: frozenset[int] = frozenset(), narrow: bool = True) -> Any:
         """The launcher for inputs of which those at the positions `unaligned` begin anywhere.
@@ -99,7 +100,8 @@ def _launcher(launchers: Launchers, unaligned: frozenset[int], narrow: bool) -> 
         touched=tuple((n, n not in unaligned) for n, buffer in enumerate(program.inputs)
                       if buffer.name in touched),
         limits=limits, checks=checks, cls=Tensor, otherwise=launchers,
-        generator=CUDA_GENERATORS.of(launchers.device), rng_ops=program.rng_ops, device=launchers.device, label=launchers.label)
+        generator=CUDA_GENERATORS.of(launchers.device), rng_ops=program.rng_ops,
+        device=launchers.device, label=launchers.label)
 
 
 def _limits(launches: Sequence[Launch], counts: Counts) -> tuple[tuple[Any, int], ...]:

@@ -30,7 +30,14 @@ _RECORD = _Record()
 
 
 def count(op_name: str) -> None:
-    """Note that an op runs on the CPU; the first time a UserWarning says so."""
+    """Note that an op runs on the CPU; the first time a UserWarning says so.
+
+    Raises: NotImplementedError in the mode "error".
+    """
+    if strict():
+        raise NotImplementedError(
+            f"{op_name}: graphwright has no kernel for these arguments on cuda, and running it on "
+            "the CPU is an error here (GRAPHWRIGHT_CUDA_STRICT)")
     with _RECORD.lock:
         _RECORD.counts[op_name] += 1
         first = _RECORD.counts[op_name] == 1

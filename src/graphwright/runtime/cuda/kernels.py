@@ -11,27 +11,16 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.cuda import devices, transfers
-from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.cuda import devices, fallbacks, transfers
+from graphwright.runtime.dispatch import HOOKS, dispatch
 from graphwright.runtime.fake.meta import is_dense, view_by_rule
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.generator import CUDA_GENERATORS, Generator
 from graphwright.runtime.tensor.tensor import Tensor
 
 Kernel = Callable[[Op, tuple[Any, ...]], Any]
-
-
-class _Registered:
-    """What later layers have registered."""
-
-    __slots__ = ("provider",)
-
-    def __init__(self) -> None:
-        self.provider: Kernel | None = None
-
-
-_REGISTERED = _Registered()
 
 
 def register_kernel_provider(provider: Kernel | None) -> Kernel | None:
@@ -43,7 +32,7 @@ def register_kernel_provider(provider: Kernel | None) -> Kernel | None:
 
     Returns: the one before.
     """
-    before, _REGISTERED.provider = _REGISTERED.provider, provider
+    before, HOOKS.gpu_kernel = HOOKS.gpu_kernel, provider
     return before
 
 
@@ -178,19 +167,57 @@ _CROSSING = frozenset({"copy_", "to_device"})
 
 
 def _provided(op: Op, args: tuple[Any, ...]) -> Any:
-    """By the provider, by way of the host, or by the op's parts. Raises NotImplementedError."""
-    provider = _REGISTERED.provider
-    out = NotImplemented if provider is None else provider(op, args)
+    """By the provider, by the op's parts, or on the CPU."""
+    out = NotImplemented if HOOKS.gpu_kernel is None else HOOKS.gpu_kernel(op, args)
     if out is NotImplemented and op.name in STAGED:
         out = STAGED[op.name](op, args)
     if out is not NotImplemented:
         return out
-    if op.decompose is not None:
-        return op.decompose(*args)
-    raise NotImplementedError(
-        f"{op.name}: graphwright has no kernels for cuda yet; tensors there can be made, copied "
-        "and viewed"
-    )
+    return _on_cpu(op, args) if op.decompose is None else op.decompose(*args)
+
+
+def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)([_mapped(item, function) for item in value])
+    return function(value)
+
+
+def _device_of(op: Op, args: tuple[Any, ...]) -> Device:
+    """The GPU that an op runs on."""
+    on_gpu = [tensor.device for _, tensor in _tensors(op, args) if tensor.is_cuda]
+    named = [arg for arg in args if isinstance(arg, Device)]
+    return devices.placed([*on_gpu, *named][0])
+
+
+def _on_cpu(op: Op, args: tuple[Any, ...]) -> Any:
+    """The result of an op without a kernel, computed in main memory and copied to the GPU.
+
+    Raises: NotImplementedError where such calls are to be refused.
+    """
+    fallbacks.count(op.name)
+    place = _device_of(op, args)
+    assert place.index is not None
+    stream: Generator = CUDA_GENERATORS.of(place.index)
+    drawn = Generator()
+
+    def here(value: Any) -> Any:
+        nonlocal stream
+        if isinstance(value, TensorBase):
+            return transfers.to_host(value) if value.is_cuda else value
+        if isinstance(value, Generator):
+            stream = value
+            return drawn
+        return Device("cpu") if isinstance(value, Device) else value
+
+    values: list[Any] = [
+        drawn if arg is None and name == "generator" else _mapped(arg, here)
+        for name, arg in zip(op.names, args, strict=False)]
+    drawn._set(*stream._get())
+    result = dispatch(op, tuple(values))
+    stream._set(*drawn._get())
+    if op.is_inplace:
+        return ops.copy_(args[0], values[0])
+    return _mapped(result, lambda x: x.to(place) if isinstance(x, Tensor) else x)
 
 
 def run(op: Op, args: tuple[Any, ...]) -> Any:
@@ -198,7 +225,7 @@ def run(op: Op, args: tuple[Any, ...]) -> Any:
 
     Raises:
         RuntimeError: tensors are on different devices, or the GPU fails.
-        NotImplementedError: there is no kernel.
+        NotImplementedError: there is no kernel, and ops are not to run on the CPU.
     """
     if op.name not in _CROSSING:
         check_devices(op, args)

@@ -52,6 +52,7 @@ typedef struct {
     PyObject *const *args;
     GwTensor **buffers;         /* inputs, outputs */
     GwNumber *numbers;
+    PyObject *generator;        /* that draws the random numbers */
     PyObject *uploaded;         /* a list that keeps copies of numbers on the CPU, or NULL */
     int device;
     bool elsewhere;             /* to be run by `otherwise` */
@@ -242,7 +243,7 @@ static bool word_for(Launcher *self, const Call *call, GwCudaStream *stream, uin
 static void take_random(const Launcher *self, Call *call) {
     if (self->rng_ops > 0) {
         GwPlace place;
-        gw_take_places(self->generator, self->rng_ops, &place);
+        gw_take_places(call->generator, self->rng_ops, &place);
         call->numbers[self->n_symbols] = (GwNumber){(int64_t)place.seed, 0.0, false};
         call->numbers[self->n_symbols + 1] = (GwNumber){(int64_t)place.offset, 0.0, false};
     }
@@ -270,30 +271,42 @@ static PyObject *run_here(Launcher *self, Call *call) {
     return result;
 }
 
-static PyObject *run_call(Launcher *self, Call *call) {
+static PyObject *run_call(Launcher *self, Call *call, PyObject *kwnames) {
     bool good = find_device(self, call) && read_inputs(self, call) && read_sizes(self, call)
                 && check_limits(self, call);
     PyObject *result = !good ? NULL
                        : call->elsewhere ? PyObject_Vectorcall(self->otherwise, call->args,
-                                                               (size_t)self->n_inputs, NULL)
+                                                               (size_t)self->n_inputs, kwnames)
                        : run_here(self, call);
     Py_XDECREF(call->uploaded);
     return result;
+}
+
+/* The keyword argument of that name, or the launcher's own; NULL for other keywords. */
+static PyObject *generator_of(const Launcher *self, PyObject *const *given, PyObject *kwnames) {
+    if (kwnames == NULL || PyTuple_GET_SIZE(kwnames) == 0) {
+        return self->generator;
+    }
+    bool good = PyTuple_GET_SIZE(kwnames) == 1
+                && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0), "generator") == 0
+                && PyObject_TypeCheck(given[0], &GwGenerator_Type);
+    return good ? given[0] : NULL;
 }
 
 static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t nargsf,
                                PyObject *kwnames) {
     Launcher *self = (Launcher *)callable;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    if (nargs != self->n_inputs || (kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0)) {
-        return PyErr_Format(PyExc_TypeError, "a compiled graph takes %d positional arguments, "
-                            "got %zd", self->n_inputs, nargs);
+    PyObject *generator = generator_of(self, args + nargs, kwnames);
+    if (nargs != self->n_inputs || generator == NULL) {
+        return PyErr_Format(PyExc_TypeError, "a compiled graph takes %d positional arguments, and "
+                            "perhaps a generator; got %zd", self->n_inputs, nargs);
     }
     int n_buffers = self->program->buffers;
     int n_numbers = self->program->scalars + self->program->derived;
     GwTensor *few_buffers[FEW_BUFFERS];
     GwNumber few_numbers[FEW_NUMBERS];
-    Call call = {args, few_buffers, few_numbers, NULL, -1, false};
+    Call call = {args, few_buffers, few_numbers, generator, NULL, -1, false};
     if (n_buffers > FEW_BUFFERS) {
         call.buffers = PyMem_Malloc((size_t)n_buffers * sizeof *call.buffers);
     }
@@ -308,7 +321,7 @@ static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t
         if (GW_UNLIKELY(gw_profiling)) {
             mark = gw_span_begin(GW_SPAN_GRAPH, self->label);
         }
-        result = run_call(self, &call);
+        result = run_call(self, &call, kwnames);
         if (GW_UNLIKELY(mark.index >= 0)) {
             gw_span_end(mark);
         }

@@ -1,0 +1,166 @@
+"""Ops of tensors on a GPU, run one by one: each is a program of the code generator.
+
+An op is traced on fake inputs whose sizes are symbols, lowered and compiled as a graph is. The
+program is kept by the kind of the call (`gpu_calls`), so that other sizes need no other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.capture._eval_frame import run_unhooked
+from graphwright.codegen.gpu.build import compile_gpu_segment, gpu_rules, prepared
+from graphwright.codegen.lowering.graph import CannotLowerNode, needs_eager
+from graphwright.face.gpu_calls import Call
+from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.lowered_graph import CannotLower, Lowered
+from graphwright.ir.pipeline import lower_graph
+from graphwright.ir.trace import trace
+from graphwright.runtime import _core
+from graphwright.runtime.collecting import collector_at_rest
+from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.locks import held_while_forking
+from graphwright.runtime.ops.table import Op
+from graphwright.runtime.record import Record
+from graphwright.runtime.symbolic.places import value_at
+from graphwright.runtime.symbolic.relation import Relation
+from graphwright.runtime.symbolic.shape_env import ShapeEnv
+from graphwright.runtime.tensor.device import cpu
+from graphwright.runtime.tensor.tensor import Tensor
+
+
+class _Program(Record):
+    """A compiled op.
+
+    guards: what was assumed of the sizes, whose values are at `symbols`. single: whether it has
+    one result.
+    """
+
+    launch: Callable[..., Any]
+    guards: tuple[Relation, ...]
+    symbols: dict[str, tuple[int, int]]
+    single: bool
+
+    def holds(self, inputs: list[Any]) -> bool:
+        """Whether it is right for the sizes of these inputs."""
+        if not self.guards:
+            return True
+        values = {name: value_at(inputs[position], place)
+                  for name, (position, place) in self.symbols.items()}
+        return all(guard.holds(values) for guard in self.guards)
+
+
+class _NoProgram(Exception):
+    """The op has no program for such a call."""
+
+
+_PROGRAMS: dict[Any, list[_Program]] = {}
+"""By the keys of calls, those for sizes of different kinds; none where there is no program."""
+_LOCK = held_while_forking()
+
+
+def run_op(op: Op, args: tuple[Any, ...]) -> Any:
+    """The result of an op for its bound arguments, which are on one GPU but for numbers and
+    indices; NotImplemented where there is no program for them.
+
+    Raises: ImportError without Triton, for kernels that are not in the cache.
+    """
+    call = Call(op, args)
+    assert call.device is not None
+    call.inputs = [_placed(value, call.device) for value in call.inputs]
+    for exact in (False, True):
+        program = _program(call, exact)
+        if program is not None:
+            return _run(program, call, args)
+    return NotImplemented
+
+
+def _placed(value: Any, device: Any) -> Any:
+    """An index in main memory, on the GPU."""
+    if isinstance(value, Tensor) and value.device == cpu and value.ndim:
+        return value.to(device)
+    return value
+
+
+def _run(program: _Program, call: Call, args: tuple[Any, ...]) -> Any:
+    drawing = {} if call.generator is None else {"generator": call.generator}
+    results = program.launch(*call.inputs, **drawing)
+    if call.op.is_inplace:
+        return args[0]
+    return results[0] if program.single else tuple(results)
+
+
+def _program(call: Call, exact: bool) -> _Program | None:
+    key = call.key(exact)
+    found = _PROGRAMS.get(key)
+    if found is not None:
+        for program in found:
+            if program.holds(call.inputs):
+                return program
+        if not found:
+            return None
+    with _LOCK:
+        made = _core.with_grad_mode(False, _unmapped, _made, (call, exact))
+        _PROGRAMS.setdefault(key, []).extend([] if made is None else [made])
+    return made
+
+
+def _unmapped(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    levels = _core.levels()
+    _core.set_levels(())
+    try:
+        with collector_at_rest():
+            return run_unhooked(function, *args)
+    finally:
+        _core.set_levels(levels)
+
+
+def _made(call: Call, exact: bool) -> _Program | None:
+    try:
+        return _compiled(call, exact)
+    except (_NoProgram, CannotLower, CannotLowerNode, DataDependent):
+        return None
+
+
+def _compiled(call: Call, exact: bool) -> _Program:
+    env = ShapeEnv()
+    fakes = call.fakes(env, exact)
+    module, single = _traced(call, fakes)
+    lowered = _lowered(module, fakes)
+    forward = prepared(lowered.forward, fakes)
+    if needs_eager(forward, gpu_rules()):
+        raise _NoProgram
+    with env.closed():
+        segment = compile_gpu_segment(forward, fakes, False, call.device, call.op.name, None)
+    if call.generator is not None and not isinstance(segment.launch, _core.CudaLauncher):
+        raise _NoProgram
+    symbols = dict(forward.meta.get("symbols", {}))
+    guards = tuple(guard for guard in env.guards if guard.known() is None)
+    return _Program(segment.launch, guards, symbols, single)
+
+
+def _traced(call: Call, fakes: list[Any]) -> tuple[GraphModule, bool]:
+    """The graph of the call, and whether its result is a lone tensor."""
+    single = False
+
+    def run(*values: Any) -> tuple[Any, ...]:
+        nonlocal single
+        result = dispatch(call.op, call.arguments(values))
+        if call.op.is_inplace:
+            return ()
+        single = isinstance(result, _core.TensorBase)
+        results = (result,) if single else tuple(result)
+        if not all(isinstance(one, _core.TensorBase) for one in results):
+            raise _NoProgram
+        return results
+
+    return trace(run, fakes, keep=lambda op: True), single
+
+
+def _lowered(module: GraphModule, fakes: list[Any]) -> Lowered:
+    lowered = lower_graph(module, fakes, needs_grad=False)
+    if not lowered.is_plain():      # results are views, which the parts of the op make
+        raise _NoProgram
+    return lowered
