@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SUPPORTED = ("3.11", "3.12", "3.13")
 PARTS = {
     "export": ("tests/export", "tests/loader", "tests/onnx"),
-    "gpu": ("tests/codegen/gpu", "tests/gpu_sim", "tests/runtime/cuda"),
+    "gpu": ("tests/codegen/gpu", "tests/face/gpu", "tests/gpu_sim", "tests/runtime/cuda"),
 }
 
 

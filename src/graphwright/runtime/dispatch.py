@@ -8,6 +8,7 @@ through `HOOKS`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -233,6 +234,7 @@ def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:
     return op.run(*args)
 
 
+@cache
 def on_cuda() -> Any:
     """The module that runs ops on GPUs, imported when the first tensor is to be there."""
     return import_module("graphwright.runtime.cuda.kernels")
