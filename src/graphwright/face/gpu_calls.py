@@ -34,14 +34,14 @@ class Call:
 
     inputs: its tensors, each once, and the sizes among its arguments. template: the arguments,
     with a `Slot` for each input. generator: where its random numbers come from, if it names one.
-    device: the GPU that it runs on.
+    devices: where its tensors with dims are, and where its result is to be.
     """
 
     def __init__(self, op: Op, args: tuple[Any, ...]) -> None:
         self.op = op
         self.inputs: list[Any] = []
         self.generator: Any = None
-        self.device: Any = None
+        self.devices: set[Device] = set()
         self._places: dict[int, Slot] = {}
         sized = op.kind in (Kind.CREATION, Kind.RANDOM)
         self.template = tuple([
@@ -57,8 +57,8 @@ class Call:
         if isinstance(arg, Generator):
             self.generator = arg
             return None
-        if isinstance(arg, Device) and arg.type == "cuda":
-            self.device = self.device or arg
+        if isinstance(arg, Device):
+            self.devices.add(arg)
         if sized and type(arg) is int and arg > 1:
             return self._added(arg)
         return arg
@@ -67,13 +67,19 @@ class Call:
         slot = self._places.get(id(tensor))
         if slot is None:
             slot = self._places[id(tensor)] = self._added(tensor)
-            if tensor.is_cuda:
-                self.device = self.device or tensor.device
+            if tensor.ndim or tensor.is_cuda:
+                self.devices.add(tensor.device)
         return slot
 
     def _added(self, value: Any) -> Slot:
         self.inputs.append(value)
         return Slot(len(self.inputs) - 1)
+
+    @property
+    def device(self) -> Device:
+        """The one device that it runs on."""
+        (device,) = self.devices
+        return device
 
     def key(self, exact: bool) -> tuple[Any, ...]:
         """What calls have in common that run the same program; with `exact` also their sizes."""

@@ -27,8 +27,6 @@ from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.places import value_at
 from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
-from graphwright.runtime.tensor.device import cpu
-from graphwright.runtime.tensor.tensor import Tensor
 
 
 class _Program(Record):
@@ -62,26 +60,19 @@ _LOCK = held_while_forking()
 
 
 def run_op(op: Op, args: tuple[Any, ...]) -> Any:
-    """The result of an op for its bound arguments, which are on one GPU but for numbers and
-    indices; NotImplemented where there is no program for them.
+    """The result of an op for its bound arguments, which are on one GPU but for numbers;
+    NotImplemented where there is no program for them.
 
     Raises: ImportError without Triton, for kernels that are not in the cache.
     """
     call = Call(op, args)
-    assert call.device is not None
-    call.inputs = [_placed(value, call.device) for value in call.inputs]
+    if len(call.devices) != 1:
+        return NotImplemented
     for exact in (False, True):
         program = _program(call, exact)
         if program is not None:
             return _run(program, call, args)
     return NotImplemented
-
-
-def _placed(value: Any, device: Any) -> Any:
-    """An index in main memory, on the GPU."""
-    if isinstance(value, Tensor) and value.device == cpu and value.ndim:
-        return value.to(device)
-    return value
 
 
 def _run(program: _Program, call: Call, args: tuple[Any, ...]) -> Any:

@@ -153,27 +153,3 @@ print(driver.used(0), gw.cuda.memory_reserved(), gw.cuda.memory_stats()["active.
 def test_tensors_can_be_allocations_of_the_driver(library: str) -> None:
     lines = run(EXACT, library, GRAPHWRIGHT_CUDA_CACHING="0").splitlines()
     assert lines == ["60 60 60", "60 True", "0 0 0"]
-
-
-TIMES = """
-import timeit
-import graphwright as gw
-from graphwright.runtime import _core
-x = gw.zeros(1024, device="cuda")
-ptx = ".version 8.0 .target sm_80 .visible .entry k(.param .u64 x, .param .u32 n, .param .u64 s)"
-kernel = _core.CudaKernel("k", cubin=None, ptx=ptx, shared=0, num_warps=4,
-                          signature=["*fp32", "i32", "scratch"])
-launch = (kernel, (("scalar", 1), 1, 1), [("buffer", 0), ("scalar", 0)])
-args = (x,), (1024,)
-for count in (1, 33):
-    program = _core.CudaProgram([launch] * count, 1, 1, [("ceildiv", ("scalar", 0), 128)])
-    call = lambda: program.run(*args)
-    print(min(timeit.repeat(call, number=5000, repeat=20)) / 5000 * 1e9)
-"""
-
-
-@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="takes times")
-def test_the_host_pays_little_for_a_launch(library: str) -> None:
-    """On a driver whose launches do nothing: 0.5 us a call, 0.05 us for each further kernel."""
-    one, many = map(float, run(TIMES, library, GPU_SIM_NULL="1").splitlines())
-    assert one < 500 and (many - one) / 32 < 50, (one, many)

@@ -106,7 +106,7 @@ def _made(op: Op, args: tuple[Any, ...], device: Device) -> Any:
     return out
 
 
-_UNFILLED = frozenset({"empty", "empty_strided"})
+_UNFILLED = frozenset({"empty", "empty_like", "empty_strided"})
 _FILLED = frozenset({"full", "full_like"})
 
 
@@ -220,6 +220,11 @@ def _on_cpu(op: Op, args: tuple[Any, ...]) -> Any:
     return _mapped(result, lambda x: x.to(place) if isinstance(x, Tensor) else x)
 
 
+def _beside(target: Any, index: Any) -> Any:
+    """An index, on the GPU of what it indexes."""
+    return index.to(target.device) if isinstance(index, Tensor) else index
+
+
 def run(op: Op, args: tuple[Any, ...]) -> Any:
     """An op's result where one of its tensors is on a GPU.
 
@@ -229,6 +234,8 @@ def run(op: Op, args: tuple[Any, ...]) -> Any:
     """
     if op.name not in _CROSSING:
         check_devices(op, args)
+    if op.name in _INDEXED:
+        args = (args[0], _mapped(args[1], lambda index: _beside(args[0], index)), *args[2:])
     out = _without_provider(op, args)
     return _provided(op, args) if out is NotImplemented else out
 
@@ -240,7 +247,7 @@ def _without_provider(op: Op, args: tuple[Any, ...]) -> Any:
         return kernel(op, args)
     if op.kind is Kind.VIEW:
         return view_by_rule(op, args)
-    if op.name == "full_like":
+    if op.name in ("empty_like", "full_like"):
         given = args[op.names.index("device")]
         place = args[0].device if given is None else Device(given)
         return _like(op, args, place)
