@@ -12,6 +12,7 @@ from benchmarks import (
     convolution,
     eager,
     ecosystem,
+    gpu,
     kernels,
     mapping,
     memory,
@@ -28,8 +29,8 @@ from benchmarks.result import Result, Wrong
 GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
           "mapping": mapping, "memory": memory, "training": training, "startup": startup,
           "compile_time": compile_time, "untouched": untouched, "writes": writes}
-BY_NAME = {"ecosystem": ecosystem, "out_of_process": out_of_process}
-"""Groups that need a C compiler or libraries of their own: they run only where named."""
+BY_NAME = {"ecosystem": ecosystem, "gpu": gpu, "out_of_process": out_of_process}
+"""Groups that need a GPU, a C compiler or libraries of their own: they run only where named."""
 
 
 def main() -> None:

@@ -106,7 +106,7 @@ def _made(op: Op, args: tuple[Any, ...], device: Device) -> Any:
     return out
 
 
-_UNFILLED = frozenset({"empty", "empty_like", "empty_strided"})
+_UNFILLED = frozenset({"empty", "empty_strided"})
 _FILLED = frozenset({"full", "full_like"})
 
 
@@ -258,7 +258,8 @@ def _like(op: Op, args: tuple[Any, ...], place: Device) -> Any:
     """What is made like a tensor on a GPU, of which a device beside them needs the layout alone.
     """
     if place.type == "cuda":
-        return _made(op, args, devices.placed(place))
+        return op.decompose(*args) if op.meta is None and op.decompose is not None else _made(
+            op, args, devices.placed(place))
     strides = transfers.kept_strides(args[0])
     model = _core.meta(Tensor, args[0].shape, strides, args[0].dtype, Device("meta"))
     return dispatch(op, (model, *args[1:-1], place))
