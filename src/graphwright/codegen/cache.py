@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from graphwright.runtime.record import Record
 from graphwright.runtime.stderr_notices import warn
@@ -52,18 +52,25 @@ class KernelCache:
         self._memory: dict[str, bytes] = {}
         self._warned = False
 
-    def get(self, key: str) -> bytes | None:
-        """The object stored under `key`, or None."""
+    def get(
+        self, key: str, is_current: Callable[[bytes], bool] | None = None,
+    ) -> bytes | None:
+        """The object stored under `key`, or None. `is_current` says whether one on disk counts."""
         if key in self._memory:
             self.counts.memory_hits += 1
             return self._memory[key]
         found = self._read(key)
-        if found is None:
+        if found is None or not (is_current is None or is_current(found)):
             self.counts.misses += 1
+            found = None
         else:
             self.counts.disk_hits += 1
             self._memory[key] = found
         return found
+
+    def known(self, key: str) -> bytes | None:
+        """What memory has by now of an object that was missing."""
+        return self._memory.get(key)
 
     def put(self, key: str, payload: bytes) -> None:
         """Store `payload` under `key`; on a disk that refuses, in memory only."""

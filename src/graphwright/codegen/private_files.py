@@ -1,4 +1,4 @@
-"""The folders that the C backend's compiler works in.
+"""The folders that compilers work in.
 
 `tempfile` draws its names from `random`, whose methods programs replace to know what is drawn.
 `shutil` is imported where it is used: it brings the modules of all archive formats.
@@ -17,20 +17,30 @@ _PLACES = ("/tmp", "/var/tmp", os.curdir)
 
 
 @contextlib.contextmanager
-def compilers_folder() -> Iterator[str]:
+def private_folder() -> Iterator[str]:
     """A folder that goes with the context, in TMPDIR or else where temporary files usually are.
+
+    Raises: OSError if it can be made nowhere.
+    """
+    lock, folder = _new_folder()
+    try:
+        yield folder
+    finally:
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+@contextlib.contextmanager
+def compilers_folder() -> Iterator[str]:
+    """A folder for the C backend, see `private_folder`.
 
     Raises: CompilerMissing if it can be made nowhere, or what is done with its files fails.
     """
     try:
-        lock, folder = _new_folder()
-        try:
+        with private_folder() as folder:
             yield folder
-        finally:
-            import shutil
-
-            shutil.rmtree(folder, ignore_errors=True)
-            os.close(lock)
     except OSError as error:
         raise CompilerMissing(
             f"the files of the C backend cannot be written or opened: {error}: set TMPDIR to a "

@@ -89,7 +89,7 @@ def _words(command: str) -> list[str]:
         return [command]
 
 
-def _identity(word: str) -> str:
+def program_identity(word: str) -> str:
     """A word of a compiler's command; that of a program says which version it is."""
     import shutil
 
@@ -116,7 +116,7 @@ def find_compiler() -> Compiler:
             continue
         words = (path, *command[1:])
         if words not in _FOUND:
-            _FOUND[words] = Compiler(words, " ".join(map(_identity, words)))
+            _FOUND[words] = Compiler(words, " ".join(map(program_identity, words)))
         found = _FOUND[words]
         if found in _BROKEN:
             raise CompilerMissing(_BROKEN[found])

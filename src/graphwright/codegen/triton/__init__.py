@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from graphwright.codegen.triton.compiler import CompiledKernel, compile_kernel
+from graphwright.codegen.triton.compiler import (
+    CannotCompile,
+    CompiledKernel,
+    Request,
+    compile_kernel,
+    compile_kernels,
+)
 from graphwright.codegen.triton.launches import Argument, Kind, Launch, compile_launches
 from graphwright.codegen.triton.listing import attempts, kernels, list_ptx, list_source
 from graphwright.codegen.triton.names import CannotEmit
 from graphwright.codegen.triton.writer import TritonKernel, write_kernel
 
 __all__ = [
-    "Argument", "CannotEmit", "CompiledKernel", "Kind", "Launch", "TritonKernel", "attempts",
-    "compile_kernel", "compile_launches", "kernels", "list_ptx", "list_source", "write_kernel",
+    "Argument", "CannotCompile", "CannotEmit", "CompiledKernel", "Kind", "Launch", "Request",
+    "TritonKernel", "attempts", "compile_kernel", "compile_kernels", "compile_launches", "kernels",
+    "list_ptx", "list_source", "write_kernel",
 ]

@@ -1,13 +1,23 @@
-"""Triton source to PTX and cubin with `triton.compile`, which needs no GPU."""
+"""Compiled kernels by what decides them: from memory, from disk, or from `pool`'s processes.
+
+An entry is found whichever Triton made it; it counts only if that is the one that is installed,
+or none is. So kernels can be compiled ahead for a machine that has no Triton.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import linecache
-import warnings
-from collections.abc import Collection
+import json
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
+from graphwright.codegen.cache import kernel_cache
+from graphwright.codegen.target import program_identity
+from graphwright.codegen.triton import worker
 from graphwright.codegen.triton.names import ERROR, OFFSET, SEED
 from graphwright.codegen.triton.writer import TritonKernel
 from graphwright.runtime.record import Record
@@ -18,32 +28,62 @@ _POINTERS = {
     "int64": "*i64", "float16": "*fp16", "bfloat16": "*bf16", "float32": "*fp32",
     "float64": "*fp64",
 }
+_OPTIONS = {"num_stages": 3, "enable_fp_fusion": True}
+_TOOLS = ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_LIBDEVICE_PATH")
+"""The variables that name parts of Triton which are not its own; it is given no others."""
+_QUOTED_LINES = 12
+
+
+class CannotCompile(Exception):
+    """A kernel that Triton or its assembler does not compile; the message quotes them."""
 
 
 class CompiledKernel(Record):
     """A kernel for one GPU architecture.
 
     signature: the types of its parameters in order, as Triton spells them ("*fp32", "i64"). After
-    them come two addresses of scratch memory, which may be null.
+    them come two addresses of scratch memory: `scratch_bytes` for each program, which is 0 for
+    most, and one that may be null. registers: of one thread; spill_bytes: that its code moves
+    between registers and memory; None where the assembler has not reported them. key: what the
+    cache knows it by, equal for equal kernels. triton: the version that compiled it.
     """
 
+    key: str
     name: str
     ptx: str
     cubin: bytes
     num_warps: int
     shared_bytes: int
+    scratch_bytes: int
+    registers: int | None
+    spill_bytes: int | None
     signature: tuple[str, ...]
+    triton: str
 
 
-def jit_function(kernel: TritonKernel) -> Any:
-    """The kernel's function as Triton sees it; `inspect` finds its source in `linecache`."""
-    digest = hashlib.sha256(kernel.source.encode()).hexdigest()[:16]
-    filename = f"<graphwright triton {kernel.name} {digest}>"
-    lines = kernel.source.splitlines(keepends=True)
-    linecache.cache[filename] = (len(kernel.source), None, lines, filename)
-    namespace: dict[str, Any] = {"__name__": f"graphwright_triton_{digest}"}
-    exec(compile(kernel.source, filename, "exec"), namespace)
-    return namespace[kernel.name]
+class Request(Record):
+    """A kernel to compile for compute capability `arch` (90: Hopper).
+
+    unaligned: names of buffers whose addresses are no multiples of 16 bytes; allocators give such
+    to all, but views may begin anywhere.
+    """
+
+    kernel: TritonKernel
+    arch: int = 90
+    unaligned: Collection[str] = ()
+
+    def job(self) -> dict[str, Any]:
+        """All that decides the machine code, for `worker.build`."""
+        kernel = self.kernel
+        code = [line for line in kernel.source.splitlines(keepends=True)
+                if not line.lstrip().startswith("#")]   # the user's lines move with every edit
+        return {
+            "name": kernel.name, "source": "".join(code), "signature": signature(kernel),
+            "constants": kernel.blocks, "arch": self.arch,
+            "aligned": [place for place, buffer in enumerate(kernel.buffers)
+                        if buffer.name not in self.unaligned],
+            "options": {**_OPTIONS, "num_warps": kernel.num_warps},
+            "variables": {name: os.environ[name] for name in _TOOLS if name in os.environ}}
 
 
 def signature(kernel: TritonKernel) -> dict[str, str]:
@@ -61,25 +101,105 @@ def signature(kernel: TritonKernel) -> dict[str, str]:
 def compile_kernel(
     kernel: TritonKernel, arch: int = 90, unaligned: Collection[str] = ()
 ) -> CompiledKernel:
-    """Compile for compute capability `arch` (90: Hopper).
+    """One kernel; see `Request` and `compile_kernels`."""
+    return compile_kernels([Request(kernel, arch, unaligned)])[0]
 
-    unaligned: names of buffers whose addresses are no multiples of 16 bytes; allocators give such
-    to all, but views may begin anywhere.
 
-    Raises: ImportError where Triton is not installed.
+def compile_kernels(requests: Sequence[Request]) -> list[CompiledKernel]:
+    """Compiled kernels, in the order of the requests. Those that are not in the cache are compiled
+    in processes of their own, several at once.
+
+    Raises: ImportError where one is missing and Triton is not installed; CannotCompile for the
+        first that cannot be compiled, when all others are.
     """
-    import triton
-    from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource
+    jobs = [request.job() for request in requests]
+    keys = [_key(job) for job in jobs]
+    cache, version = kernel_cache(), triton_version()
 
-    aligned = {(i,): [["tt.divisibility", 16]] for i, buffer in enumerate(kernel.buffers)
-               if buffer.name not in unaligned}
-    source = ASTSource(fn=jit_function(kernel), signature=signature(kernel),
-                       constexprs=kernel.blocks, attrs=aligned)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")
-        done = triton.compile(source, target=GPUTarget("cuda", arch, 32),
-                              options={"num_warps": kernel.num_warps})
-    return CompiledKernel(kernel.name, done.asm["ptx"], done.asm["cubin"],
-                          done.metadata.num_warps, done.metadata.shared,
-                          tuple(t for t in signature(kernel).values() if t != "constexpr"))
+    def is_current(entry: bytes) -> bool:
+        return version in (None, worker.unpack(entry)[0]["triton"])
+
+    entries: dict[str, bytes] = {}
+    missing: dict[str, dict[str, Any]] = {}
+    for key, job in dict(zip(keys, jobs, strict=True)).items():
+        entry = cache.get(key, is_current)
+        if entry is None:
+            missing[key] = job
+        else:
+            entries[key] = entry
+    if missing:
+        entries |= _build(missing, version)
+    return [_compiled(key, entries[key]) for key in keys]
+
+
+def _build(missing: Mapping[str, dict[str, Any]], version: str | None) -> dict[str, bytes]:
+    """Compile kernels, and put them into the cache. Raises: see `compile_kernels`."""
+    if version is None:
+        names = ", ".join(job["name"] for job in missing.values())
+        raise ModuleNotFoundError(
+            f"Triton, which compiles kernels, is not installed, and the cache has no {names}",
+            name="triton")
+    from graphwright.codegen.triton import pool
+
+    cache, errors = kernel_cache(), dict[str, str]()
+    entries: dict[str, bytes] = {}
+
+    def received(key: str, answer: bytes) -> None:
+        error = worker.unpack(answer)[0].get("error")
+        if error is None:
+            entries[key] = answer
+            cache.put(key, answer)
+        else:
+            errors[key] = error
+
+    try:
+        with pool.LOCK:     # another thread may have compiled some meanwhile
+            for key in missing:
+                if (entry := cache.known(key)) is not None:
+                    entries[key] = entry
+            pool.run({k: job for k, job in missing.items() if k not in entries}, received)
+    except OSError as error:
+        raise CannotCompile(f"kernels cannot be compiled in another process: {error}") from error
+    for key, job in missing.items():
+        if key in errors:
+            lines = "\n".join(errors[key].strip().splitlines()[:_QUOTED_LINES])
+            raise CannotCompile(f"{job['name']} cannot be compiled for sm_{job['arch']} by Triton "
+                                f"{version}: {lines}")
+    return entries
+
+
+def _compiled(key: str, entry: bytes) -> CompiledKernel:
+    header, ptx, cubin = worker.unpack(entry)
+    kinds = tuple(header.pop("signature"))
+    return CompiledKernel(key=key, ptx=ptx.decode(), cubin=cubin, signature=kinds, **header)
+
+
+# -- the cache's key ------------------------------------------------------------------------------
+
+def _key(job: Mapping[str, Any]) -> str:
+    """The name of all that decides the code, on every machine, but the version of Triton."""
+    tools = [program_identity(path) for path in job["variables"].values()]
+    text = json.dumps([job, tools, _worker_identity()])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _worker_identity() -> str:
+    """What changes when kernels are compiled, or entries written, in another way."""
+    with open(worker.__file__, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def triton_version() -> str | None:
+    """The version of Triton that would be imported, without importing it; None without one."""
+    spec = find_spec("triton")
+    if spec is None or spec.origin is None:
+        return None
+    return _version_in(spec.origin)
+
+
+@lru_cache(maxsize=1)
+def _version_in(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        found = re.search(r"""^__version__ = ['"](.+)['"]""", file.read(), re.MULTILINE)
+    return found.group(1) if found else "of an unknown version"

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from enum import Enum
 
 from graphwright.codegen.gpu.tile_ir import GpuProgram
-from graphwright.codegen.triton.compiler import CompiledKernel, compile_kernel
+from graphwright.codegen.triton.compiler import CompiledKernel, Request, compile_kernels
 from graphwright.codegen.triton.listing import kernels
+from graphwright.codegen.triton.writer import TritonKernel
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr
 
@@ -46,18 +47,19 @@ class Launch(Record):
 def compile_launches(
     program: GpuProgram, arch: int = 90, unaligned: Collection[str] = (), narrow: bool = False
 ) -> list[Launch]:
-    """Compile a program's kernels. unaligned: see `compile_kernel`; narrow: all sizes, which are
+    """Compile a program's kernels. unaligned: see `Request`; narrow: all sizes, which are
     `Launch.limited`, are less than `Launch.most`: indices have 32 bits.
 
-    Raises: ImportError without Triton; CannotEmit for a kernel without a Triton form.
+    Raises: CannotEmit for a kernel without a Triton form; as `compile_kernels`.
     """
-    launches: list[Launch] = []
-    for step, kernel in zip(program.steps, kernels(program, narrow), strict=True):
-        arguments = [Argument(Kind.BUFFER, buffer.name) for buffer in kernel.buffers]
-        arguments += [Argument(Kind.SIZE, name) for name in kernel.sizes]
-        arguments += [Argument(Kind.ERROR)] if kernel.checked else []
-        arguments += [Argument(Kind.SEED), Argument(Kind.OFFSET)] if kernel.random else []
-        launches.append(
-            Launch(compile_kernel(kernel, arch, unaligned), kernel.grid, tuple(arguments),
-                   step.limited, step.most))
-    return launches
+    written = kernels(program, narrow)
+    compiled = compile_kernels([Request(kernel, arch, unaligned) for kernel in written])
+    return [Launch(made, kernel.grid, _arguments(kernel), step.limited, step.most)
+            for step, kernel, made in zip(program.steps, written, compiled, strict=True)]
+
+
+def _arguments(kernel: TritonKernel) -> tuple[Argument, ...]:
+    return (*[Argument(Kind.BUFFER, buffer.name) for buffer in kernel.buffers],
+            *[Argument(Kind.SIZE, name) for name in kernel.sizes],
+            *([Argument(Kind.ERROR)] if kernel.checked else []),
+            *([Argument(Kind.SEED), Argument(Kind.OFFSET)] if kernel.random else []))

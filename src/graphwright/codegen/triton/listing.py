@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from graphwright.codegen.gpu.tile_ir import GpuProgram
-from graphwright.codegen.triton.compiler import compile_kernel
+from graphwright.codegen.triton.compiler import Request, compile_kernels
 from graphwright.codegen.triton.names import CannotEmit
 from graphwright.codegen.triton.writer import TritonKernel, write_kernel
 
@@ -35,21 +35,19 @@ def kernels(program: GpuProgram, narrow: bool = False) -> list[TritonKernel]:
     return found
 
 
-def _listed(
-    program: GpuProgram, comment: str, text: Callable[[TritonKernel], str]
-) -> list[tuple[str, str]]:
-    return [(name, f"{comment} {found}\n" if isinstance(found, str) else text(found))
-            for name, found in attempts(program)]
-
-
 def list_source(program: GpuProgram) -> list[tuple[str, str]]:
     """(name, Triton source) of each step; a comment for one that has none."""
-    return _listed(program, "#", lambda kernel: kernel.source)
+    return [(name, f"# {found}\n" if isinstance(found, str) else found.source)
+            for name, found in attempts(program)]
 
 
 def list_ptx(program: GpuProgram, arch: int = 90) -> list[tuple[str, str]]:
     """(name, PTX) of each step; a comment for one that has none.
 
-    Raises: ImportError without Triton.
+    Raises: as `compile_kernels`.
     """
-    return _listed(program, "//", lambda kernel: compile_kernel(kernel, arch).ptx)
+    found = dict(attempts(program))
+    requests = [Request(kernel, arch) for kernel in found.values() if not isinstance(kernel, str)]
+    texts = iter([kernel.ptx for kernel in compile_kernels(requests)])
+    return [(name, f"// {kernel}\n" if isinstance(kernel, str) else next(texts))
+            for name, kernel in found.items()]
