@@ -349,9 +349,11 @@ def test_doctor_counts_entries_alone(
 
 
 def test_a_stage_whose_library_is_missing(
-    capsys: pytest.CaptureFixture[str], model: str, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], model: str, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setitem(sys.modules, "triton", None)
+    monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", str(tmp_path))
     error = mistake(capsys, "dump", f"{model}:f", "--stage", "ptx")
     assert "needs triton" in error and "pip install triton" in error
 

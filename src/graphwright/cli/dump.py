@@ -9,7 +9,7 @@ from typing import Any
 import graphwright as gw
 from graphwright.cli.errors import NOTHING_COMPILED, UserError, users_code
 from graphwright.cli.loading import load_call
-from graphwright.cli.options import add_backend, add_html, add_json, add_target
+from graphwright.cli.options import add_backend, add_html, add_json, add_target, add_train
 from graphwright.cli.output import folder_for_output, json_alone, say, say_tree, write_html
 from graphwright.face.api import Explained
 from graphwright.face.stage_dumps import STAGES, stages_of
@@ -26,8 +26,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--stage", action="append", choices=STAGES, dest="stages",
                         help="only this stage; repeat it for several (default: those of the "
                              "backend used)")
-    parser.add_argument("--train", action="store_true",
-                        help="give floating-point inputs a gradient, so that there is a backward")
+    add_train(parser)
     parser.add_argument("--out", type=Path, metavar="OUT",
                         help="write one file for each stage into this folder")
     add_json(parser)
@@ -56,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Compile, then print or write the stages."""
     backend = backend_for(arguments.stages, arguments.backend)
     with json_alone(arguments.json) as emit:
-        explained = called(arguments, backend)
+        explained = called(arguments, backend, arguments.train)
         texts = stages(explained, arguments.stages)
         if not texts:
             raise UserError("no graph was captured",
@@ -72,13 +71,13 @@ def run(arguments: argparse.Namespace) -> None:
             write_html(arguments.html, explained.explanation())
 
 
-def called(arguments: argparse.Namespace, backend: str) -> Explained:
-    """The target, after one call."""
+def called(arguments: argparse.Namespace, backend: str, grad: bool) -> Explained:
+    """The target, after one call with gradients recorded or not."""
     _, function, inputs = load_call(arguments.target, arguments.inputs)
     if arguments.train:
         inputs = tuple(requiring_grad(value) for value in inputs)
     explained = Explained(function, "", backend=backend)
-    with users_code(arguments.target), gw.set_grad_enabled(arguments.train):
+    with users_code(arguments.target), gw.set_grad_enabled(grad):
         explained(*inputs)
     return explained
 

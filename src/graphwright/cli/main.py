@@ -17,6 +17,7 @@ from graphwright.cli import (
     package,
     profile,
     run,
+    warm,
 )
 from graphwright.cli.errors import EXIT_CODES, FAILED, INTERRUPTED, UserError, show_traceback
 from graphwright.cli.options import spelled_out
@@ -36,6 +37,7 @@ examples:
   graphwright dump model.py:forward --input 'float32[128,784]' --stage loops
   graphwright explain train.py:step
   graphwright bench model.py:Net --input 'float32[1,3,32,32]'
+  graphwright warm model.py:Net --target sm_90
   graphwright doctor
 
 FILE.py:FUNCTION names a function, a module instance or a module class in a file. Inputs are given
@@ -54,6 +56,7 @@ COMMANDS: tuple[Any, ...] = (
     bench,
     export,
     package,
+    warm,
     doctor,
     completion,
 )

@@ -23,6 +23,12 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
                         help="which native backend (default: auto)")
 
 
+def add_train(parser: argparse._ActionsContainer) -> None:
+    """--train."""
+    parser.add_argument("--train", action="store_true",
+                        help="give floating-point inputs a gradient, so that there is a backward")
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """--json."""
     parser.add_argument("--json", nargs="?", const=STDOUT, metavar="OUT",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import io
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from graphwright.capture.frame.record import CaptureRecord, FrameRecord
@@ -133,20 +133,31 @@ def source(stage: str) -> Callable[[CaptureRecord], str]:
 COMMENT = {"loops": "#", "c": "//", "llvm": ";", "asm": "#"}
 
 
+def gpu_programs(record: CaptureRecord) -> Iterator[tuple[str, GpuProgram]]:
+    """The graphs of the record as programs for GPUs, with "forward", "backward" and so on: the
+    backward graph also where it has not run."""
+    from graphwright.codegen.gpu.build import gpu_segments
+
+    for _, found in compiled_graphs(record):
+        graphs = {name: (program.module, program.examples)
+                  for name, program in found.programs.items()}
+        backward = None if found.lowered is None else found.lowered.backward
+        if backward is not None:
+            examples = [node.meta["val"] for node in backward.graph.placeholders]
+            graphs.setdefault("backward", (backward, examples))
+        for name, (module, examples) in graphs.items():
+            for program in gpu_segments(module, examples, found.strict):
+                yield name, program
+
+
 def gpu_stage(made: Callable[[GpuProgram], list[tuple[str, str]]]) -> Callable[
         [CaptureRecord], str]:
     """Lowers the graphs of the record for GPUs, which nothing else needs, and prints them."""
 
     def read(record: CaptureRecord) -> str:
-        from graphwright.codegen.gpu.build import gpu_segments
-
-        return "\n".join(
-            f"# {direction}: {name}\n{text}"
-            for _, found in compiled_graphs(record)
-            for direction, graph in found.programs.items()
-            for program in gpu_segments(graph.module, graph.examples, graph.strict)
-            for name, text in made(program)
-        )
+        return "\n".join(f"# {direction}: {name}\n{text}"
+                         for direction, program in gpu_programs(record)
+                         for name, text in made(program))
 
     return read
 

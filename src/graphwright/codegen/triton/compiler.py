@@ -23,6 +23,8 @@ from graphwright.codegen.triton.writer import TritonKernel
 from graphwright.runtime.record import Record
 from graphwright.runtime.tensor.dtypes import FLOAT8
 
+ARCHITECTURES = (80, 86, 87, 89, 90, 100, 103, 120, 121)
+"""The compute capabilities that kernels are compiled for."""
 _POINTERS = {
     "bool": "*i8", "uint8": "*u8", "int8": "*i8", "int16": "*i16", "int32": "*i32",
     "int64": "*i64", "float16": "*fp16", "bfloat16": "*bf16", "float32": "*fp32",

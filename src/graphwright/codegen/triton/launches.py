@@ -44,18 +44,27 @@ class Launch(Record):
     most: int
 
 
+def kernel_requests(
+    program: GpuProgram, arch: int = 90, unaligned: Collection[str] = (), narrow: bool = False
+) -> list[Request]:
+    """A program's kernels, one for each step, to be compiled.
+
+    unaligned: see `Request`; narrow: all sizes, which are `Launch.limited`, are less than
+    `Launch.most`: indices have 32 bits.
+
+    Raises: CannotEmit for a step without a Triton form.
+    """
+    return [Request(kernel, arch, unaligned) for kernel in kernels(program, narrow)]
+
+
 def compile_launches(
     program: GpuProgram, arch: int = 90, unaligned: Collection[str] = (), narrow: bool = False
 ) -> list[Launch]:
-    """Compile a program's kernels. unaligned: see `Request`; narrow: all sizes, which are
-    `Launch.limited`, are less than `Launch.most`: indices have 32 bits.
-
-    Raises: CannotEmit for a kernel without a Triton form; as `compile_kernels`.
-    """
-    written = kernels(program, narrow)
-    compiled = compile_kernels([Request(kernel, arch, unaligned) for kernel in written])
-    return [Launch(made, kernel.grid, _arguments(kernel), step.limited, step.most)
-            for step, kernel, made in zip(program.steps, written, compiled, strict=True)]
+    """Compile a program's kernels; see `kernel_requests` and `compile_kernels`."""
+    requests = kernel_requests(program, arch, unaligned, narrow)
+    return [Launch(made, request.kernel.grid, _arguments(request.kernel), step.limited, step.most)
+            for step, request, made in zip(program.steps, requests, compile_kernels(requests),
+                                           strict=True)]
 
 
 def _arguments(kernel: TritonKernel) -> tuple[Argument, ...]:
