@@ -9,8 +9,8 @@ from __future__ import annotations
 import dis
 import io
 import types
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.frame.record import CaptureRecord, FrameRecord
 from graphwright.codegen.compile import CompiledGraph
@@ -139,12 +139,12 @@ def gpu_programs(record: CaptureRecord) -> Iterator[tuple[str, GpuProgram]]:
     from graphwright.codegen.gpu.build import gpu_segments
 
     for _, found in compiled_graphs(record):
-        graphs = {name: (program.module, program.examples)
-                  for name, program in found.programs.items()}
+        graphs: dict[str, tuple[GraphModule, Sequence[Any]]] = {
+            name: (program.module, program.examples) for name, program in found.programs.items()}
         backward = None if found.lowered is None else found.lowered.backward
         if backward is not None:
-            examples = [node.meta["val"] for node in backward.graph.placeholders]
-            graphs.setdefault("backward", (backward, examples))
+            inputs = [node.meta["val"] for node in backward.graph.placeholders]
+            graphs.setdefault("backward", (backward, inputs))
         for name, (module, examples) in graphs.items():
             for program in gpu_segments(module, examples, found.strict):
                 yield name, program

@@ -22,6 +22,7 @@ from graphwright.codegen.triton import (
     kernels,
     worker,
 )
+from graphwright.codegen.triton.canonical import canonical
 from graphwright.runtime.record import replace
 
 from .programs import program_of
@@ -76,7 +77,8 @@ def test_launches_of_a_program_are_compiled_together() -> None:
     program = program_of(lambda x, y: gw.softmax(x @ y, -1), gw.ones(16, 16), gw.ones(16, 16))
     launches = compile_launches(program, 80)
     assert len(launches) == len(program.steps) == kernel_cache().counts.misses == 2
-    assert [launch.kernel.name for launch in launches] == [step.name for step in program.steps]
+    assert [f"k{n}{launch.kernel.name[1:]}" for n, launch in enumerate(launches)] == [
+        step.name for step in program.steps]
 
 
 WITHOUT_TRITON = """
@@ -150,6 +152,35 @@ def test_a_kernel_is_the_same_wherever_its_lines_stand(monkeypatch: pytest.Monke
     assert key(moved) == key(kernel)
     monkeypatch.setenv("TRITON_KERNEL_DUMP", "1")     # nothing that Triton is given
     assert key(moved) == key(kernel)
+
+
+def test_kernels_that_differ_in_names_alone_are_one() -> None:
+    def twice(first: Any, second: Any) -> Any:
+        return gw.softmax(first @ first, -1) @ gw.softmax(second @ second, -1)
+
+    program = program_of(twice, gw.ones(16, 16), gw.ones(16, 16))
+    launches = compile_launches(program, 80)
+    assert (len(launches), kernel_cache().counts.misses) == (5, 3)
+    assert len({id(launch.kernel) for launch in launches}) == 3
+    assert len({launch.arguments for launch in launches}) == 5
+
+
+def test_names_in_strings_attributes_and_keywords_are_left() -> None:
+    body = """    # model.py:7: f(axis)
+    mask = tl.arange(0, BLOCK_i)
+    ieee, axis = tl.reduce((mask, a_ptr), axis=0)
+    for sum in range(0, 3):
+        axis += a_ptr.sum(axis=sum, mask=mask) + float("ieee")
+"""
+    kernel = replace(adding(1), parameters=("a_ptr", "b_ptr"),
+                     source=f"head\ndef k0_add(a_ptr, b_ptr, BLOCK_i):\n{body}")
+    assert canonical(kernel).source == """head
+def k_add(p0, p1, BLOCK_i):
+    x2 = tl.arange(0, BLOCK_i)
+    x3, x4 = tl.reduce((x2, p0), axis=0)
+    for x5 in range(0, 3):
+        x4 += p0.sum(axis=x5, mask=x2) + float("ieee")
+"""
 
 
 FAILURES = {

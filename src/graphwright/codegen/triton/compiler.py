@@ -18,6 +18,7 @@ from typing import Any
 from graphwright.codegen.cache import kernel_cache
 from graphwright.codegen.target import program_identity
 from graphwright.codegen.triton import worker
+from graphwright.codegen.triton.canonical import canonical
 from graphwright.codegen.triton.names import ERROR, OFFSET, SEED
 from graphwright.codegen.triton.writer import TritonKernel
 from graphwright.runtime.record import Record
@@ -76,11 +77,9 @@ class Request(Record):
 
     def job(self) -> dict[str, Any]:
         """All that decides the machine code, for `worker.build`."""
-        kernel = self.kernel
-        code = [line for line in kernel.source.splitlines(keepends=True)
-                if not line.lstrip().startswith("#")]   # the user's lines move with every edit
+        kernel = canonical(self.kernel)
         return {
-            "name": kernel.name, "source": "".join(code), "signature": signature(kernel),
+            "name": kernel.name, "source": kernel.source, "signature": signature(kernel),
             "constants": kernel.blocks, "arch": self.arch,
             "aligned": [place for place, buffer in enumerate(kernel.buffers)
                         if buffer.name not in self.unaligned],
@@ -121,53 +120,49 @@ def compile_kernels(requests: Sequence[Request]) -> list[CompiledKernel]:
     def is_current(entry: bytes) -> bool:
         return version in (None, worker.unpack(entry)[0]["triton"])
 
-    entries: dict[str, bytes] = {}
-    missing: dict[str, dict[str, Any]] = {}
-    for key, job in dict(zip(keys, jobs, strict=True)).items():
-        entry = cache.get(key, is_current)
-        if entry is None:
-            missing[key] = job
-        else:
-            entries[key] = entry
+    entries = {key: cache.get(key, is_current) for key in dict.fromkeys(keys)}
+    missing = {key: job for key, job in zip(keys, jobs, strict=True) if entries[key] is None}
     if missing:
-        entries |= _build(missing, version)
-    return [_compiled(key, entries[key]) for key in keys]
+        names = {key: request.kernel.name for key, request in zip(keys, requests, strict=True)}
+        if version is None:
+            raise ModuleNotFoundError(
+                "Triton, which compiles kernels, is not installed, and the cache has no "
+                + ", ".join(names[key] for key in missing), name="triton")
+        for key, answer in _build(missing).items():
+            error = worker.error_in(answer)
+            if error is not None:
+                raise CannotCompile(
+                    f"{names[key]} cannot be compiled for sm_{missing[key]['arch']} by Triton "
+                    f"{version}: " + "\n".join(error.strip().splitlines()[:_QUOTED_LINES]))
+            entries[key] = answer
+    made = {key: _compiled(key, entry) for key, entry in entries.items() if entry is not None}
+    return [made[key] for key in keys]
 
 
-def _build(missing: Mapping[str, dict[str, Any]], version: str | None) -> dict[str, bytes]:
-    """Compile kernels, and put them into the cache. Raises: see `compile_kernels`."""
-    if version is None:
-        names = ", ".join(job["name"] for job in missing.values())
-        raise ModuleNotFoundError(
-            f"Triton, which compiles kernels, is not installed, and the cache has no {names}",
-            name="triton")
+def _build(missing: Mapping[str, dict[str, Any]]) -> dict[str, bytes]:
+    """Have kernels compiled. The answers; those that are no errors are in the cache then.
+
+    Raises: CannotCompile if there can be no process.
+    """
     from graphwright.codegen.triton import pool
 
-    cache, errors = kernel_cache(), dict[str, str]()
-    entries: dict[str, bytes] = {}
+    cache = kernel_cache()
 
     def received(key: str, answer: bytes) -> None:
-        error = worker.unpack(answer)[0].get("error")
-        if error is None:
-            entries[key] = answer
+        answers[key] = answer
+        if worker.error_in(answer) is None:
             cache.put(key, answer)
-        else:
-            errors[key] = error
 
-    try:
-        with pool.LOCK:     # another thread may have compiled some meanwhile
-            for key in missing:
-                if (entry := cache.known(key)) is not None:
-                    entries[key] = entry
-            pool.run({k: job for k, job in missing.items() if k not in entries}, received)
-    except OSError as error:
-        raise CannotCompile(f"kernels cannot be compiled in another process: {error}") from error
-    for key, job in missing.items():
-        if key in errors:
-            lines = "\n".join(errors[key].strip().splitlines()[:_QUOTED_LINES])
-            raise CannotCompile(f"{job['name']} cannot be compiled for sm_{job['arch']} by Triton "
-                                f"{version}: {lines}")
-    return entries
+    with pool.LOCK:
+        # another thread may have compiled some meanwhile
+        known = {key: cache.known(key) for key in missing}
+        answers = {key: entry for key, entry in known.items() if entry is not None}
+        try:
+            pool.run({key: job for key, job in missing.items() if key not in answers}, received)
+        except OSError as error:
+            raise CannotCompile(
+                f"kernels cannot be compiled in another process: {error}") from error
+    return {key: answers[key] for key in missing}
 
 
 def _compiled(key: str, entry: bytes) -> CompiledKernel:

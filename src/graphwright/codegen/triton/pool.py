@@ -84,7 +84,7 @@ class Worker:
             answer = None
         if answer is None:
             return self._lost(f"the process that compiled it {self._fate()}")
-        error = worker.unpack(answer)[0].get("error")
+        error = worker.error_in(answer)
         return answer if error is None else self._failed(error)
 
     def _failed(self, reason: str) -> bytes:

@@ -59,6 +59,12 @@ def unpack(answer: bytes) -> tuple[dict[str, Any], bytes, bytes]:
     return header, answer[start:end], answer[end:]
 
 
+def error_in(answer: bytes) -> str | None:
+    """Why there is no machine code, in an answer that has none."""
+    error: str | None = unpack(answer)[0].get("error")
+    return error
+
+
 # -- compilation ----------------------------------------------------------------------------------
 
 def build(request: dict[str, Any]) -> bytes:
