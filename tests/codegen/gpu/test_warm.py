@@ -11,6 +11,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.cli import warm
+from graphwright.cli.loading import load_call
 from graphwright.cli.main import main
 from graphwright.codegen.cache import kernel_cache
 from graphwright.codegen.triton import CannotCompile, compile_launches
@@ -127,3 +128,16 @@ def test_a_kernel_that_does_not_compile(
     monkeypatch.setattr(warm, "compile_kernels", refuse)
     assert "k0_sum_mul cannot be compiled" in mistake(
         capsys, f"{model}:scaled", "--target", "sm_80", status=1)
+
+
+def test_a_run_on_the_gpu_finds_its_kernels(
+    capsys: pytest.CaptureFixture[str], model: str, gpu: Any
+) -> None:
+    total = run(capsys, f"{model}:Net")[1]
+    _, net, _ = load_call(f"{model}:Net", ())
+    kernel_cache().__init__(kernel_cache().folder)  # type: ignore[misc]
+    out = gw.compile(net.cuda())(gw.ones(4, 8).cuda())
+    out.backward(gw.ones(4, 8).cuda())
+    counts = kernel_cache().counts
+    assert (counts.misses, counts.disk_hits) == (0, total)
+    assert gw.allclose(out.cpu(), gw.full((4, 8), 0.125))
