@@ -30,7 +30,7 @@ class Slot(Record):
 
 
 class Call:
-    """A call of an op, taken apart.
+    """A call of an op: its inputs, and the rest of its arguments.
 
     inputs: its tensors, each once, and the sizes among its arguments. template: the arguments,
     with a `Slot` for each input. generator: where its random numbers come from, if it names one.

@@ -45,6 +45,7 @@ def lower_for_gpu(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
+    module = prepared(module, fake_inputs)
     lowering = TracedLowering(module, fake_inputs, strict, gpu_rules())
     graph = lowering.run()
     stacks = {node.name: node.meta["stack"] for node in module.graph.nodes
@@ -62,7 +63,7 @@ def build_gpu_program(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
-    return gpu_program(*lower_for_gpu(prepared(module, fake_inputs), fake_inputs, strict))
+    return gpu_program(*lower_for_gpu(module, fake_inputs, strict))
 
 
 def gpu_program(graph: LoweredGraph, lines: dict[str, str]) -> GpuProgram:
