@@ -5,7 +5,7 @@ RUN = $(VENV)/bin/python
 
 .PHONY: demo examples minilm test test-export test-gpu test-pythons lint build bench fuzz cpython
 .PHONY: exhaustive ecosystem ecosystem-sample libraries onnx face docs docs-site docs-links pages
-.PHONY: sanitize gpu-sim wheel clean
+.PHONY: sanitize gpu gpu-pack gpu-sim wheel clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples
@@ -100,6 +100,12 @@ onnx:  ## all node tests of the onnx library, and published models; writes docs/
 
 exhaustive:
 	$(RUN) -m pytest tests -q -m slow
+
+gpu-pack:  ## what `make gpu` needs on a machine without a network, for PYTHON's version
+	$(PYTHON) tools/gpu_check.py pack build/gpu
+
+gpu:  ## ops and benchmarks on a real GPU, from build/gpu; writes benchmarks/results/gpu.json
+	$(PYTHON) tools/gpu_check.py run build/gpu
 
 gpu-sim:  ## Triton kernels of every kind on the simulated GPU, sm_80 and sm_90
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton

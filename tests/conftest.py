@@ -29,6 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", type=float, default=1.0,
                      help="of the test files but those of capture and the core, run this share")
     parser.addoption("--share-seed", type=int, default=0, help="draws them")
+    parser.addoption("--hardware", action="store_true",
+                     help="use the machine's own GPU where tests would simulate one")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -41,7 +43,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if draw.random() < share or any(folder in path.parents for folder in whole)}
     config.hook.pytest_deselected(items=[item for item in items if item.path not in kept])
     items[:] = [item for item in items if item.path in kept]
-    choose_driver(items)
+    if not config.getoption("--hardware"):
+        choose_driver(items)
 
 
 def choose_driver(items: list[pytest.Item]) -> None:
@@ -106,10 +109,20 @@ def like_torch() -> Iterator[None]:
     sys.meta_path.remove(finder)
 
 
+class Hardware:
+    """Stands for the simulated driver where a real GPU is used: a test that asks it for anything
+    is skipped."""
+
+    def __getattr__(self, name: str) -> Any:
+        pytest.skip(f"only the simulated driver has '{name}'")
+
+
 @pytest.fixture(scope="session")
-def simulated_driver() -> Any:
+def simulated_driver(request: pytest.FixtureRequest) -> Any:
     """The simulated GPUs' driver, which is this process's: their kernels run in the interpreter.
     Skips where there is no C compiler."""
+    if request.config.getoption("--hardware"):
+        return Hardware()
     if not COMPILER:
         pytest.skip("the simulated driver needs a C compiler")
     return simulator().FakeDriver.shared()
@@ -120,18 +133,21 @@ def gpu(simulated_driver: Any) -> Iterator[Any]:
     """Two simulated GPUs of compute capability 8.0 as `cuda:0` and `cuda:1`; the value is their
     `FakeDriver`, for faults and for what was launched. Never gives the NULL stream work. A kernel
     that fails ends the use of GPUs by the process: run that in a process of its own."""
-    simulated_driver.clear()
-    simulated_driver.set("legacy", 0)
+    simulated = not isinstance(simulated_driver, Hardware)
+    if simulated:
+        simulated_driver.clear()
+        simulated_driver.set("legacy", 0)
     yield simulated_driver
     for device in range(gw.cuda.device_count()):
         gw.cuda.synchronize(device)
-    simulated_driver.clear()
+    if simulated:
+        simulated_driver.clear()
 
 
 @pytest.fixture
 def no_gpu() -> None:
     """Skips a test of what a program is told that has no GPU, where other tests need one."""
-    if os.environ["GRAPHWRIGHT_LIBCUDA"]:
+    if os.environ.get("GRAPHWRIGHT_LIBCUDA"):
         pytest.skip("this process has simulated GPUs")
 
 
