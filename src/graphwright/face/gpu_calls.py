@@ -14,12 +14,14 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.fake.fake_tensor import make_fake
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import dense_order, strides_in_order
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.tensor.device import cpu
 from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.dtypes import float64
 from graphwright.runtime.tensor.generator import Generator
 
 
@@ -34,19 +36,27 @@ class Call:
 
     inputs: its tensors, each once, and the sizes among its arguments. template: the arguments,
     with a `Slot` for each input. generator: where its random numbers come from, if it names one.
-    devices: where its tensors with dims are, and where its result is to be.
+    devices: where its tensors with dims are, and where its result is to be. floats: how many of
+    its arguments are floats; with `varied` these are inputs, too, as tensors without dims.
     """
 
-    def __init__(self, op: Op, args: tuple[Any, ...]) -> None:
+    def __init__(self, op: Op, args: tuple[Any, ...], varied: bool = False) -> None:
         self.op = op
+        self.varied = varied
+        self.floats = 0
         self.inputs: list[Any] = []
         self.generator: Any = None
         self.devices: set[Device] = set()
         self._places: dict[int, Slot] = {}
         sized = op.kind in (Kind.CREATION, Kind.RANDOM)
         self.template = tuple([
+            self._float(arg) if type(arg) is float else
             self._taken(arg, sized and param.type == "Size")
             for arg, param in zip(args, op.schema.params, strict=False)])
+
+    def _float(self, number: float) -> Any:
+        self.floats += 1
+        return self._added(ops.full((), number, dtype=float64)) if self.varied else number
 
     def _taken(self, arg: Any, sized: bool) -> Any:
         if isinstance(arg, _core.TensorBase):
@@ -86,7 +96,19 @@ class Call:
         known: dict[int, int] = {}
         layouts = [_layout(value, known, exact) for value in self.inputs]
         return (self.op.name, self.device, _hashable(self.template), tuple(layouts), exact,
-                self.generator is None)
+                self.generator is None, self.varied)
+
+    def is_floating(self) -> bool:
+        """Whether all of its tensors have floating point numbers, and there are some."""
+        dtypes = [x.dtype for x in self.inputs if isinstance(x, _core.TensorBase)]
+        return bool(dtypes) and all(dtype.is_floating_point for dtype in dtypes)
+
+    def kind(self) -> tuple[Any, ...]:
+        """What calls have in common that differ in floats alone, and in sizes."""
+        template = tuple([None if type(arg) is float else arg for arg in self.template])
+        known: dict[int, int] = {}
+        layouts = [_layout(value, known, exact=False) for value in self.inputs]
+        return self.op.name, self.device, _hashable(template), tuple(layouts)
 
     def fakes(self, env: ShapeEnv, exact: bool) -> list[Any]:
         """Fake inputs, with symbols for sizes unless they are to be `exact`."""

@@ -22,6 +22,7 @@ from graphwright.runtime.collecting import collector_at_rest
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.locks import held_while_forking
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.places import value_at
@@ -56,6 +57,9 @@ class _NoProgram(Exception):
 
 _PROGRAMS: dict[Any, list[_Program]] = {}
 """By the keys of calls, those for sizes of different kinds; none where there is no program."""
+_FLOATS: dict[Any, int] = {}
+"""How many floats calls of a kind had."""
+FEW_FLOATS = 4
 _LOCK = held_while_forking()
 
 
@@ -68,11 +72,27 @@ def run_op(op: Op, args: tuple[Any, ...]) -> Any:
     call = Call(op, args)
     if len(call.devices) != 1:
         return NotImplemented
+    if call.floats and _floats_vary(call):
+        varied = Call(op, args, varied=True)
+        program = _program(varied, exact=False)
+        if program is not None:
+            return _run(program, varied, args)
     for exact in (False, True):
         program = _program(call, exact)
         if program is not None:
             return _run(program, call, args)
     return NotImplemented
+
+
+def _floats_vary(call: Call) -> bool:
+    """Whether a call has other floats than the first few of its kind, each of which has a program
+    for itself. Beside integers a tensor is no float."""
+    if not call.is_floating() or call.key(exact=False) in _PROGRAMS:
+        return False
+    kind = call.kind()
+    with _LOCK:
+        _FLOATS[kind] = count = _FLOATS.get(kind, 0) + 1
+    return count > FEW_FLOATS
 
 
 def _run(program: _Program, call: Call, args: tuple[Any, ...]) -> Any:
@@ -138,7 +158,7 @@ def _traced(call: Call, fakes: list[Any]) -> tuple[GraphModule, bool]:
 
     def run(*values: Any) -> tuple[Any, ...]:
         nonlocal single
-        result = dispatch(call.op, call.arguments(values))
+        result = _result(call, call.arguments(values))
         if call.op.is_inplace:
             return ()
         single = isinstance(result, _core.TensorBase)
@@ -148,6 +168,24 @@ def _traced(call: Call, fakes: list[Any]) -> tuple[GraphModule, bool]:
         return results
 
     return trace(run, fakes, keep=lambda op: True), single
+
+
+def _scaled(combine: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda input, other, alpha: combine(input, ops.mul(other, alpha))
+
+
+_PARTS = {"add": _scaled(ops.add), "sub": _scaled(ops.sub)}
+"""Parts of ops that have none for the code generator, but take no tensor for a float."""
+
+
+def _result(call: Call, args: tuple[Any, ...]) -> Any:
+    """What the op gives; by its parts where floats are tensors, which the op does not take."""
+    op = call.op.functional if call.op.is_inplace else call.op
+    parts = None if op is None or not call.varied else _PARTS.get(op.name, op.decompose)
+    if parts is None:
+        return dispatch(call.op, args)
+    result = parts(*args)
+    return ops.copy_(args[0], result) if call.op.is_inplace else result
 
 
 def _lowered(module: GraphModule, fakes: list[Any]) -> Lowered:

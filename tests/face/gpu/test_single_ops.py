@@ -226,3 +226,29 @@ def test_threads(gpu: Any) -> None:
     for thread in threads:
         thread.join()
     assert not failed
+
+
+FLOATS: dict[str, Callable[[Any, Any, float], Any]] = {
+    "add": lambda x, y, v: gw.add(x, y, alpha=v),
+    "mul": lambda x, y, v: x * v,
+    "sub_": lambda x, y, v: x.sub_(y, alpha=v),
+    "addcdiv_": lambda x, y, v: x.addcdiv_(y, y * y + 1, value=v),
+    "lerp": lambda x, y, v: gw.lerp(x, y, v),
+    "leaky_relu": lambda x, y, v: gw.nn.functional.leaky_relu(x, v),
+    "clamp": lambda x, y, v: gw.clamp(x, max=v),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FLOATS))
+def test_floats_that_vary_need_a_few_programs(gpu: Any, name: str) -> None:
+    for number in range(12):
+        value = 0.1 * number + 0.01
+        x, y = gw.randn(3, 4), gw.randn(3, 4)
+        there = x.cuda(), y.cuda()
+        gw.manual_seed(number)
+        got = FLOATS[name](*there, value)
+        gw.manual_seed(number)
+        assert_same(got, FLOATS[name](x, y, value))
+        if number == gpu_ops.FEW_FLOATS + 1:
+            before = programs()
+    assert programs() == before

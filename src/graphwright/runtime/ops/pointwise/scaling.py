@@ -215,7 +215,8 @@ def _scaled(tensor: Any, value: Any, dtype: DType) -> Any:
     tensor = tensor if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
     if isinstance(value, float) and not (dtype.is_floating_point or dtype.is_complex):
         value = int(value)
-    return tensor if value == 1 else ops.mul(tensor, value)
+    is_one = not isinstance(value, Tensor) and value == 1
+    return tensor if is_one else ops.mul(tensor, value)
 
 
 def _widely(function: Any, tensors: tuple[Any, ...], value: Any, dtype: DType) -> Any:
