@@ -271,7 +271,8 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "two sizes": (lambda x, y: x + y, (gw.rand(6), gw.rand(6)),
                   {"dynamic_shapes": ({0: N}, {0: M})}, "equal one Dim"),
     "one Dim of two sizes": (lambda x, y: x.sum() + y.sum(), (gw.rand(6), gw.rand(5)),
-                             {"dynamic_shapes": ({0: N}, {0: N})}, "is 6 in one input and 5"),
+                             {"dynamic_shapes": ({0: N}, {0: N})},
+                             "is 6 by an input before, and 5 as dim 0 of 'y'"),
     "outside of the range": (lambda x: x, (gw.rand(2),), {"dynamic_shapes": ({0: M},)},
                              "excludes"),
     "size 1": (lambda x: x, (gw.rand(1),), {"dynamic_shapes": ({0: N},)}, "size of 2 or more"),
@@ -316,6 +317,9 @@ def test_wrong_kinds_of_arguments() -> None:
         Dim("no name")
     with pytest.raises(ValueError, match="max=2 is less than min=5"):
         Dim("n", min=5, max=2)
+    for factor in (0.5, -1):
+        with pytest.raises(TypeError, match="an int times a Dim, plus or minus an int"):
+            Dim("n") * factor  # type: ignore[operator]
 
 
 def test_sizes_that_follow_from_others() -> None:
@@ -328,9 +332,10 @@ def test_sizes_that_follow_from_others() -> None:
         module(gw.ones(10), gw.zeros(4))
     with pytest.raises(RuntimeError, match="holds only for sizes with"):
         module(gw.ones(11), gw.zeros(5))
-    program = export(lambda y, x: x[::2] + y, (gw.rand(4), gw.rand(8)),
-                     dynamic_shapes=({0: half}, {0: 2 * half}))
-    assert program.module()(gw.ones(3), gw.ones(6)).tolist() == [2.0] * 3
+    for twice in (2 * half, 2 * (1 + half) - 2, -2 + (half + 1) * 2):
+        program = export(lambda y, x: x[::2] + y, (gw.rand(4), gw.rand(8)),
+                         dynamic_shapes=({0: half}, {0: twice}))
+        assert program.module()(gw.ones(3), gw.ones(6)).tolist() == [2.0] * 3
 
 
 def test_calls_that_the_program_does_not_hold_for() -> None:
@@ -342,6 +347,19 @@ def test_calls_that_the_program_does_not_hold_for() -> None:
     ):
         with pytest.raises(RuntimeError, match=message):
             module(given)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_code_can_ask_whether_it_is_exported(strict: bool) -> None:
+    """By either mark, followed or called; afterwards it is not."""
+    def f(x: Any) -> Any:
+        if gw.compiler.is_exporting() and gw.compiler.is_compiling():
+            return gw.where(x.sum() > 0, x, -x)
+        return x if x.sum() > 0 else -x
+
+    program = export(f, (gw.ones(2),), strict=strict)
+    assert program.module()(-gw.ones(2)).tolist() == f(-gw.ones(2)).tolist() == [1, 1]
+    assert not gw.compiler.is_exporting() and not gw.compiler.is_compiling()
 
 
 @pytest.mark.parametrize("factor", [2, 0.5, 1.5])

@@ -86,8 +86,8 @@ def test_two_files_of_one_program_are_equal() -> None:
 FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "newer": (lambda p: p.update(format_version=99), "version 99.*use a newer one"),
     "another format": (lambda p: p.update(format="x"), "no exported program"),
-    "no map": (lambda p: [1], "malformed"),
-    "no nodes": (lambda p: p.pop("nodes") and None, "no list 'nodes'"),
+    "no map": (lambda p: [1], "no dict"),
+    "no nodes": (lambda p: p.pop("nodes") and None, "'nodes' of the program is no list"),
     "an unknown op": (lambda p: p["nodes"][0].update(op="os.system"), "lacks"),
     "an op without parameters": (lambda p: p["nodes"][0].update(op="nothing_"), "lacks"),
     "too few arguments": (lambda p: p["nodes"][0]["args"].pop() and None, "parameters of"),
@@ -113,8 +113,8 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "results": (lambda p: p.update(results={"set": []}), "malformed"),
     "too many results": (lambda p: p.update(results={"tuple": [None, None, None]}), "leaves"),
     "a write to nothing": (lambda p: p.update(mutated=["nothing"]), "no input"),
-    "a write to a list": (lambda p: p.update(mutated=[[1]]), "no text"),
-    "a weight named by a list": (lambda p: p["inputs"][0].update(target=[1]), "no text"),
+    "a write to a list": (lambda p: p.update(mutated=[[1]]), "no str"),
+    "a weight named by a list": (lambda p: p["inputs"][0].update(target=[1]), "no str"),
     "a memory format": (
         lambda p: p["nodes"][0]["args"].__setitem__(0, {"memory_format": [1]}), "no value"),
     "a dtype": (lambda p: p["inputs"][0].update(dtype="get_default_dtype"), "no dtype"),

@@ -185,20 +185,15 @@ def test_threads_take_turns(linear: graphwright_loader.Model, folder: Path) -> N
     assert len(wrong) == 800 and not any(wrong)
 
 
-def test_it_is_small_and_imports_fast() -> None:
-    """At most 1 MB, and 20 ms of the processor beyond NumPy and cffi, which are all it needs."""
+def test_it_is_small_and_needs_numpy_and_cffi_alone() -> None:
+    """At most 1 MB, and no other library is imported with it."""
     project = tomllib.loads((LOADER / "pyproject.toml").read_text())["project"]
     assert project["dependencies"] == ["numpy>=2.0", "cffi>=1.16"]
     files = [path for path in (LOADER / "src").rglob("*") if path.suffix in (".py", ".typed")]
     assert sum(path.stat().st_size for path in files) < 1 << 20
-    code = (f"import sys, time, cffi, numpy; sys.path.insert(0, {str(LOADER / 'src')!r})\n"
-            "before = time.process_time(); import graphwright_loader\n"
-            "print(time.process_time() - before, 'graphwright' in sys.modules)")
-    times = []
-    for _ in range(5):
-        seconds, loaded = subprocess.run([sys.executable, "-c", code], capture_output=True,
-                                         text=True, check=True).stdout.split()
-        assert loaded == "False"
-        times.append(float(seconds))
-    print(f"import: {1000 * min(times):.1f} ms")
-    assert min(times) < 0.02
+    code = (f"import sys, cffi, numpy; sys.path.insert(0, {str(LOADER / 'src')!r})\n"
+            "before = set(sys.modules); import graphwright_loader\n"
+            "roots = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+            "print(*roots - sys.stdlib_module_names)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "graphwright_loader\n"

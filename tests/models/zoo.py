@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 
 def models(lib: Any) -> dict[str, tuple[Any, tuple[Any, ...]]]:
     """Name -> (class, what each input is: a shape, "tokens" or "edges")."""
@@ -24,6 +26,22 @@ def models(lib: Any) -> dict[str, tuple[Any, tuple[Any, ...]]]:
         "mixer": (mixer(lib), ((3, 4, 12),)),
         "ranking": (ranking(lib), ((4, 12),)),
     }
+
+
+def built(lib: Any, name: str, training: bool) -> tuple[Any, tuple[Any, ...]]:
+    """A model in float32 and arguments for it, the same in every run."""
+    lib.manual_seed(0)
+    kind, wanted = models(lib)[name]
+    draw = np.random.default_rng(0)
+
+    def argument(what: Any) -> Any:
+        if what == "tokens":
+            return lib.from_numpy(draw.integers(1, 50, (3, 8)))
+        if what == "edges":
+            return lib.from_numpy(draw.integers(0, 6, (2, 15)))
+        return lib.from_numpy(draw.normal(size=what)).float()
+
+    return kind().float().train(training), tuple([argument(what) for what in wanted])
 
 
 def resnet(lib: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Marks of PyTorch's compiler that model code carries, which say nothing here."""
+"""Marks of PyTorch's compiler that model code carries; all but `is_exporting` say nothing here."""
 
 from __future__ import annotations
 
@@ -7,9 +7,24 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
+class Exports:
+    """How many exports are running, each a `with` block. As PyTorch's marks, for all threads."""
+
+    running = 0
+
+    def __enter__(self) -> None:
+        self.running += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.running -= 1
+
+
+EXPORTS = Exports()
+
+
 def is_exporting() -> bool:
-    """Whether a program is being exported: False, there is no export."""
-    return False
+    """Whether the code runs for `export.export`: it may choose what one graph can hold."""
+    return EXPORTS.running > 0
 
 
 def cudagraph_mark_step_begin() -> None:

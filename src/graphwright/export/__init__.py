@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.compat.compiler_marks import EXPORTS
 from graphwright.export.dynamic_shapes import Dim, dims
 from graphwright.export.errors import ExportError, InvalidProgram
 from graphwright.export.exported_program import ExportedModule, ExportedProgram
@@ -72,7 +73,9 @@ def export(
         raise TypeError(f"export takes the arguments as a tuple, not a {type(args).__name__}")
     if preserve_module_call_signature:
         raise NotImplementedError("export: graphwright keeps no signatures of submodules")
-    parameter_names(mod, args, kwargs or {})
-    if strict:
-        check_capture(mod, args, kwargs or {})
-    return ExportedProgram(record(mod, args, dict(kwargs or {}), dynamic_shapes))
+    kwargs = dict(kwargs or {})
+    parameter_names(mod, args, kwargs)
+    with EXPORTS:
+        if strict:
+            check_capture(mod, args, kwargs)
+        return ExportedProgram(record(mod, args, kwargs, dynamic_shapes))

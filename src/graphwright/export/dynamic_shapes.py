@@ -24,7 +24,26 @@ class Hint:
         return f"Dim.{self.name}"
 
 
-class Dim:
+class _Size:
+    """`factor * root + term`: times an int, plus or minus one, it is another such size."""
+
+    root: Dim
+    factor: int
+    term: int
+
+    def __mul__(self, factor: int) -> DerivedDim:
+        return DerivedDim(self.root, self.factor * factor, self.term * factor)
+
+    def __add__(self, term: int) -> DerivedDim:
+        return DerivedDim(self.root, self.factor, self.term + term)
+
+    def __sub__(self, term: int) -> DerivedDim:
+        return self + -term
+
+    __rmul__, __radd__ = __mul__, __add__
+
+
+class Dim(_Size):
     """A dynamic size with a name: inputs that share the Dim have it in common.
 
     `Dim.DYNAMIC`: a dynamic size of its own, over whatever range the program holds for.
@@ -51,6 +70,7 @@ class Dim:
         if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(f"Dim takes an identifier as its name, not {name!r}")
         self.__name__ = name
+        self.root, self.factor, self.term = self, 1, 0
         self.min, self.max = LEAST if min is None or min < LEAST else min, max
         self.asked = min
         if max is not None and max < self.min:
@@ -60,22 +80,9 @@ class Dim:
         most = "" if self.max is None else f", max={self.max}"
         return f"Dim('{self.__name__}', min={self.min}{most})"
 
-    def __mul__(self, factor: int) -> DerivedDim:
-        return DerivedDim(self, factor, 0)
 
-    __rmul__ = __mul__
-
-    def __add__(self, term: int) -> DerivedDim:
-        return DerivedDim(self, 1, term)
-
-    __radd__ = __add__
-
-    def __sub__(self, term: int) -> DerivedDim:
-        return DerivedDim(self, 1, -term)
-
-
-class DerivedDim:
-    """A size `factor * root + term`."""
+class DerivedDim(_Size):
+    """A size that follows from a Dim."""
 
     def __init__(self, root: Dim, factor: int, term: int) -> None:
         if type(factor) is not int or type(term) is not int or factor < 1:
@@ -85,12 +92,6 @@ class DerivedDim:
     def __repr__(self) -> str:
         scaled = self.root.__name__ if self.factor == 1 else f"{self.factor}*{self.root.__name__}"
         return scaled if not self.term else f"{scaled} {'+-'[self.term < 0]} {abs(self.term)}"
-
-    def __add__(self, term: int) -> DerivedDim:
-        return DerivedDim(self.root, self.factor, self.term + term)
-
-    def __sub__(self, term: int) -> DerivedDim:
-        return DerivedDim(self.root, self.factor, self.term - term)
 
 
 def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:

@@ -11,7 +11,7 @@ import operator
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from graphwright.export.errors import ExportError, InvalidProgram
 from graphwright.export.graph_signature import (
@@ -19,15 +19,15 @@ from graphwright.export.graph_signature import (
     ExportGraphSignature,
     InputKind,
     InputSpec,
-    OutputKind,
-    OutputSpec,
     TensorArgument,
+    output_specs,
 )
 from graphwright.export.ranges import RangeConstraints, ValueRanges
 from graphwright.export.recording import Recording
 from graphwright.ir.graph.graph import Graph
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node
+from graphwright.ir.trace import bind_symbols
 from graphwright.runtime.fake.fake_tensor import make_fake
 from graphwright.runtime.ops.families import load_all
 from graphwright.runtime.ops.table import TABLE, Op
@@ -50,6 +50,7 @@ _COMBINED = {"+": (symbolic.Add, symbolic.add), "*": (symbolic.Mul, symbolic.mul
              "min": (symbolic.Min, symbolic.minimum), "max": (symbolic.Max, symbolic.maximum)}
 _SYMBOL = re.compile(r"s[0-9]{1,9}")
 _RELATIONS = ("==", "!=", "<", "<=", ">", ">=")
+T = TypeVar("T")
 _FORMATS = {one.name: one for one in vars(memory_format).values()
             if isinstance(one, memory_format.memory_format)}
 
@@ -60,12 +61,13 @@ _FORMATS = {one.name: one for one in vars(memory_format).values()
 def encoded(recording: Recording) -> str:
     """The program as JSON. Raises ExportError for what a file cannot hold."""
     graph, signature = recording.module.graph, recording.signature
+    env = recording.module.meta.get("shape_env")
     values = {node.name: node.meta["val"] for node in graph.placeholders}
     written = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "graphwright": __version__,
         "symbols": {name: [one.lower, one.upper]
                     for name, one in recording.constraints.ranges.items()},
-        "hints": _hints(recording.module),
+        "hints": dict(env.values) if env is not None else {},
         "relations": [[one.op, _expression(one.lhs), _expression(one.rhs)]
                       for one in recording.constraints.relations],
         "inputs": [_input(one, values) for one in signature.input_specs],
@@ -76,11 +78,6 @@ def encoded(recording: Recording) -> str:
         "rng_ops": recording.module.meta.get("rng_ops", 0),
     }
     return json.dumps(written, allow_nan=False, separators=(",", ":"))
-
-
-def _hints(module: GraphModule) -> dict[str, int]:
-    env = module.meta.get("shape_env")
-    return dict(env.values) if env is not None else {}
 
 
 def _input(one: InputSpec, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +103,7 @@ def _node(node: Node) -> dict[str, Any]:
     found["args"] = [_value(arg) for arg in node.args]
     if node.meta.get("no_grad"):
         found["no_grad"] = True
-    if "stack" in node.meta and node.meta["stack"] is not None:
+    if node.meta.get("stack") is not None:
         file, line, text = node.meta["stack"]
         found["line"] = [re.split(r"[\\/]", file)[-1], line, text]
     return found
@@ -153,15 +150,8 @@ def _expression(one: Expr) -> Any:
         return one.name
     for sign, (kind, _) in _COMBINED.items():
         if isinstance(one, kind):
-            return [sign, *map(_expression, _operands(one))]
+            return [sign, *map(_expression, one.args)]
     raise ExportError(f"a file cannot hold the size {one}")
-
-
-def _operands(one: Any) -> Any:
-    for name in ("terms", "factors", "args"):
-        if hasattr(one, name):
-            return getattr(one, name)
-    return one.a, one.b
 
 
 def _structure(spec: TreeSpec) -> Any:
@@ -190,46 +180,41 @@ class _Reader:
     """Makes a graph of what a file says; each part is checked before it is used."""
 
     def __init__(self, written: Any) -> None:
-        self.written = _map(written, "the program")
+        self.written = _checked(written, dict, "the program")
         self.nodes: dict[str, Node] = {}
         self.env = ShapeEnv()
         self.depth = 0
 
-    def field(self, name: str, kind: type) -> Any:
-        value = self.written.get(name)
-        if type(value) is not kind:
-            raise InvalidProgram(f"the program has no {kind.__name__} '{name}'")
-        return value
+    def field(self, name: str, kind: type[T]) -> T:
+        return _checked(self.written.get(name), kind, f"'{name}' of the program")
 
     def recording(self, state: dict[str, Tensor]) -> Recording:
         load_all()
         constraints = self._constraints()
         module = GraphModule({}, Graph())
-        specs = [self._input(module.graph, _map(one, "an input"), state)
+        specs = [self._input(module.graph, _checked(one, dict, "an input"), state)
                  for one in self.field("inputs", list)]
         nodes = self.field("nodes", list)
         if len(nodes) > MOST_NODES:
             raise InvalidProgram(f"the program has {len(nodes)} nodes, more than {MOST_NODES}")
         for one in nodes:
-            self._add(module.graph, _map(one, "a node"))
+            self._add(module.graph, _checked(one, dict, "a node"))
         results = [self.value(one) for one in self.field("outputs", list)]
         module.graph.output(tuple(results))
         arguments = self.structure(self.written.get("arguments"))
         if arguments.is_leaf() or arguments.type is not tuple or arguments.num_children != 2:
             raise InvalidProgram("the arguments are not a tuple and a dict")
         outcome = self.structure(self.written.get("results"))
-        outputs = [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(one.name) if isinstance(
-            one, Node) else ConstantArgument("", one)) for one in results]
+        outputs = output_specs(results)
         users = [one for one in specs if one.kind is InputKind.USER_INPUT]
         if arguments.num_leaves != len(users) or outcome.num_leaves != len(outputs):
             raise InvalidProgram("the structure of arguments or results has another number of "
                                  "leaves than the graph")
-        mutated = tuple([_text(one, "a name of an input") for one in self.field("mutated", list)])
+        mutated = tuple([_checked(one, str, "a name of an input")
+                         for one in self.field("mutated", list)])
         if not {*mutated} <= {one.arg.name for one in specs}:
             raise InvalidProgram("the program says that it writes to what is no input")
         module.meta["rng_ops"] = _count(self.written.get("rng_ops"))
-        from graphwright.ir.trace import bind_symbols
-
         bind_symbols(module)
         return Recording(module, ExportGraphSignature(specs, outputs, mutated), arguments, outcome,
                          state, constraints)
@@ -257,10 +242,9 @@ class _Reader:
     def _input(self, graph: Graph, one: dict[str, Any], state: dict[str, Tensor]) -> InputSpec:
         name, kind = one.get("name"), one.get("kind")
         if kind == "constant":
-            if type(name) is not str:
-                raise InvalidProgram("an input has no name")
-            return InputSpec(InputKind.USER_INPUT, ConstantArgument(name, self.value(
-                one.get("value"))), None)
+            arg = ConstantArgument(_checked(name, str, "a name of an input"),
+                                   self.value(one.get("value")))
+            return InputSpec(InputKind.USER_INPUT, arg, None)
         if kind not in [known.value for known in InputKind]:
             raise InvalidProgram(f"{kind!r:.40} is no kind of input")
         node = graph.placeholder(self._new_name(name))
@@ -268,8 +252,8 @@ class _Reader:
         shape, stride = self._sizes(one.get("shape")), self._sizes(one.get("stride"))
         if len(shape) != len(stride) or len(shape) > 32:
             raise InvalidProgram(f"the input {name!r:.40} has sizes and strides of two lengths")
-        target = None if one.get("target") is None else _text(one["target"], "a tensor's name")
-        tensor = None if target is None else state.get(target)
+        target = one.get("target")
+        tensor = None if target is None else state.get(_checked(target, str, "a tensor's name"))
         needs = InputKind(kind) is not InputKind.USER_INPUT
         if needs != (tensor is not None):
             raise InvalidProgram(f"the input {name!r:.40} has no tensor named {target!r:.60}")
@@ -287,9 +271,7 @@ class _Reader:
         return name
 
     def _sizes(self, sizes: Any) -> tuple[Any, ...]:
-        if type(sizes) is not list:
-            raise InvalidProgram("sizes are no list")
-        return tuple([self._size(size) for size in sizes])
+        return tuple([self._size(size) for size in _checked(sizes, list, "a shape")])
 
     def _size(self, size: Any) -> Any:
         if type(size) is int:
@@ -297,9 +279,8 @@ class _Reader:
         return sym_int(self.expression(size), self.env)
 
     def _add(self, graph: Graph, one: dict[str, Any]) -> None:
-        name, given = self._new_name(one.get("name")), one.get("args")
-        if type(given) is not list:
-            raise InvalidProgram(f"the node {name} has no list of arguments")
+        name = self._new_name(one.get("name"))
+        given = _checked(one.get("args"), list, f"'args' of the node {name}")
         args = tuple([self.value(arg) for arg in given])
         op = one.get("op")
         if op == "getitem":
@@ -334,7 +315,7 @@ class _Reader:
         if self.depth > DEEPEST:
             raise InvalidProgram(f"values are nested deeper than {DEEPEST}")
         try:
-            return self._tagged(_map(written, "a value"))
+            return self._tagged(_checked(written, dict, "a value"))
         finally:
             self.depth -= 1
 
@@ -391,7 +372,7 @@ class _Reader:
         """How arguments or results are nested."""
         if written is None:
             return TreeSpec(None)
-        fields = _map(written, "a structure")
+        fields = _checked(written, dict, "a structure")
         kind = next((name for name in _CONTAINERS if name in fields), None)
         if kind is None or depth > DEEPEST or type(fields[kind]) is not list:
             raise InvalidProgram("the structure of arguments or results is malformed")
@@ -420,15 +401,9 @@ def decoded(text: str, state: dict[str, Tensor]) -> Recording:
     return reader.recording(state)
 
 
-def _map(written: Any, what: str) -> dict[str, Any]:
-    if type(written) is not dict:
-        raise InvalidProgram(f"{what} is malformed")
-    return written
-
-
-def _text(value: Any, what: str) -> str:
-    if type(value) is not str:
-        raise InvalidProgram(f"{what} is no text")
+def _checked(value: Any, kind: type[T], what: str) -> T:
+    if type(value) is not kind:
+        raise InvalidProgram(f"{what} is no {kind.__name__}")
     return value
 
 

@@ -127,8 +127,7 @@ class ExportedProgram:
         module = trace(self.graph_module, examples, keep=is_primitive, names=names)
         for old, new in zip(self.graph.placeholders, module.graph.placeholders, strict=True):
             new.meta.setdefault("val", old.meta["val"])
-        outputs = self.graph_signature.output_specs
-        return ExportedProgram(self._recording.replaced(module, outputs))
+        return ExportedProgram(self._recording.replaced(module))
 
     def __str__(self) -> str:
         ranges = ", ".join(f"{name}: {one}" for name, one in self.range_constraints.items())
@@ -157,20 +156,18 @@ class ExportedModule(Module):
             if one.kind is not InputKind.USER_INPUT:
                 name = str(one.target)
                 self._places.append(self._hold(name, state[name], one.persistent is not False))
-        holder = self.__dict__
-        holder["_graph"] = program.graph_module
-        written = signature.buffers_to_mutate
-        holder["_trains"] = any(name in written for name in signature.inputs_to_parameters)
-        holder["_check"] = checker(program) if check else None
-        holder["_in_spec"], holder["_out_spec"] = program.call_spec
-        holder["_constants"] = [
-            (place, arg.value) for place, arg in enumerate(_arguments(signature))
-            if isinstance(arg, ConstantArgument)]
-        holder["_outputs"] = [
-            arg.value if isinstance(arg, ConstantArgument) else _COMPUTED
-            for arg in (one.arg for one in signature.output_specs)]
+        arguments = [one.arg for one in signature.input_specs if one.kind is InputKind.USER_INPUT]
         _, keywords = program.in_spec.children_specs
-        holder["_keywords"] = tuple(keywords.context or ())
+        written = signature.buffers_to_mutate
+        vars(self).update(      # beside the modules and tensors of the state
+            _graph=program.graph_module, _check=checker(program) if check else None,
+            _trains=any(name in written for name in signature.inputs_to_parameters),
+            _in_spec=program.in_spec, _out_spec=program.out_spec,
+            _keywords=tuple(keywords.context or ()),
+            _constants=[(place, arg.value) for place, arg in enumerate(arguments)
+                        if isinstance(arg, ConstantArgument)],
+            _outputs=[one.arg.value if isinstance(one.arg, ConstantArgument) else _COMPUTED
+                      for one in signature.output_specs])
 
     def _hold(self, name: str, tensor: Tensor, persistent: bool) -> tuple[Module, str]:
         """Register a tensor below the modules that its name says."""
@@ -216,7 +213,3 @@ class ExportedModule(Module):
 
 
 _COMPUTED = object()
-
-
-def _arguments(signature: ExportGraphSignature) -> list[Any]:
-    return [one.arg for one in signature.input_specs if one.kind is InputKind.USER_INPUT]

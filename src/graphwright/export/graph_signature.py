@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from typing import Any
 
+from graphwright.ir.graph.node import Node
 from graphwright.runtime.record import Record
 
 
@@ -126,6 +128,12 @@ class ExportGraphSignature(Record):
         """The arguments that are written to."""
         return [one.arg.name for one in self.input_specs
                 if one.kind is InputKind.USER_INPUT and one.arg.name in self.mutated]
+
+
+def output_specs(results: Iterable[Any]) -> list[OutputSpec]:
+    """The outputs of a graph whose output node has these arguments."""
+    return [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(one.name) if isinstance(one, Node)
+                       else ConstantArgument("", one)) for one in results]
 
 
 def _shown(arg: TensorArgument | ConstantArgument) -> Any:

@@ -33,25 +33,27 @@ class RangeConstraints(Record):
         return fact in self.relations or _follows(fact, self.ranges)
 
 
-_AT_LEAST = {">=": 0, ">": 1}
-_AT_MOST = {"<=": 0, "<": -1}
+Dims = dict[str, tuple[Any, str, int]]
+"""Symbol -> what was said of it, and which dim of which input it is."""
+_BOUNDS: dict[str, tuple[int | None, int | None]] = {
+    "==": (0, 0), ">=": (0, None), ">": (1, None), "<=": (None, 0), "<": (None, -1)}
+"""How far the least and the greatest value of a size are from the number it is compared with."""
+_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-def constraints_of(env: Any, dims: dict[str, tuple[Any, str, int]]) -> RangeConstraints:
-    """What the recording assumed of sizes.
-
-    dims: symbol -> what was said of it, and which dim of which input it is.
-    Raises: ExportError where it assumed more than was said.
-    """
+def constraints_of(env: Any, dims: Dims) -> RangeConstraints:
+    """What the recording assumed of sizes. Raises ExportError where that is more than was said."""
     ranges = {name: _declared(said) for name, (said, _, _) in dims.items()}
     relations = []
     for guard in env.guards:
         if _follows(guard, ranges):
             continue
+        where = env.lines.get(guard)
+        because = f", because of {where}" if where else ""
         bound = _bound(guard)
         if bound is None:
             relations.append(guard)
-            _refuse_relation(guard, env, dims)
+            _refuse_relation(guard, dims, because)
             continue
         name, lower, upper = bound
         said, label, dim = dims[name]
@@ -62,15 +64,18 @@ def constraints_of(env: Any, dims: dict[str, tuple[Any, str, int]]) -> RangeCons
         if new != own and said is not Dim.AUTO and (
             isinstance(said, Dim | DerivedDim) or new.lower == new.upper
         ):
-            raise ExportError(_too_narrow(said, label, dim, new, env.lines.get(guard, "")))
+            holds, way_out = (
+                (f"for {new.lower} alone", "leave it static, or change that line")
+                if new.lower == new.upper else
+                (f"only from {new.lower} to {new.upper or 'any size'}", "give the Dim that range"))
+            raise ExportError(f"dim {dim} of '{label}' is said to be {said!r}, and the program "
+                              f"holds {holds}{because}: {way_out}")
         ranges[name] = new
     return RangeConstraints(ranges, tuple(relations))
 
 
 def _declared(said: Any) -> ValueRanges:
-    if isinstance(said, Dim):
-        return ValueRanges(said.min, said.max)
-    if isinstance(said, DerivedDim):
+    if isinstance(said, Dim | DerivedDim):
         root, most = said.root, said.root.max
         return ValueRanges(root.min * said.factor + said.term,
                            None if most is None else most * said.factor + said.term)
@@ -103,22 +108,14 @@ def _bound(guard: Relation) -> tuple[str, int | None, int | None] | None:
     """Symbol, least and greatest value, where the relation compares a symbol with a number."""
     lhs, op, rhs = guard.lhs, guard.op, guard.rhs
     if isinstance(lhs, Int):
-        lhs, rhs = rhs, lhs
-        op = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op)
-    if not (isinstance(lhs, Sym) and isinstance(rhs, Int)):
+        lhs, op, rhs = rhs, _TURNED.get(op, op), lhs
+    if not (isinstance(lhs, Sym) and isinstance(rhs, Int) and op in _BOUNDS):
         return None
-    if op == "==":
-        return lhs.name, rhs.value, rhs.value
-    if op in _AT_LEAST:
-        return lhs.name, rhs.value + _AT_LEAST[op], None
-    if op in _AT_MOST:
-        return lhs.name, None, rhs.value + _AT_MOST[op]
-    return None
+    lower, upper = (None if step is None else rhs.value + step for step in _BOUNDS[op])
+    return lhs.name, lower, upper
 
 
-def _refuse_relation(
-    guard: Relation, env: Any, dims: dict[str, tuple[Any, str, int]]
-) -> None:
+def _refuse_relation(guard: Relation, dims: Dims, because: str) -> None:
     """Raise ExportError for a relation between sizes that were said to be independent."""
     said = {symbol.name: dims[symbol.name] for symbol in guard.symbols() if symbol.name in dims}
     kinds = [one for one, _, _ in said.values()]
@@ -126,21 +123,10 @@ def _refuse_relation(
         kinds[0] is kinds[1] or any(isinstance(one, DerivedDim) for one in kinds)
     ):
         return
-    if not any(isinstance(one, Dim | DerivedDim) for one in kinds):
-        return
-    where = env.lines.get(guard, "")
-    sizes = ", ".join(f"{name} is dim {dim} of '{label}'"
-                      for name, (_, label, dim) in said.items())
-    raise ExportError(
-        f"the program holds only where {guard} ({sizes}){f', because of {where}' if where else ''}"
-        ": give sizes that are equal one Dim, a size that follows from another as 2 * Dim, or say "
-        "Dim.DYNAMIC to have the relation checked in each call")
-
-
-def _too_narrow(said: Any, label: str, dim: int, new: ValueRanges, where: str) -> str:
-    because = f", because of {where}" if where else ""
-    if new.lower == new.upper:
-        return (f"dim {dim} of '{label}' is said to be {said!r}, and the program holds for "
-                f"{new.lower} alone{because}: leave it static, or change that line")
-    return (f"dim {dim} of '{label}' is said to be {said!r}, and the program holds only from "
-            f"{new.lower} to {new.upper or 'any size'}{because}: give the Dim that range")
+    if any(isinstance(one, Dim | DerivedDim) for one in kinds):
+        sizes = ", ".join(f"{name} is dim {dim} of '{label}'"
+                          for name, (_, label, dim) in said.items())
+        raise ExportError(
+            f"the program holds only where {guard} ({sizes}){because}: give sizes that are equal "
+            "one Dim, a size that follows from another as 2 * Dim, or say Dim.DYNAMIC to have the "
+            "relation checked in each call")

@@ -17,11 +17,10 @@ from graphwright.export.graph_signature import (
     ExportGraphSignature,
     InputKind,
     InputSpec,
-    OutputKind,
-    OutputSpec,
     TensorArgument,
+    output_specs,
 )
-from graphwright.export.ranges import RangeConstraints, ValueRanges, constraints_of
+from graphwright.export.ranges import Dims, RangeConstraints, ValueRanges, constraints_of
 from graphwright.export.state import Known, State
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node, map_leaves
@@ -33,7 +32,7 @@ from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake.fake_tensor import FakeTensor, WithoutData, fake_like, make_fake
 from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.record import Record
+from graphwright.runtime.record import Record, replace
 from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import SymInt
@@ -55,14 +54,11 @@ class Recording(Record):
     state: dict[str, Tensor]
     constraints: RangeConstraints
 
-    def replaced(self, module: GraphModule, outputs: Sequence[OutputSpec]) -> Recording:
+    def replaced(self, module: GraphModule) -> Recording:
         """The same call by another graph of the same inputs."""
-        nodes = module.graph.output_node().args[0]
-        specs = [OutputSpec(one.kind, TensorArgument(node.name)) if isinstance(node, Node) else one
-                 for one, node in zip(outputs, nodes, strict=True)]
-        signature = ExportGraphSignature(self.signature.input_specs, specs, self.signature.mutated)
-        return Recording(module, signature, self.in_spec, self.out_spec, self.state,
-                         self.constraints)
+        outputs = output_specs(module.graph.output_node().args[0])
+        signature = replace(self.signature, output_specs=outputs)
+        return replace(self, module=module, signature=signature)
 
 
 class _Env(ShapeEnv):
@@ -111,6 +107,20 @@ class _Tracer(Tracer):
         return value
 
 
+class _Traced(Record):
+    """A call as a graph.
+
+    inputs: label, value and placeholder of each leaf of the arguments; None for what is no tensor.
+    dims: symbol -> what was said of it, and which dim of which input it is.
+    out_spec: the structure of the result.
+    """
+
+    module: GraphModule
+    inputs: list[tuple[str, Any, Node | None]]
+    dims: Dims
+    out_spec: TreeSpec
+
+
 class _Call:
     """A call that is to be recorded, once for each choice of the sizes that are 1."""
 
@@ -123,43 +133,44 @@ class _Call:
         names = parameter_names(function, args, kwargs)
         self.specs = specs_of(dynamic_shapes, names, self.in_spec, self.leaves)
         self.labels = argument_labels(names, self.in_spec)
-        self.out_spec = TreeSpec(None)
-        self.inputs: list[tuple[str, Any, Any]] = []
-        self.results: list[Any] = []
-        self.dims: dict[str, tuple[Any, str, int]] = {}
 
-    def trace(self, env: ShapeEnv, one: Any = None) -> GraphModule:
+    def trace(self, env: ShapeEnv, one: Any = None) -> _Traced:
         """The graph of the call, in which the sizes of the Dim `one` are 1."""
         tracer = _Tracer(lambda op: True)
         tracer.no_grad, tracer.taped = True, True
         put_back = self.state.saved()
-        self.inputs, self.dims = [], {}
+        inputs: list[tuple[str, Any, Node | None]] = []
+        dims: Dims = {}
         records = _core.grad_enabled() and not isinstance(self.function, Module)
         with tracing(tracer, True, grad=records):
             for label, leaf, spec in zip(self.labels, self.leaves, self.specs, strict=True):
                 node = None
                 if isinstance(leaf, Tensor):
-                    leaf = self._fake(env, leaf, spec, label, one)
+                    leaf = _fake(env, leaf, spec, label, one, dims)
                     node = tracer.placeholder(_identifier(label), leaf)
-                self.inputs.append((label, leaf, node))
-            args, kwargs = tree_unflatten([value for _, value, _ in self.inputs], self.in_spec)
+                inputs.append((label, leaf, node))
+            args, kwargs = tree_unflatten([value for _, value, _ in inputs], self.in_spec)
             try:
-                result = _run(self.function, args, kwargs)
-                self.results, self.out_spec = tree_flatten(result)
-                return finish(tracer, tuple(self.results))
+                results, out_spec = tree_flatten(_run(self.function, args, kwargs))
+                return _Traced(finish(tracer, tuple(results)), inputs, dims, out_spec)
             finally:
                 put_back()
 
-    def _fake(self, env: ShapeEnv, leaf: Tensor, spec: Spec, label: str, one: Any) -> FakeTensor:
-        dynamic = {dim: said for dim, said in spec.items() if one is None or said is not one}
-        if len(dynamic) < len(spec):
-            shape = [1 if dim in spec and dim not in dynamic else size
-                     for dim, size in enumerate(leaf.shape)]
-            leaf = make_fake(tuple(shape), contiguous_strides(tuple(shape)), leaf.dtype,
-                             leaf.device, leaf.requires_grad)
-        fake = fake_like(leaf, env, dynamic)
-        _declare(env, fake, dynamic, label, self.dims)
-        return fake
+
+def _fake(
+    env: ShapeEnv, leaf: Tensor, spec: Spec, label: str, one: Any, dims: Dims
+) -> FakeTensor:
+    """A tensor without data whose sizes of `spec` are symbols, and 1 where they are the Dim `one`.
+    """
+    dynamic = {dim: said for dim, said in spec.items() if one is None or said is not one}
+    if len(dynamic) < len(spec):
+        shape = tuple([1 if dim in spec and dim not in dynamic else size
+                       for dim, size in enumerate(leaf.shape)])
+        leaf = make_fake(shape, contiguous_strides(shape), leaf.dtype, leaf.device,
+                         leaf.requires_grad)
+    fake = fake_like(leaf, env, dynamic)
+    _declare(env, fake, dynamic, label, dims)
+    return fake
 
 
 def record(
@@ -172,25 +183,24 @@ def record(
     """
     call = _Call(function, args, kwargs, dynamic_shapes)
     env = _Env()
-    module = call.trace(env)
+    traced = call.trace(env)
+    module = traced.module
     placed = _lift(module, call.state)
-    constraints = constraints_of(env, call.dims)
-    signature = _signature(module, placed, call.inputs, call.results)
+    constraints = constraints_of(env, traced.dims)
+    signature = _signature(module, placed, traced.inputs)
     tensors = {known.name: known.tensor for known in placed.values()}
     module.meta["recorded_facts"] = env.guards
     module.recompile()
-    made = Recording(
-        module, signature, call.in_spec, call.out_spec, tensors, constraints)
-    _extend_to_one(made, call)
+    made = Recording(module, signature, call.in_spec, traced.out_spec, tensors, constraints)
+    _extend_to_one(made, call, traced.dims)
     return made
 
 
-def _extend_to_one(made: Recording, call: _Call) -> None:
+def _extend_to_one(made: Recording, call: _Call, dims: Dims) -> None:
     """Let the range of a Dim begin at 1 where the graph of that size is the same.
 
     Raises: ExportError where the user has asked for it, and it is another.
     """
-    dims = dict(call.dims)
     for said in {id(said): said for said, _, _ in dims.values()}.values():
         if not isinstance(said, Dim) or (said.asked or 1) > 1:
             continue
@@ -198,19 +208,20 @@ def _extend_to_one(made: Recording, call: _Call) -> None:
         if any(isinstance(other, DerivedDim) and other.root is said
                for other, _, _ in dims.values()):
             continue
+        problem: Exception | None = None
         try:
-            small = call.trace(_Env(), said)
+            small = call.trace(_Env(), said).module
             _lift(small, call.state)
             same = is_same_graph(made.module.graph, small.graph, dict.fromkeys(names, 1))
-        except Exception:       # whatever the program raises for that size
-            same = False
+        except Exception as error:      # whatever the program raises for that size
+            same, problem = False, error
         if same:
             for name in names:
                 upper = made.constraints.ranges[name].upper
                 made.constraints.ranges[name] = ValueRanges(1, upper)
         elif said.asked == 1:
             raise ExportError(f"the program is another one where {said.__name__} is 1: give "
-                              f"Dim('{said.__name__}') without min=1")
+                              f"Dim('{said.__name__}') without min=1") from problem
 
 
 def _run(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -278,38 +289,26 @@ def _identifier(label: str) -> str:
     return text if text.isidentifier() else f"_{text}"
 
 
-def _declare(
-    env: ShapeEnv, fake: FakeTensor, spec: Spec, label: str, dims: dict[str, tuple[Any, str, int]]
-) -> None:
+def _declare(env: ShapeEnv, fake: FakeTensor, spec: Spec, label: str, dims: Dims) -> None:
     """Let sizes of one Dim be equal, and note which symbol is which dim of which input."""
     for dim, said in spec.items():
         size: Any = fake.shape[dim]
         assert isinstance(size, SymInt)
-        name = str(size)
-        hint = env.hint(size.expr)
-        for other, (known, _, _) in dims.items():
-            if known is said and isinstance(said, Dim):
-                _equate(env, size, other, hint, repr(said))
-                break
-        if isinstance(said, DerivedDim):
+        symbol, hint = str(size), env.hint(size.expr)       # another one once they are equal
+        if isinstance(said, Dim | DerivedDim):
             root = next((s for s, (known, _, _) in dims.items() if known is said.root), None)
-            if root is None:
+            if root is not None:
+                wanted = said.factor * SymInt(env.symbols[root], env) + said.term
+                if env.hint(wanted.expr) != hint:
+                    raise ExportError(f"{said!r} is {env.hint(wanted.expr)} by an input before, "
+                                      f"and {hint} as dim {dim} of '{label}'")
+                env.evaluate_bool(Relation("==", size.expr, wanted.expr))
+            elif said is not said.root:
                 raise ExportError(f"dim {dim} of '{label}' is {said}, and no dim before it is "
                                   f"{said.root.__name__}")
-            wanted = said.factor * SymInt(env.symbols[root], env) + said.term
-            if env.hint(wanted.expr) != hint:
-                raise ExportError(f"dim {dim} of '{label}' is {hint}, which is not {said}")
-            env.evaluate_bool(Relation("==", size.expr, wanted.expr))
-        elif isinstance(said, Dim) and not said.min <= hint <= (said.max or hint):
-            raise ExportError(f"dim {dim} of '{label}' is {hint}, which {said!r} excludes")
-        dims[name] = (said, label, dim)
-
-
-def _equate(env: ShapeEnv, size: SymInt, other: str, hint: int, said: str) -> None:
-    known = env.symbols[other]
-    if env.hint(known) != hint:
-        raise ExportError(f"{said} is {env.hint(known)} in one input and {hint} in another")
-    env.evaluate_bool(Relation("==", size.expr, known))
+            elif not said.root.min <= hint <= (said.root.max or hint):
+                raise ExportError(f"dim {dim} of '{label}' is {hint}, which {said!r} excludes")
+        dims[symbol] = (said, label, dim)
 
 
 def _lift(module: GraphModule, state: State) -> dict[Node, Known]:
@@ -350,18 +349,14 @@ def _lift(module: GraphModule, state: State) -> dict[Node, Known]:
 
 
 def _signature(
-    module: GraphModule, placed: dict[Node, Known], inputs: list[tuple[str, Any, Any]],
-    results: Sequence[Any],
+    module: GraphModule, placed: dict[Node, Known], inputs: list[tuple[str, Any, Node | None]]
 ) -> ExportGraphSignature:
-    graph = module.graph
     specs = [InputSpec(known.kind, TensorArgument(node.name), known.name, known.persistent)
              for node, known in placed.items()]
     for label, value, node in inputs:
         arg = ConstantArgument(label, value) if node is None else TensorArgument(node.name)
         specs.append(InputSpec(InputKind.USER_INPUT, arg, None))
-    nodes = graph.output_node().args[0]
-    outputs = [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name) if isinstance(
-        node, Node) else ConstantArgument("", node)) for node in nodes]
+    outputs = output_specs(module.graph.output_node().args[0])
     return ExportGraphSignature(specs, outputs, _written(module))
 
 

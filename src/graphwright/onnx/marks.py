@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from graphwright.compat.compiler_marks import Exports
 
-
-class _Exports:
-    """How many exports are running. As PyTorch's mark it holds for all threads."""
-
-    running = 0
-
-
-_EXPORTS = _Exports()
+EXPORTS = Exports()
 
 
 def is_in_onnx_export() -> bool:
     """Whether the code runs for an export to ONNX: it may choose what has an ONNX form."""
-    return _EXPORTS.running > 0
-
-
-@contextmanager
-def exporting() -> Iterator[None]:
-    """Within it code is exported."""
-    _EXPORTS.running += 1
-    try:
-        yield
-    finally:
-        _EXPORTS.running -= 1
+    return EXPORTS.running > 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.export.test_models import OURS, _argument
+from tests.models import zoo
 from tests.onnx.export import models
 
 import graphwright as gw
@@ -127,14 +127,10 @@ def test_models_at_other_opsets(name: str, opset: int) -> None:
 
 
 @pytest.mark.parametrize("training", [False, True], ids=["eval", "training"])
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", zoo.models(gw))
 def test_models_of_the_zoo(name: str, training: bool) -> None:
     """All of them export, in training mode too: statistics of batch norm are further outputs."""
-    cls, kinds_of_arguments = OURS[name]
-    gw.manual_seed(0)
-    model = cls().float().train(training)
-    draw = np.random.default_rng(0)
-    args = tuple([_argument(kind, draw) for kind in kinds_of_arguments])
+    model, args = zoo.built(gw, name, training)
     made = gw.onnx.export(model, args, dynamic_shapes=tuple([{0: Dim.AUTO} for _ in args]))
     onnx.checker.check_model(made.model_proto, full_check=True)
     twin = copy.deepcopy(model)

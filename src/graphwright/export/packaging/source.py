@@ -19,17 +19,7 @@ from graphwright.export.graph_signature import InputKind
 from graphwright.export.packaging.header import TENSOR, header_text
 from graphwright.export.packaging.lowering import lowered_program
 from graphwright.export.size_rules import size_rules
-from graphwright.runtime.symbolic.expr import (
-    Add,
-    Expr,
-    FloorDiv,
-    Int,
-    Min,
-    Mod,
-    Mul,
-    Sym,
-    as_int,
-)
+from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Max, Min, Mod, Mul, as_int
 from graphwright.runtime.tensor import dtypes
 from graphwright.saving.files import ALIGNMENT, NAMES, contiguous, encoded
 
@@ -194,18 +184,14 @@ def _shapes(program: NativeProgram) -> list[int]:
     return [as_int(expr) or 0 for expr in exprs]
 
 
+_FORMS = {Add: "({} + {})", Mul: "({} * {})", FloorDiv: "GW_FLOORDIV({}, {})",
+          Mod: "GW_MOD({}, {})", Min: "GW_MIN({}, {})", Max: "GW_MAX({}, {})"}
+
+
 def c_size(expr: Expr) -> str:
     """An expression of sizes as C."""
-    if isinstance(expr, Int | Sym):
-        return str(expr)
-    if isinstance(expr, FloorDiv | Mod):
-        kind = "GW_FLOORDIV" if isinstance(expr, FloorDiv) else "GW_MOD"
-        return f"{kind}({c_size(expr.a)}, {c_size(expr.b)})"
-    parts = [c_size(part) for part in expr.args]
-    if isinstance(expr, Add | Mul):
-        return f"({(' + ' if isinstance(expr, Add) else ' * ').join(parts)})"
-    kind = "GW_MIN" if isinstance(expr, Min) else "GW_MAX"
-    return reduce(lambda one, other: f"{kind}({one}, {other})", parts)
+    form = _FORMS.get(type(expr))
+    return str(expr) if form is None else reduce(form.format, map(c_size, expr.args))
 
 
 def _check(test: str, message: str) -> str:

@@ -11,15 +11,15 @@ from graphwright.export import export as recorded
 from graphwright.export.dynamic_shapes import DerivedDim, Dim, Hint, specs_of
 from graphwright.export.errors import ExportError
 from graphwright.export.exported_program import ExportedProgram
-from graphwright.export.graph_signature import InputKind, TensorArgument
 from graphwright.export.recording import argument_labels, parameter_names
+from graphwright.export.size_rules import size_rules
 from graphwright.onnx.errors import OnnxExporterError
 from graphwright.onnx.exporting.ops.random import DRAWING
 from graphwright.onnx.exporting.preparing import Prepared, prepare
 from graphwright.onnx.exporting.program import ONNXProgram
 from graphwright.onnx.exporting.registry import DEFAULT, NEWEST, OLDEST
 from graphwright.onnx.exporting.translation import translate
-from graphwright.onnx.marks import exporting
+from graphwright.onnx.marks import EXPORTS
 from graphwright.runtime.symbolic.expr import Sym
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor.tensor import Tensor
@@ -104,7 +104,7 @@ def _recorded(
         lambda one: known.setdefault(one, Hint(one)) if isinstance(one, str) else one,
         dynamic_shapes)
     try:
-        with exporting():
+        with EXPORTS:
             program = recorded(model, args, kwargs, dynamic_shapes=shapes, strict=strict)
     except ExportError as error:
         raise OnnxExporterError(str(error)) from error
@@ -120,12 +120,9 @@ def _names(
     program: ExportedProgram, specs: Sequence[Mapping[int, Any]], leaves: Sequence[Any]
 ) -> dict[str, str]:
     """Size symbol -> the name that the user gave it, each name once."""
-    nodes = {node.name: node for node in program.graph.placeholders}
-    inputs = [nodes[one.arg.name] for one in program.graph_signature.input_specs
-              if one.kind is InputKind.USER_INPUT and isinstance(one.arg, TensorArgument)]
     said = [spec for spec, leaf in zip(specs, leaves, strict=True) if isinstance(leaf, Tensor)]
     found: dict[str, str] = {}
-    for node, spec in zip(inputs, said, strict=True):
+    for node, spec in zip(size_rules(program).inputs, said, strict=True):
         for dim, one in spec.items():
             size = node.meta["val"].shape[dim]
             name = one.__name__ if isinstance(one, Dim) else getattr(one, "name", "")
@@ -160,8 +157,7 @@ def _example(
     program: ExportedProgram, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Tensor, ...]:
     leaves = [one for one in tree_flatten((args, kwargs))[0] if isinstance(one, Tensor)]
-    wanted = [one for one in program.graph_signature.input_specs
-              if one.kind is InputKind.USER_INPUT and isinstance(one.arg, TensorArgument)]
+    wanted = size_rules(program).inputs
     if len(leaves) != len(wanted):
         raise ValueError(f"onnx.export: verifying runs the program, which takes {len(wanted)} "
                          f"tensors; args has {len(leaves)}. Give an example of its arguments, or "
