@@ -11,6 +11,7 @@ from tests.report import pages
 import graphwright as gw
 from graphwright import nn
 from graphwright.ir.graph.module import GraphModule
+from graphwright.report.drawing import kind_of
 from graphwright.report.notebook import LARGEST_GRAPH
 from graphwright.runtime.fake.fake_tensor import fake_like
 
@@ -122,3 +123,15 @@ def test_the_example_runs(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path:
     drawn = [output for output in outputs if "text/html" in output.get("data", {})]
     assert len(drawn) >= 4
     assert (tmp_path / "look_inside.html").stat().st_size > 10_000
+
+
+def test_what_nodes_are_drawn_as() -> None:
+    def f(x: Any) -> Any:
+        y = nn.functional.conv_transpose1d(x.unbind(0)[0].reshape(1, 3, 4), gw.ones(3, 2, 2))
+        return gw.outer(y.flatten(), y.flatten()).exp()
+
+    graph = gw.explain(f)(gw.ones(2, 12)).graphs[0].graph.graph
+    kinds = {node.name: kind_of(node) for node in graph.nodes}
+    assert kinds["unbind"] == kinds["reshape"] == kinds["flatten"] == "view"
+    assert kinds["conv_transpose1d"] == kinds["outer"] == "product" and kinds["exp"] == "op"
+    assert kinds["x"] == "input" and "output" in kinds.values()

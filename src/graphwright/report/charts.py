@@ -85,6 +85,11 @@ def _legend(names: Sequence[str], y: float, mark: Callable[[int, float, float], 
     return "".join(parts), y + 14
 
 
+def _square(series: int, x: float, y: float) -> str:
+    return (f'<rect class="gw-bar s{series % COLOURS}" x="{x}" y="{y - 10}" width="22" '
+            'height="11"/>')
+
+
 def _grid(values: Sequence[float], left: float, scale: float, top: float, bottom: float,
           unit: str) -> Iterator[str]:
     """Vertical lines at round numbers, with these below them."""
@@ -121,8 +126,7 @@ def bars(
     left = LETTER * letters + 12
     scale = (WIDTH - left - 70) / marks[-1]
     parts = [_text(0, 14, title, "gw-title")]
-    legend, y = _legend(list(series), 36, lambda n, x, at: (
-        f'<rect class="gw-bar s{n % COLOURS}" x="{x}" y="{at - 10}" width="22" height="11"/>'))
+    legend, y = _legend(list(series), 36, _square)
     top = y
     drawn: list[str] = []
     for number, group in enumerate(groups):
@@ -261,8 +265,7 @@ def spans(
     parts = [_text(0, 14, title, "gw-title")]
     names, y = "", 26.0
     if legend:
-        names, y = _legend(legend, 36, lambda n, x, at: (
-            f'<rect class="gw-bar s{n % COLOURS}" x="{x}" y="{at - 10}" width="22" height="11"/>'))
+        names, y = _legend(legend, 36, _square)
     top, rows = y, []
     for bar in drawn:
         x, width = left + bar.start * scale, max((bar.end - bar.start) * scale, 1.5)

@@ -16,13 +16,19 @@ LONGEST = 26
 """Letters of a name or a type that fit into the widest box."""
 KINDS = {
     "input": "input", "constant": "constant or parameter", "op": "operation",
-    "view": "view of other memory", "product": "matrix product", "output": "result",
+    "view": "view of other memory", "product": "product or convolution", "output": "result",
 }
 """The classes of boxes, and what a legend says of them."""
 PRODUCTS = frozenset({
-    "mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d",
-    "scaled_dot_product_attention", "dot", "mv",
+    "mm", "bmm", "matmul", "broadcast_matmul", "linear", "bilinear", "addmm", "baddbmm", "einsum",
+    "dot", "mv", "outer", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "convolution", "conv_input_grad", "conv_weight_grad", "fused_attention",
+    "scaled_dot_product_attention", "attention_backward",
 })
+VIEWS = frozenset({
+    "view", "reshape", "flatten", "transpose", "permute", "unbind", "getitem", "expand", "select",
+})
+"""Methods and functions that mostly return views; ops that always do say so themselves."""
 
 
 class Box(Record):
@@ -65,8 +71,7 @@ def kind_of(node: Any) -> str:
     name = target_text(node)
     if name in PRODUCTS:
         return "product"
-    views = ("view", "reshape", "transpose", "permute", "unbind", "getitem", "expand", "select")
-    return "view" if getattr(node.target, "is_view", False) or name in views else "op"
+    return "view" if getattr(node.target, "is_view", False) or name in VIEWS else "op"
 
 
 def shortened(text: str, letters: int = LONGEST) -> str:

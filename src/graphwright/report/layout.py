@@ -8,7 +8,7 @@ order and distance (the pool-adjacent-violators algorithm).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from graphwright.runtime.record import Record, field
@@ -182,22 +182,28 @@ def _depth_first(graph: _Layers) -> list[int]:
     return found
 
 
+def _sweeps(graph: _Layers, rows: list[list[int]]) -> Iterator[tuple[list[int], list[list[int]]]]:
+    """Each row, and the neighbours of everything that it follows: down and up in turns."""
+    for sweep in range(SWEEPS):
+        for row in rows[::-1] if sweep % 2 else rows:
+            yield row, graph.below if sweep % 2 else graph.above
+
+
+def _mean(places: list[float], near: list[int], item: int) -> float:
+    """The mean place of the neighbours of something; its own where it has none."""
+    return sum(places[n] for n in near) / len(near) if near else places[item]
+
+
 def _order(graph: _Layers, rows: list[list[int]]) -> None:
     """Sort each row by the mean place of the neighbours in the row before, up and down."""
     place = [0.0] * len(graph.layer)
     for row in rows:
         for number, item in enumerate(row):
             place[item] = float(number)
-    for sweep in range(SWEEPS):
-        neighbours = graph.above if sweep % 2 == 0 else graph.below
-        for row in (rows if sweep % 2 == 0 else rows[::-1]):
-            means = {
-                item: (sum(place[n] for n in near) / len(near)
-                       if (near := neighbours[item]) else place[item])
-                for item in row}
-            row.sort(key=means.__getitem__)
-            for number, item in enumerate(row):
-                place[item] = float(number)
+    for row, neighbours in _sweeps(graph, rows):
+        row.sort(key={item: _mean(place, neighbours[item], item) for item in row}.__getitem__)
+        for number, item in enumerate(row):
+            place[item] = float(number)
 
 
 def _place(graph: _Layers, rows: list[list[int]]) -> list[float]:
@@ -210,16 +216,12 @@ def _place(graph: _Layers, rows: list[list[int]]) -> list[float]:
             edge += graph.widths[item] + GAP
         for item in row:
             x[item] -= edge / 2
-    for sweep in range(SWEEPS):
-        neighbours = graph.above if sweep % 2 == 0 else graph.below
-        for row in (rows if sweep % 2 == 0 else rows[::-1]):
-            wanted = [
-                (sum(x[n] for n in near) / len(near) if (near := neighbours[item]) else x[item])
-                for item in row]
-            pulls = [BEND_PULL if graph.widths[item] == BEND_WIDTH else 1.0 for item in row]
-            for item, value in zip(row, _apart([graph.widths[item] for item in row], wanted,
-                                               pulls), strict=True):
-                x[item] = value
+    for row, neighbours in _sweeps(graph, rows):
+        widths = [graph.widths[item] for item in row]
+        wanted = [_mean(x, neighbours[item], item) for item in row]
+        pulls = [BEND_PULL if width == BEND_WIDTH else 1.0 for width in widths]
+        for item, value in zip(row, _apart(widths, wanted, pulls), strict=True):
+            x[item] = value
     return x
 
 

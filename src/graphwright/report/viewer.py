@@ -19,23 +19,14 @@ from graphwright.face.explain_text import Branch, Tree, counts
 from graphwright.face.stage_dumps import artifacts_of, bytecode
 from graphwright.report.charts import Bar, spans
 from graphwright.report.page import document, figure
-from graphwright.report.viewer_graph import Detail, GraphView
+from graphwright.report.viewer_graph import DETAILS, GraphView
 from graphwright.runtime.spans import Span
 
 if TYPE_CHECKING:
     from graphwright.face.explain import Explanation
 
 LARGEST = 5_000_000
-"""Bytes of a page. It leaves out what `DETAILS` lists, one after the other, until it fits."""
-DETAILS = (
-    (Detail(), ""),
-    (Detail(assembly=False), "assembly"),
-    (Detail(assembly=False, passes=False), "assembly and IR passes"),
-    (Detail(assembly=False, passes=False, code=False),
-     "assembly, IR passes and generated code"),
-    (Detail(assembly=False, passes=False, code=False, tables=False),
-     "assembly, IR passes, generated code and the tables of nodes"),
-)
+"""Bytes of a page. It leaves out `DETAILS`, one after the other, until it fits."""
 
 
 def page(explanation: Explanation) -> str:
@@ -53,14 +44,13 @@ def page(explanation: Explanation) -> str:
         True
     """
     views = [GraphView(number, record) for number, record in enumerate(explanation.graphs)]
-    for detail, left_out in DETAILS:
-        text, size = _sized(explanation, views, detail, left_out)
+    for count in range(len(DETAILS) + 1):
+        text, size = _sized(explanation, views, DETAILS[:count])
         if size <= LARGEST:
             return text
     while len(views) > 1:
         views = views[:len(views) // 2]
-        text, size = _sized(explanation, views, detail,
-                            f"{left_out}, and all graphs but the first {len(views)}")
+        text, size = _sized(explanation, views, DETAILS)
         if size <= LARGEST:
             return text
     raise ValueError(f"a page of the compilation would have {size:,} bytes, more than "
@@ -68,10 +58,10 @@ def page(explanation: Explanation) -> str:
 
 
 def _sized(
-    explanation: Explanation, views: Sequence[GraphView], detail: Detail, left_out: str
+    explanation: Explanation, views: Sequence[GraphView], left_out: Sequence[str]
 ) -> tuple[str, int]:
     """A page, and how many bytes it has."""
-    text = _page(explanation, views, detail, left_out)
+    text = _page(explanation, views, left_out)
     return text, len(text.encode("utf-8", errors="backslashreplace"))
 
 
@@ -86,7 +76,7 @@ def write(path: str | os.PathLike[str], explanation: Explanation) -> None:
 
 
 def _page(
-    explanation: Explanation, views: Sequence[GraphView], detail: Detail, left_out: str
+    explanation: Explanation, views: Sequence[GraphView], left_out: Sequence[str]
 ) -> str:
     first = explanation.frames[0].location if explanation.frames else None
     if first is None and explanation.breaks:
@@ -94,10 +84,15 @@ def _page(
     subject = explanation.subject or first
     name = subject.function if subject is not None else ""
     title = f"{name}, compiled" if name else "A compilation"
-    note = (f" To stay below {LARGEST // 1_000_000} MB the page leaves out {left_out}; "
-            "`graphwright dump` prints all." if left_out else "")
+    parts = [*left_out]
+    if len(views) < len(explanation.graphs):
+        parts.append(f"all graphs but the first {len(views)}")
+    listed = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+    note = (f" To stay below {LARGEST // 1_000_000} MB the page leaves out {listed}; "
+            "`graphwright dump` prints all." if parts else "")
     where = f"{first.file}:{first.line}." if first is not None else ""
-    tabs = {view.title: _tabs(f"graph{view.number}", "inner", view.tabs(detail)) for view in views}
+    tabs = {view.title: _tabs(f"graph{view.number}", "inner", view.tabs(left_out))
+            for view in views}
     tabs["Breaks and guards"] = _overview(explanation)
     tabs["Time"] = _times(explanation)
     body = (

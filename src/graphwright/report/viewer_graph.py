@@ -8,7 +8,7 @@ element's own key, `data-l` are those of others.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from html import escape
@@ -22,7 +22,7 @@ from graphwright.report import drawing
 from graphwright.report.charts import Bar, spans
 from graphwright.report.page import figure, table
 from graphwright.report.stages import Half, Memory, Part, Step, by_kernel, halves, passes
-from graphwright.runtime.record import Record, replace
+from graphwright.runtime.record import replace
 
 NEAR, AROUND = 6, 2
 """Source lines at most so far from each other are shown with what is between; with so many lines
@@ -35,16 +35,11 @@ MOST_NAMES = 12
 """So many of a kernel's nodes are named in its heading; the drawing shows all."""
 ROLES = ("input", "output", "temp", "constant")
 
+DETAILS = ASSEMBLY, PASSES, CODE, TABLES = (
+    "assembly", "IR passes", "generated code", "the tables of nodes")
+"""What a page can leave out to stay small."""
+
 Line = tuple[str, int]
-
-
-class Detail(Record):
-    """What a page leaves out to stay small."""
-
-    assembly: bool = True
-    passes: bool = True
-    tables: bool = True
-    code: bool = True
 
 
 class GraphView:
@@ -83,13 +78,13 @@ class GraphView:
             found["joint"] = lowered.origin.split
         return found | {half.name: half.module for half in self.halves}
 
-    def tabs(self, detail: Detail) -> dict[str, str]:
-        """Title to markup of each panel."""
-        found = {"Source, graph, kernels": self.workspace(detail.tables)}
-        if self.halves and detail.passes:
+    def tabs(self, left_out: Collection[str]) -> dict[str, str]:
+        """Title to markup of each panel, without some of `DETAILS`."""
+        found = {"Source, graph, kernels": self.workspace(TABLES not in left_out)}
+        if self.halves and PASSES not in left_out:
             found["IR passes"] = self.pass_panel
-        if self.halves and detail.code:
-            found["Generated code"] = self.code_panel(detail.assembly)
+        if self.halves and CODE not in left_out:
+            found["Generated code"] = self.code_panel(ASSEMBLY not in left_out)
         if self.halves:
             found["Memory plan"] = self.memory_panel
         return found
@@ -336,18 +331,15 @@ def size_text(memory: Memory) -> str:
     return "symbolic" if memory.size is None else f"{memory.size:,}"
 
 
-def ranges(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
     """First and last line of what is shown around lines."""
-    first = last = 0
+    runs: list[list[int]] = []
     for number in sorted(numbers):
-        if first and number - last <= NEAR:
-            last = number
-            continue
-        if first:
-            yield max(first - AROUND, 1), last + AROUND
-        first = last = number
-    if first:
-        yield max(first - AROUND, 1), last + AROUND
+        if runs and number - runs[-1][1] <= NEAR:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return [(max(first - AROUND, 1), last + AROUND) for first, last in runs]
 
 
 def diff(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
