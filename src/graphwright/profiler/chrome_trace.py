@@ -23,7 +23,8 @@ def write_trace(path: str | os.PathLike[str], recording: Recording,
         "displayTimeUnit": "ms",
         "baseTimeNanoseconds": recording.began,
         **metadata,
-        "traceEvents": [*_threads(recording), *_spans(recording), *map(_memory, recording.memory)],
+        "traceEvents": [*_threads(recording), *map(_span, recording.events),
+                        *map(_memory, recording.memory)],
     }
     with open_text(path) as file:
         json.dump(trace, file)
@@ -38,12 +39,7 @@ def _threads(recording: Recording) -> Iterable[dict[str, Any]]:
                "args": {"name": name}}
 
 
-def _spans(recording: Recording) -> list[dict[str, Any]]:
-    process = os.getpid()
-    return [_span(event, process) for event in recording.events]
-
-
-def _span(event: FunctionEvent, process: int) -> dict[str, Any]:
+def _span(event: FunctionEvent) -> dict[str, Any]:
     args: dict[str, Any] = {"External id": event.id}
     if event.input_shapes:
         args["Input Dims"] = event.input_shapes
@@ -54,9 +50,9 @@ def _span(event: FunctionEvent, process: int) -> dict[str, Any]:
     if event.cpu_memory_usage:
         args["Bytes"] = event.cpu_memory_usage
     return {
-        "ph": "X", "cat": event.kind, "name": event.name, "pid": process, "tid": event.thread,
-        "ts": event.time_range.start, "dur": round(event.time_range.elapsed_us(), 3),
-        "args": args,
+        "ph": "X", "cat": event.kind, "name": event.name, "pid": os.getpid(),
+        "tid": event.thread, "ts": event.time_range.start,
+        "dur": round(event.time_range.elapsed_us(), 3), "args": args,
     }
 
 

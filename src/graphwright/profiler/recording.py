@@ -10,6 +10,7 @@ from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from graphwright.profiler.events import FunctionEvent
+from graphwright.profiler.flops import flops_of
 from graphwright.runtime import _core, spans
 from graphwright.runtime.spans import Kind
 from graphwright.runtime.stderr_notices import warn
@@ -108,8 +109,6 @@ def _event(span: _core.Span, thread: int, origin: int, with_flops: bool) -> Func
     if stack is not None:
         event.stack = list(_places(stack))
     if with_flops and kind == Kind.OP:
-        from graphwright.profiler.flops import flops_of
-
         event.flops = flops_of(name.name, shapes, result)
     return event
 

@@ -12,6 +12,7 @@ from statistics import median, quantiles
 
 from graphwright.report.clock import samples_in_turns
 from graphwright.runtime.record import Record
+from graphwright.utils.benchmark.measurement import select_unit
 
 
 class Timing(Record):
@@ -38,10 +39,8 @@ class Timing(Record):
 
 def format_seconds(seconds: float) -> str:
     """Three significant digits with a unit: '12.3 us'."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
+    unit, scale = select_unit(seconds)
+    return f"{seconds / scale:.3g} {unit}"
 
 
 def in_turns(
