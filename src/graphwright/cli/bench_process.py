@@ -129,16 +129,21 @@ def forget_peak() -> None:
 # the libraries
 
 
+def module_at(path: str | pathlib.Path, name: str) -> types.ModuleType:
+    """Import a file as the module of that name."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def load(config: dict[str, Any]) -> tuple[types.ModuleType, Any]:
     """The file as a module, and what the target's name stands for in it."""
     path = pathlib.Path(config["file"])
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    found: Any = module
+    found: Any = module_at(path, path.stem)
+    module = found
     for part in config["name"].split("."):
         found = getattr(found, part)
     return module, found
@@ -276,13 +281,12 @@ def jax_case(config: dict[str, Any], document: dict[str, Any], arrays: Any) -> C
     return case
 
 
-def imported_names(file: str) -> list[str]:
+def imported_names(file: str | pathlib.Path) -> set[str]:
     """The modules that the import statements of a file name."""
-    tree = ast.parse(pathlib.Path(file).read_bytes())
-    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import)
-             for alias in node.names]
-    return names + [node.module for node in ast.walk(tree)
-                    if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    nodes = list(ast.walk(ast.parse(pathlib.Path(file).read_bytes())))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return names | {node.module for node in nodes
+                    if isinstance(node, ast.ImportFrom) and node.module and not node.level}
 
 
 # the process
@@ -313,19 +317,10 @@ def measured(config: dict[str, Any]) -> dict[str, Any]:
         case.timed()
     peak = resident()[1]
     outcome.update(peak_bytes=peak, call_bytes=max(peak - before, 0))
-    clock = clock_of(config["clock"])
+    clock: Any = module_at(config["clock"], "graphwright_clock")
     outcome["samples"] = clock.samples_in_turns(
         {name: case.timed}, seconds=config["seconds"], least_rounds=7)[name]
     return outcome
-
-
-def clock_of(path: str) -> Any:
-    """The module `graphwright.report.clock`, by its path."""
-    spec = importlib.util.spec_from_file_location("graphwright_clock", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def one_line(error: BaseException) -> str:

@@ -101,9 +101,30 @@ def words(command: Command, commands: list[Command]) -> str:
     return " ".join([*options, *(c.name for c in commands if c.name and not command.name)])
 
 
+def names_of(commands: list[Command]) -> str:
+    """A pattern of bash and zsh for the names of subcommands."""
+    return "|".join(command.name for command in commands if command.name)
+
+
+def values(commands: list[Command]) -> Iterator[str]:
+    """The rest of `case "$command $previous" in`, for bash and zsh: it sets `value` to what may
+    come next, and `known` to the options and subcommands that may."""
+    for command in commands:
+        for option in command.options:
+            if option.value is not None:
+                keys = "|".join(shlex.quote(f"{command.name} {name}") for name in option.names)
+                yield f"        ({keys}) value={shlex.quote(option.value)} ;;"
+    yield "        (*) case $command in"
+    for command in commands:
+        yield (f"            ({shlex.quote(command.name)}) "
+               f"known={shlex.quote(words(command, commands))} "
+               f"value={shlex.quote(command.rest)} ;;")
+    yield "        esac ;;"
+    yield "    esac"
+
+
 def bash(commands: list[Command]) -> Iterator[str]:
     """The script for bash, which splits words at ':'."""
-    names = "|".join(command.name for command in commands if command.name)
     yield from f'''# bash completion of graphwright
 _graphwright_python() {{
     if [[ $word == : ]]; then
@@ -119,25 +140,14 @@ _graphwright_python() {{
 }}
 _graphwright() {{
     local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}}
-    local command= file= words= value= i
+    local command= file= known= value= i
     for ((i = 1; i < COMP_CWORD; i++)); do
-        case ${{COMP_WORDS[i]}} in {names}) command=${{COMP_WORDS[i]}}; break ;; esac
+        case ${{COMP_WORDS[i]}} in {names_of(commands)}) command=${{COMP_WORDS[i]}}; break ;; esac
     done
     COMPREPLY=()
     case "$command $previous" in'''.splitlines()
-    for command in commands:
-        for option in command.options:
-            if option.value is not None:
-                keys = "|".join(shlex.quote(f"{command.name} {name}") for name in option.names)
-                yield f"        {keys}) value={shlex.quote(option.value)} ;;"
-    yield '        *) case $command in'
-    for command in commands:
-        yield (f"            {shlex.quote(command.name)}) "
-               f"words={shlex.quote(words(command, commands))} "
-               f"value={shlex.quote(command.rest)} ;;")
-    yield from f'''        esac ;;
-    esac
-    if [[ $word == -* || -z $command ]]; then value=$words; fi
+    yield from values(commands)
+    yield from f'''    if [[ $word == -* || -z $command ]]; then value=$known; fi
     case $value in
         {PYTHON_FILES}) _graphwright_python ;;
         {FILES})
@@ -151,27 +161,15 @@ complete -F _graphwright graphwright'''.splitlines()
 
 def zsh(commands: list[Command]) -> Iterator[str]:
     """The script for zsh."""
-    names = "|".join(command.name for command in commands if command.name)
     yield from f'''#compdef graphwright
 _graphwright() {{
     local command= known= value= word
     for word in ${{words[2,CURRENT-1]}}; do
-        case $word in ({names}) command=$word; break ;; esac
+        case $word in ({names_of(commands)}) command=$word; break ;; esac
     done
     case "$command ${{words[CURRENT-1]}}" in'''.splitlines()
-    for command in commands:
-        for option in command.options:
-            if option.value is not None:
-                keys = "|".join(shlex.quote(f"{command.name} {name}") for name in option.names)
-                yield f"        ({keys}) value={shlex.quote(option.value)} ;;"
-    yield "        (*) case $command in"
-    for command in commands:
-        yield (f"            ({command.name or chr(39) * 2}) "
-               f"known={shlex.quote(words(command, commands))} "
-               f"value={shlex.quote(command.rest)} ;;")
-    yield from f'''        esac ;;
-    esac
-    if [[ $PREFIX == -* || -z $command ]]; then value=$known; fi
+    yield from values(commands)
+    yield from f'''    if [[ $PREFIX == -* || -z $command ]]; then value=$known; fi
     case $value in
         ({PYTHON_FILES})
             if compset -P '*.py:'; then

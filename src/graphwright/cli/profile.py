@@ -19,7 +19,6 @@ from graphwright.profiler.events import FunctionEvent
 from graphwright.profiler.memory_timeline import form_of
 from graphwright.profiler.units import format_time
 
-_RUNNER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PLACE = re.compile(r"(.*)\((\d+)\): ", re.DOTALL)
 """A place of a stack: "file(line): function"."""
 _PROGRAM = "program"
@@ -133,7 +132,7 @@ def _line_of(event: FunctionEvent) -> str:
         if found is None:
             continue
         path, number = found[1], int(found[2])
-        if path.startswith(_RUNNER):
+        if path.startswith(program.RUNNER):
             break               # what is further out has started the program
         if path.startswith("<") or library_of(Location(path, number, "")) is not None:
             continue

@@ -16,7 +16,8 @@ from graphwright.cli.errors import UserError
 from graphwright.runtime.stderr_notices import write_line
 
 EXAMPLE = "graphwright run train.py --epochs 3"
-_RUNNER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+RUNNER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+"""The folder of the files that start a program."""
 
 
 def add_parser(commands: Any) -> None:
@@ -185,7 +186,7 @@ def _hide_runner(error: BaseException) -> None:
     """Show an exception that ends the process as if Python had run the program itself."""
     shown = error.__traceback__
     while shown is not None and shown.tb_frame.f_code.co_filename.startswith(
-            (_RUNNER, "<frozen importlib.", os.path.dirname(importlib.util.__file__) + os.sep)):
+            (RUNNER, "<frozen importlib.", os.path.dirname(importlib.util.__file__) + os.sep)):
         shown = shown.tb_next
     hook = sys.excepthook
 
