@@ -73,13 +73,19 @@ def _one_of(name: str, *given: Any) -> Any:
     return values[0]
 
 
-def _results(inplace: bool, tensors: Any, results: list[Any]) -> Any:
-    return tensors if inplace else tuple(results)
+def _mapped(
+    name: str, function: Callable[..., Any], inplace: bool, self: Any, *operands: Any
+) -> Any:
+    """The results of a function of each tensor and what stands beside it."""
+    tensors = _listed(name, self)
+    columns = [_for_each(name, operand, len(tensors)) for operand in operands]
+    results = [function(*row) for row in zip(tensors, *columns, strict=True)]
+    return self if inplace else tuple(results)
 
 
 def _unary(name: str, function: Callable[[Any], Any], inplace: bool) -> Callable[..., Any]:
     def run(self: Any) -> Any:
-        return _results(inplace, self, [function(tensor) for tensor in _listed(name, self)])
+        return _mapped(name, function, inplace, self)
 
     return _named(name, run)
 
@@ -88,29 +94,20 @@ def _binary(name: str, function: Callable[..., Any], inplace: bool) -> Callable[
     def run(
         self: Any, other: Any = _ABSENT, *, scalar: Any = _ABSENT, scalars: Any = _ABSENT
     ) -> Any:
-        tensors = _listed(name, self)
-        others = _for_each(name, _one_of(name, other, scalar, scalars), len(tensors))
-        pairs = zip(tensors, others, strict=True)
-        return _results(inplace, self, [function(a, b) for a, b in pairs])
+        return _mapped(name, function, inplace, self, _one_of(name, other, scalar, scalars))
 
     return _named(name, run)
 
 
 def _sum(name: str, function: Callable[..., Any], inplace: bool) -> Callable[..., Any]:
     def run(
-        self: Any,
-        other: Any = _ABSENT,
-        *,
-        alpha: Any = 1,
-        scalar: Any = _ABSENT,
+        self: Any, other: Any = _ABSENT, *, alpha: Any = 1, scalar: Any = _ABSENT,
         scalars: Any = _ABSENT,
     ) -> Any:
-        tensors = _listed(name, self)
         added = _one_of(name, other, scalar, scalars)
         if isinstance(added, _NUMBERS) and alpha != 1:
             raise TypeError(f"{name}(): alpha is a factor of tensors only")
-        pairs = zip(tensors, _for_each(name, added, len(tensors)), strict=True)
-        return _results(inplace, self, [function(a, b, alpha=alpha) for a, b in pairs])
+        return _mapped(name, lambda a, b: function(a, b, alpha=alpha), inplace, self, added)
 
     return _named(name, run)
 
@@ -119,44 +116,24 @@ def _product(name: str, function: Callable[..., Any], inplace: bool) -> Callable
     """addcmul and addcdiv: `value` is a number for all, or numbers for each, perhaps a tensor."""
 
     def run(
-        self: Any,
-        tensor1: Any,
-        tensor2: Any,
-        value: Any = _ABSENT,
-        *,
-        scalars: Any = _ABSENT,
+        self: Any, tensor1: Any, tensor2: Any, value: Any = _ABSENT, *, scalars: Any = _ABSENT
     ) -> Any:
-        tensors = _listed(name, self)
-        count = len(tensors)
         factor = 1 if value is scalars else _one_of(name, value, scalars)
         if isinstance(factor, Tensor):
             factor = factor.tolist()
-        rows = zip(
-            tensors,
-            _for_each(name, _listed(name, tensor1), count),
-            _for_each(name, _listed(name, tensor2), count),
-            _for_each(name, factor, count),
-            strict=True,
-        )
-        return _results(inplace, self, [function(a, b, c, value=v) for a, b, c, v in rows])
+        return _mapped(name, lambda a, b, c, v: function(a, b, c, value=v), inplace, self,
+                       _listed(name, tensor1), _listed(name, tensor2), factor)
 
     return _named(name, run)
 
 
 def _lerp(name: str, function: Callable[..., Any], inplace: bool) -> Callable[..., Any]:
     def run(
-        self: Any,
-        tensors1: Any,
-        weight: Any = _ABSENT,
-        *,
-        weights: Any = _ABSENT,
+        self: Any, tensors1: Any, weight: Any = _ABSENT, *, weights: Any = _ABSENT,
         scalars: Any = _ABSENT,
     ) -> Any:
-        tensors = _listed(name, self)
-        ends = _for_each(name, _listed(name, tensors1), len(tensors))
-        shares = _for_each(name, _one_of(name, weight, weights, scalars), len(tensors))
-        rows = zip(tensors, ends, shares, strict=True)
-        return _results(inplace, self, [function(a, b, share) for a, b, share in rows])
+        return _mapped(name, function, inplace, self, _listed(name, tensors1),
+                       _one_of(name, weight, weights, scalars))
 
     return _named(name, run)
 
@@ -180,33 +157,24 @@ def _both(makers: Callable[..., Any], *names: str) -> dict[str, Callable[..., An
 def _foreach_pow(self: Any, exponent: Any) -> Any:
     """Powers: of tensors, or of one number to each of a list of tensors."""
     if isinstance(self, _NUMBERS):
-        return tuple(ops.pow(self, tensor) for tensor in _listed("_foreach_pow", exponent))
-    tensors = _listed("_foreach_pow", self)
-    exponents = _for_each("_foreach_pow", exponent, len(tensors))
-    return tuple(ops.pow(a, b) for a, b in zip(tensors, exponents, strict=True))
+        return _mapped("_foreach_pow", lambda tensor: ops.pow(self, tensor), False, exponent)
+    return _mapped("_foreach_pow", ops.pow, False, self, exponent)
 
 
 def _foreach_pow_(self: Any, exponent: Any) -> Any:
-    tensors = _listed("_foreach_pow_", self)
-    for a, b in zip(tensors, _for_each("_foreach_pow_", exponent, len(tensors)), strict=True):
-        a.pow_(b)
-    return self
+    return _mapped("_foreach_pow_", Tensor.pow_, True, self, exponent)
 
 
 def _foreach_norm(self: Any, ord: float = 2, dtype: Any = None) -> Any:
     """The vector norm of all elements of each tensor."""
-    return tuple(
-        linalg.vector_norm(tensor, ord, dtype=dtype) for tensor in _listed("_foreach_norm", self)
-    )
+    return _mapped("_foreach_norm", lambda tensor: linalg.vector_norm(tensor, ord, dtype=dtype),
+                   False, self)
 
 
 def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Copies tensors into those of a list."""
-    tensors = _listed("_foreach_copy_", self)
-    sources = _for_each("_foreach_copy_", _listed("_foreach_copy_", src), len(tensors))
-    for tensor, source in zip(tensors, sources, strict=True):
-        tensor.copy_(source, non_blocking)
-    return self
+    return _mapped("_foreach_copy_", lambda a, b: a.copy_(b, non_blocking), True, self,
+                   _listed("_foreach_copy_", src))
 
 
 def _group_tensors_by_device_and_dtype(

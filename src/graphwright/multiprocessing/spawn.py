@@ -76,6 +76,20 @@ def _end_with_parent() -> None:
             sys.exit(1)
 
 
+def end_all(processes: Sequence[Any], willing: float, asked: float) -> None:
+    """End processes, which have `willing` seconds to do so by themselves, then `asked` to do so
+    when they are terminated, before they are killed."""
+    for seconds, terminates in ((willing, False), (asked, True)):
+        for process in processes if terminates else ():
+            process.terminate()
+        end = time.monotonic() + seconds
+        for process in processes:
+            process.join(max(0.0, end - time.monotonic()))
+    for process in processes:
+        process.kill()
+        process.join()
+
+
 class ProcessContext:
     """Processes that run together. `processes` are they, by index."""
 
@@ -112,20 +126,9 @@ class ProcessContext:
                 break
         if failed is None:
             return not self.sentinels
-        if grace_period is not None:
-            self._wait(grace_period)
-        for process in self.processes:
-            process.terminate()
-        self._wait(_PATIENCE if grace_period is None else grace_period)
-        for process in self.processes:
-            process.kill()
-            process.join()
+        end_all(self.processes, grace_period or 0.0,
+                _PATIENCE if grace_period is None else grace_period)
         raise self._failure(failed)
-
-    def _wait(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        for process in self.processes:
-            process.join(max(0.0, end - time.monotonic()))
 
     def _failure(self, index: int) -> ProcessException:
         process = self.processes[index]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib import import_module as _import_module
+from operator import call as _call
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.naming import missing as _missing
@@ -27,10 +28,6 @@ class _Capture:
     def __init__(self) -> None:
         self.run_outside: Callable[..., Any] = _call
         self.run_eagerly: Callable[..., Any] = _call
-
-
-def _call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    return function(*args, **kwargs)
 
 
 CAPTURE = _Capture()

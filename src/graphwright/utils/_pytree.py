@@ -74,7 +74,7 @@ _TEXTS: dict[Any, NodeText] = {}
 
 
 def register_pytree_node(
-    cls: type,
+    cls: Any,
     flatten_fn: FlattenFunc,
     unflatten_fn: UnflattenFunc,
     *,
@@ -124,29 +124,20 @@ def _get_node_type(tree: Any) -> Any:
     return namedtuple if _is_namedtuple(tree) else type(tree)
 
 
-def _values(mapping: Any) -> tuple[list[Any], Any]:
+def _dict_flatten(mapping: Any) -> tuple[list[Any], Any]:
     return list(mapping.values()), list(mapping.keys())
 
 
-def _items(mapping: Any) -> tuple[list[tuple[Any, Any]], Any]:
+def _dict_flatten_with_keys(mapping: Any) -> tuple[list[tuple[Any, Any]], Any]:
     return [(MappingKey(key), value) for key, value in mapping.items()], list(mapping.keys())
+
+
+def _dict_unflatten(values: Iterable[Any], context: Any) -> dict[Any, Any]:
+    return dict(zip(context, values, strict=True))
 
 
 def _numbered(sequence: Any) -> list[tuple[Any, Any]]:
     return [(SequenceKey(index), part) for index, part in enumerate(sequence)]
-
-
-def _filled(keys: Any, values: Iterable[Any], made: Any) -> Any:
-    made.update(zip(keys, values, strict=True))
-    return made
-
-
-def _dict_unflatten(values: Iterable[Any], context: Any) -> dict[Any, Any]:
-    made: dict[Any, Any] = _filled(context, values, {})
-    return made
-
-
-_dict_flatten, _dict_flatten_with_keys = _values, _items
 
 
 def _dumpable_default(context: Any) -> dict[str, Any]:
@@ -195,6 +186,7 @@ def _tuple_of_name(name: str) -> type:
         )
     return found
 
+
 register_pytree_node(
     list, lambda x: (x, None), lambda parts, _: list(parts),
     flatten_with_keys_fn=lambda x: (_numbered(x), None), serialized_type_name="builtins.list",
@@ -204,18 +196,20 @@ register_pytree_node(
     flatten_with_keys_fn=lambda x: (_numbered(x), None), serialized_type_name="builtins.tuple",
 )
 register_pytree_node(
-    dict, _values, _dict_unflatten, flatten_with_keys_fn=_items,
+    dict, _dict_flatten, _dict_unflatten, flatten_with_keys_fn=_dict_flatten_with_keys,
     serialized_type_name="builtins.dict",
 )
 register_pytree_node(
-    OrderedDict, _values, lambda parts, keys: _filled(keys, parts, OrderedDict()),
-    flatten_with_keys_fn=_items, serialized_type_name="collections.OrderedDict",
+    OrderedDict, _dict_flatten,
+    lambda parts, keys: OrderedDict(zip(keys, parts, strict=True)),
+    flatten_with_keys_fn=_dict_flatten_with_keys, serialized_type_name="collections.OrderedDict",
 )
 register_pytree_node(
     defaultdict,
     lambda x: (list(x.values()), (x.default_factory, list(x.keys()))),
-    lambda parts, about: _filled(about[1], parts, defaultdict(about[0])),
-    flatten_with_keys_fn=lambda x: (_items(x)[0], (x.default_factory, list(x.keys()))),
+    lambda parts, about: defaultdict(about[0], zip(about[1], parts, strict=True)),
+    flatten_with_keys_fn=lambda x: (
+        _dict_flatten_with_keys(x)[0], (x.default_factory, list(x.keys()))),
     serialized_type_name="collections.defaultdict", to_dumpable_context=_dumpable_default,
     from_dumpable_context=_default_again,
 )
@@ -225,7 +219,7 @@ register_pytree_node(
     serialized_type_name="collections.deque",
 )
 register_pytree_node(
-    namedtuple,  # type: ignore[arg-type]
+    namedtuple,
     lambda x: (list(x), type(x)), lambda parts, kind: kind(*parts),
     flatten_with_keys_fn=lambda x: (
         [(GetAttrKey(name), part) for name, part in zip(x._fields, x, strict=True)], type(x)),

@@ -9,7 +9,6 @@ import functools
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 from typing import Any
 from weakref import ref
 
@@ -19,7 +18,7 @@ from graphwright.autograd.graph import saved_tensors_hooks
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.tape.engine import backward as run_backward
-from graphwright.runtime.tape.function import Function, FunctionContext
+from graphwright.runtime.tape.function import Function
 from graphwright.runtime.tape.saved import metadata
 from graphwright.utils import CAPTURE
 
@@ -44,12 +43,7 @@ class _Surroundings:
             self._outside = _core.rng_state()
             _core.set_rng_state(*self._state)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         amp.set_autocast(self._other_casts)
         if self._state is not None:
             _core.set_rng_state(*self._outside)
@@ -113,13 +107,7 @@ def checkpoint(
     it changes anything outside of itself or there are options that Python has to follow: then the
     graph ends, and what runs is not compiled.
     """
-    if use_reentrant is None:
-        warnings.warn(
-            "checkpoint: the use_reentrant parameter should be passed explicitly; "
-            "use_reentrant=False is recommended. The default is True.",
-            stacklevel=2,
-        )
-        use_reentrant = True
+    use_reentrant = _is_reentrant("checkpoint", use_reentrant, 4)
     if determinism_check not in ("default", "none"):
         raise ValueError(
             f"determinism_check should be one of 'default' or 'none', got {determinism_check}"
@@ -128,9 +116,10 @@ def checkpoint(
         if kwargs:
             raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
         if context_fn is not noop_context_fn:
-            raise ValueError(
-                "Passing `context_fn` is only supported when use_reentrant=False."
-            )
+            raise ValueError("Passing `context_fn` is only supported when use_reentrant=False.")
+        if not any(isinstance(arg, TensorBase) and arg.requires_grad for arg in args):
+            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None",
+                          stacklevel=3)
         return _Reentrant.apply(function, preserve_rng_state, *args)
     forward, again = context_fn()
     chosen = set_checkpoint_early_stop.chosen
@@ -145,6 +134,15 @@ def checkpoint(
         return function(*args, **kwargs)
     with forward, saved_tensors_hooks(frame.pack, frame.unpack):
         return function(*args, **kwargs)
+
+
+def _is_reentrant(name: str, given: bool | None, stacklevel: int) -> bool:
+    """Which form is used; where the program does not say it, with a warning of its line."""
+    if given is None:
+        warnings.warn(
+            f"{name}: the use_reentrant parameter should be passed explicitly; "
+            "use_reentrant=False is recommended. The default is True.", stacklevel=stacklevel)
+    return True if given is None else given
 
 
 class _Holder:
@@ -235,23 +233,11 @@ class _Reentrant(Function):
     """The older form: a backward within backward."""
 
     @staticmethod
-    def forward(
-        ctx: FunctionContext, function: Callable[..., Any], preserve: bool, *args: Any
-    ) -> Any:
-        ctx.function = function  # type: ignore[attr-defined]
-        ctx.surroundings = _Surroundings(preserve)  # type: ignore[attr-defined]
-        ctx.args = tuple(  # type: ignore[attr-defined]
-            None if isinstance(arg, TensorBase) else arg for arg in args
-        )
-        ctx.places = [  # type: ignore[attr-defined]
-            i for i, arg in enumerate(args) if isinstance(arg, TensorBase)
-        ]
-        ctx.save_for_backward(*(arg for arg in args if isinstance(arg, TensorBase)))
-        if not any(ctx.needs_input_grad):
-            warnings.warn(
-                "None of the inputs have requires_grad=True. Gradients will be None",
-                stacklevel=4,
-            )
+    def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
+        ctx.function, ctx.surroundings = function, _Surroundings(preserve)
+        ctx.args = tuple(None if isinstance(arg, TensorBase) else arg for arg in args)
+        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
+        ctx.save_for_backward(*(args[i] for i in ctx.places))
         return function(*args)
 
     @staticmethod
@@ -305,13 +291,7 @@ def checkpoint_sequential(
 
     `kwargs`: `preserve_rng_state`.
     """
-    if use_reentrant is None:
-        warnings.warn(
-            "checkpoint_sequential: the use_reentrant parameter should be passed explicitly; "
-            "use_reentrant=False is recommended. The default is True.",
-            stacklevel=2,
-        )
-        use_reentrant = True
+    use_reentrant = _is_reentrant("checkpoint_sequential", use_reentrant, 3)
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))

@@ -174,10 +174,15 @@ def test_refused() -> None:
     x = gw.ones(2, requires_grad=True)
     with pytest.raises(ValueError, match="Unexpected keyword"):
         checkpoint(lambda v, n: v * n, x, n=3, use_reentrant=True)
-    with pytest.warns(UserWarning, match="use_reentrant parameter should be passed"):
-        checkpoint(lambda v: v * 2, x)
-    with pytest.warns(UserWarning, match="None of the inputs have requires_grad"):
-        checkpoint(lambda v: v * 2, gw.ones(2), use_reentrant=True)
+    for call, message in (
+        (lambda: checkpoint(lambda v: v * 2, x), "use_reentrant parameter should be passed"),
+        (lambda: checkpoint_sequential([gw.sin], 1, x), "use_reentrant parameter should be"),
+        (lambda: checkpoint(lambda v: v * 2, gw.ones(2), use_reentrant=True),
+         "None of the inputs have requires_grad"),
+    ):
+        with pytest.warns(UserWarning, match=message) as found:
+            call()
+        assert found[0].filename == __file__
     with pytest.raises(ValueError, match="determinism_check"):
         checkpoint(lambda v: v, x, use_reentrant=False, determinism_check="no")
 

@@ -47,10 +47,12 @@ def collate(batch: Any, *, collate_fn_map: Functions | None = None) -> Any:
         if any(len(x) != len(first) for x in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return _sequence_like(first, [joined(part) for part in zip(*batch, strict=True)])
-    raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-        f"found {type(first)}"
-    )
+    raise _refused(type(first))
+
+
+def _refused(found: Any) -> TypeError:
+    return TypeError("default_collate: batch must contain tensors, numpy arrays, numbers, dicts "
+                     f"or lists; found {found}")
 
 
 def _function_for(example: Any, functions: Functions) -> Function | None:
@@ -68,10 +70,7 @@ def collate_tensor_fn(batch: Any, *, collate_fn_map: Functions | None = None) ->
 def collate_numpy_array_fn(batch: Any, *, collate_fn_map: Functions | None = None) -> Any:
     """Arrays or scalars of NumPy, stacked. TypeError for texts and objects."""
     if batch[0].dtype.kind in _NOT_NUMBERS:
-        raise TypeError(
-            "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-            f"found {batch[0].dtype}"
-        )
+        raise _refused(batch[0].dtype)
     return ops.stack([as_tensor(np.asarray(x)) for x in batch])
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from graphwright.multiprocessing import get_context
 from graphwright.multiprocessing.channel import Channel, Pipe
 from graphwright.multiprocessing.reductions import Opened, pack
+from graphwright.multiprocessing.spawn import end_all
 from graphwright.utils.data.workers import ANSWER, BATCH, END, Job, serve
 
 _PATIENCE = 5.0
@@ -209,15 +210,7 @@ class Crew:
         self._stopped = True
         for channel in self._channels:
             channel.close()
-        for end in (lambda process: None, lambda process: process.terminate()):
-            for process in self._processes:
-                end(process)
-            limit = time.monotonic() + _PATIENCE
-            for process in self._processes:
-                process.join(max(0.0, limit - time.monotonic()))
-        for process in self._processes:
-            process.kill()
-            process.join()
+        end_all(self._processes, _PATIENCE, _PATIENCE)
 
 
 @contextlib.contextmanager

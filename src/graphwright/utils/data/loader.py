@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
 from typing import Any
 
 from graphwright.runtime.tensor.generator import Generator
@@ -23,6 +22,7 @@ from graphwright.utils.data.sampler import (
     Sampler,
     SequentialSampler,
     _InfiniteConstantSampler,
+    number_of_parts,
 )
 
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
@@ -133,8 +133,7 @@ class DataLoader:
         count = len(self.dataset)
         if self.batch_size is None:
             return count
-        extra = 0 if self.drop_last else self.batch_size - 1
-        return (count + extra) // self.batch_size
+        return number_of_parts(count, self.batch_size, self.drop_last)
 
     def __iter__(self) -> Iterator[Any]:
         if not (self.persistent_workers and self.num_workers):
@@ -203,14 +202,16 @@ def _check_workers(
 
 
 def _check_context(context: Any) -> None:
-    multiprocessing = import_module("multiprocessing")
-    methods = multiprocessing.get_all_start_methods()
+    from multiprocessing import get_all_start_methods
+    from multiprocessing.context import BaseContext
+
+    methods = get_all_start_methods()
     if isinstance(context, str) and context not in methods:
         raise ValueError(
             f"multiprocessing_context option should specify a valid start method in {methods}, "
             f"but got multiprocessing_context={context!r}"
         )
-    if not isinstance(context, str | multiprocessing.context.BaseContext):
+    if not isinstance(context, str | BaseContext):
         raise TypeError(
             "multiprocessing_context option should be a valid context object or a string "
             f"specifying the start method, but got multiprocessing_context={context!r}"

@@ -17,6 +17,16 @@ _PART = 1 << 14
 """How many indices are drawn at once with replacement: the next when these have been taken."""
 
 
+def number_of_parts(count: int, size: int, drop_last: bool) -> int:
+    """How many parts of this size there are, with a shorter last one unless it is dropped."""
+    return count // size if drop_last else -(-count // size)
+
+
+def _check_positive(name: str, value: Any) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        raise ValueError(f"{name} should be a positive integer value, but got {name}={value}")
+
+
 def _in_parts(count: int, part: int = _PART) -> Iterator[int]:
     for start in range(0, count, part):
         yield min(part, count - start)
@@ -63,18 +73,9 @@ class RandomSampler(Sampler[int]):
             raise TypeError(
                 f"replacement should be a boolean value, but got replacement={replacement}"
             )
-        if num_samples is not None and (not isinstance(num_samples, int) or num_samples <= 0):
-            raise ValueError(
-                "num_samples should be a positive integer value, "
-                f"but got num_samples={num_samples}"
-            )
         self.data_source, self.replacement = data_source, replacement
         self.generator, self._num_samples = generator, num_samples
-        if self.num_samples <= 0:
-            raise ValueError(
-                "num_samples should be a positive integer value, "
-                f"but got num_samples={self.num_samples}"
-            )
+        _check_positive("num_samples", self.num_samples)
 
     @property
     def num_samples(self) -> int:
@@ -120,11 +121,7 @@ class WeightedRandomSampler(Sampler[int]):
         replacement: bool = True,
         generator: Generator | None = None,
     ) -> None:
-        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
-            raise ValueError(
-                "num_samples should be a positive integer value, "
-                f"but got num_samples={num_samples}"
-            )
+        _check_positive("num_samples", num_samples)
         if not isinstance(replacement, bool):
             raise ValueError(
                 f"replacement should be a boolean value, but got replacement={replacement}"
@@ -154,10 +151,7 @@ class BatchSampler(Sampler[list[int]]):
     """Lists of `batch_size` indices of another sampler; the last may be shorter."""
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ValueError(
-                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
-            )
+        _check_positive("batch_size", batch_size)
         if not isinstance(drop_last, bool):
             raise ValueError(
                 f"drop_last should be a boolean value, but got drop_last={drop_last}"
@@ -172,8 +166,7 @@ class BatchSampler(Sampler[list[int]]):
 
     def __len__(self) -> int:
         count = len(self.sampler)  # type: ignore[arg-type]
-        extra = 0 if self.drop_last else self.batch_size - 1
-        return (count + extra) // self.batch_size
+        return number_of_parts(count, self.batch_size, self.drop_last)
 
 
 class DistributedSampler(Sampler[int]):
@@ -203,8 +196,7 @@ class DistributedSampler(Sampler[int]):
             )
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
         self.shuffle, self.seed, self.drop_last, self.epoch = shuffle, seed, drop_last, 0
-        extra = 0 if drop_last else num_replicas - 1
-        self.num_samples = (len(dataset) + extra) // num_replicas
+        self.num_samples = number_of_parts(len(dataset), num_replicas, drop_last)
         self.total_size = self.num_samples * num_replicas
 
     def __iter__(self) -> Iterator[int]:
