@@ -1,8 +1,7 @@
-"""Public names of modules that live below `graphwright.runtime`.
+"""PyTorch's names of modules, and the finder by which they mean modules of graphwright.
 
-`import graphwright.optim.lr_scheduler` gives `graphwright.optim.lr_scheduler` itself, not
-a second copy of it, also where that is not imported before someone asks for it. Where
-`graphwright.as_torch` has asked for it, `import torch.optim.lr_scheduler` gives the same.
+Where `graphwright.as_torch` has asked for it, `import torch.optim.adagrad` gives
+`graphwright.optim.adaptive` itself, not a second copy of it, whether it was imported before or not.
 """
 
 from __future__ import annotations
@@ -107,11 +106,6 @@ ELSEWHERE = {
 """PyTorch's names of modules whose contents stand in others here."""
 
 
-def _real_name(rest: str) -> str:
-    """The full name of the module that `rest`, a name below "torch", means."""
-    return f"{_OWN}.{ELSEWHERE.get(rest, rest)}"
-
-
 class _Loader:
     """Gives the module of the real name, and leaves it as it is."""
 
@@ -178,5 +172,5 @@ class Aliases:
         """The full name of the module that a public name means, None where there is none."""
         if rest.partition(".")[0] in INTERNAL:
             return None
-        real = _real_name(rest)
+        real = f"{_OWN}.{ELSEWHERE.get(rest, rest)}"
         return real if real in sys.modules or find_spec(real) is not None else None

@@ -178,48 +178,41 @@ def _layers_of(
     return found
 
 
+def _run(
+    name: str, mode: str, data: Tensor, sizes: list[int] | None, hx: Any, params: Any,
+    has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """The output and the final states, of `(steps, batch, features)` or packed rows."""
+    state = tuple(hx) if mode == "LSTM" else (hx,)
+    weights = _layers_of(name, params, has_biases, num_layers, 2 if bidirectional else 1)
+    return layers(mode, data, sizes, state, weights, bidirectional, dropout if train else 0.0)
+
+
+def _of_sequences(
+    name: str, mode: str, input: Tensor, hx: Any, params: Any, has_biases: bool,
+    num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+) -> tuple[Tensor, ...]:
+    states = len(hx) if mode == "LSTM" else 1
+    if input.ndim != 3 or states != (2 if mode == "LSTM" else 1):
+        raise RuntimeError(
+            f"{name}(): expected an input with 3 dimensions and the states of {mode}, got "
+            f"{describe(input)} and {states} states")
+    data = ops.transpose(input, 0, 1) if batch_first else input
+    output, final = _run(name, mode, data, None, hx, params, has_biases, num_layers, dropout,
+                         train, bidirectional)
+    return (ops.transpose(output, 0, 1) if batch_first else output), *final
+
+
+def _of_rows(
+    name: str, mode: str, data: Tensor, batch_sizes: Tensor, hx: Any, params: Any,
+    has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
+) -> tuple[Tensor, ...]:
+    output, final = _run(name, mode, data, batch_sizes.tolist(), hx, params, has_biases,
+                         num_layers, dropout, train, bidirectional)
+    return output, *final
+
+
 def _recurrent(name: str, mode: str) -> Callable[..., Any]:
-    def of_sequences(
-        input: Tensor,
-        hx: Any,
-        params: Any,
-        has_biases: bool,
-        num_layers: int,
-        dropout: float,
-        train: bool,
-        bidirectional: bool,
-        batch_first: bool,
-    ) -> tuple[Tensor, ...]:
-        state = tuple(hx) if mode == "LSTM" else (hx,)
-        if input.ndim != 3 or len(state) != (2 if mode == "LSTM" else 1):
-            raise RuntimeError(
-                f"{name}(): expected an input with 3 dimensions and the states of {mode}, got "
-                f"{describe(input)} and {len(state)} states"
-            )
-        weights = _layers_of(name, params, has_biases, num_layers, 2 if bidirectional else 1)
-        data = ops.transpose(input, 0, 1) if batch_first else input
-        left_out = dropout if train else 0.0
-        output, final = layers(mode, data, None, state, weights, bidirectional, left_out)
-        return (ops.transpose(output, 0, 1) if batch_first else output), *final
-
-    def of_rows(
-        data: Tensor,
-        batch_sizes: Tensor,
-        hx: Any,
-        params: Any,
-        has_biases: bool,
-        num_layers: int,
-        dropout: float,
-        train: bool,
-        bidirectional: bool,
-    ) -> tuple[Tensor, ...]:
-        state = tuple(hx) if mode == "LSTM" else (hx,)
-        weights = _layers_of(name, params, has_biases, num_layers, 2 if bidirectional else 1)
-        left_out = dropout if train else 0.0
-        sizes = batch_sizes.tolist()
-        output, final = layers(mode, data, sizes, state, weights, bidirectional, left_out)
-        return output, *final
-
     def recurrent(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
         """Layers of a recurrent network (`gru`, `lstm`, `rnn_tanh`, `rnn_relu`) from weights.
 
@@ -249,7 +242,7 @@ def _recurrent(name: str, mode: str) -> Callable[..., Any]:
         """
         weights_last = len(args) > 3 and isinstance(args[3], list | tuple)
         packed = weights_last or "batch_sizes" in kwargs
-        return (of_rows if packed else of_sequences)(*args, **kwargs)
+        return (_of_rows if packed else _of_sequences)(name, mode, *args, **kwargs)
 
     recurrent.__name__ = recurrent.__qualname__ = name
     return recurrent

@@ -159,7 +159,7 @@ def kl_div(
         >>> gw.kl_div(gw.tensor([0.0]), gw.tensor([1.0]))
         tensor(0.)
     """
-    loss = F.kl_div(input, target, reduction="none", log_target=log_target)
+    loss = F.kl_div(input, target, reduction="none", log_target=log_target)  # "mean" has a warning
     name = _named(reduction)
     return loss if name == "none" else loss.mean() if name == "mean" else loss.sum()
 
