@@ -53,7 +53,7 @@ def test_without_a_group_there_is_none_to_ask(ask: Callable[[], Any]) -> None:
 ])  # fmt: skip
 def test_names_of_the_one_backend(backend: str | None, name: str) -> None:
     dist.init_process_group(backend, world_size=1, rank=0)
-    assert dist.get_backend() == name
+    assert dist.get_backend() == name and dist.is_backend_available(name)
     dist.destroy_process_group()
 
 

@@ -7,6 +7,7 @@ function `example_inputs()` (or `FUNCTION_inputs()`) in the file, which returns 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
 import os
 import re
@@ -17,7 +18,6 @@ from types import ModuleType
 from typing import Any
 
 import graphwright as gw
-from graphwright.cli.bench_process import imported_names, module_at
 from graphwright.cli.errors import UserError, users_code
 from graphwright.runtime.tensor.float8 import FORMATS
 
@@ -41,17 +41,22 @@ def load_module(path: Path) -> ModuleType:
         raise UserError(f"there is no file {path}", f"name a Python file, as in: {EXAMPLE}")
     if path.suffix != ".py":
         raise UserError(f"{path} is not a .py file", f"name a Python file, as in: {EXAMPLE}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))
+    sys.modules[path.stem] = module
     stand_in_for(path)
     try:
         with users_code(f"importing {path}"):
-            return module_at(path, path.stem)
+            spec.loader.exec_module(module)
     except SyntaxError as error:
         line = "" if error.lineno is None else f":{error.lineno}"
         raise UserError(f"{error.filename or path}{line}: {error.msg}", "correct the file's syntax"
                         ) from None
     except ModuleNotFoundError as error:
         raise UserError(f"{path} cannot be imported: {error}", "install what it imports") from None
+    return module
 
 
 def stand_in_for(path: Path) -> None:
@@ -72,9 +77,13 @@ def imports_of(path: Path, seen: set[Path]) -> set[str]:
     """
     seen.add(path)
     try:
-        names = imported_names(path)
+        tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
         return set()
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import)
+             for alias in node.names}
+    names |= {node.module for node in ast.walk(tree)
+              if isinstance(node, ast.ImportFrom) and node.module and not node.level}
     found: set[str] = set()
     for name in names:
         local = path.parent.joinpath(*name.split("."))

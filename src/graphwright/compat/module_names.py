@@ -1,7 +1,7 @@
 """PyTorch's names of modules, and the finder by which they mean modules of graphwright.
 
 Where `graphwright.as_torch` has asked for it, `import torch.optim.adagrad` gives
-`graphwright.optim.adaptive` itself, not a second copy of it, whether it was imported before or not.
+`graphwright.optim.adaptive` itself, not a second copy, whether it was imported before or not.
 """
 
 from __future__ import annotations

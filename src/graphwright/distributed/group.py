@@ -121,21 +121,22 @@ def is_initialized() -> bool:
 
 
 def is_gloo_available() -> bool:
-    """Whether a group may have the backend "gloo": True."""
+    """Whether a group may have the backend of this name: True."""
     return True
 
 
 def is_nccl_available() -> bool:
-    """Whether a group may have this backend: False."""
+    """Whether a group may have the backend of this name: False."""
     return False
 
 
-is_mpi_available = is_ucc_available = is_xccl_available = is_nccl_available
+is_mpi_available = is_gloo_available
+is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
     """Whether a group may have a backend of this name."""
-    return backend.lower() in ("single", "gloo")
+    return backend.lower() in _HERE
 
 
 def is_torchelastic_launched() -> bool:

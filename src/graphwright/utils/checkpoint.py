@@ -15,12 +15,16 @@ from weakref import ref
 from graphwright.amp import state as amp
 from graphwright.autograd.grad_mode import enable_grad
 from graphwright.autograd.graph import saved_tensors_hooks
+from graphwright.cuda.generators import get_rng_state, set_rng_state
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.cuda.devices import index_of
 from graphwright.runtime.tape.engine import backward as run_backward
 from graphwright.runtime.tape.function import Function
 from graphwright.runtime.tape.saved import metadata
+from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.utils import CAPTURE
+from graphwright.utils._pytree import tree_leaves
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
@@ -264,20 +268,21 @@ class _Reentrant(Function):
         )
 
 
-def get_device_states(*args: Any) -> tuple[list[int], list[TensorBase]]:
-    """Which accelerators tensors among the arguments are on, and the states of their generators.
-
-    Both lists are empty: tensors live on the CPU.
-    """
-    return [], []
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The indices of the GPUs that tensors among the arguments lie on, and the states of their
+    generators."""
+    tensors = (leaf for leaf in tree_leaves(args) if isinstance(leaf, Tensor))
+    devices = sorted({index_of(tensor.device) for tensor in tensors
+                      if tensor.device.type == "cuda"})
+    return devices, [get_rng_state(device) for device in devices]
 
 
 def set_device_states(
-    devices: Sequence[int], states: Sequence[TensorBase], *, device_type: str | None = None
+    devices: Sequence[int], states: Sequence[Any], *, device_type: str | None = None
 ) -> None:
-    """Put back what `get_device_states` gave. RuntimeError where it is of an accelerator."""
-    if devices or states:
-        raise RuntimeError(f"set_device_states(): there is no accelerator, got {list(devices)}")
+    """Put back what `get_device_states` returned. Raises AssertionError where there is no GPU."""
+    for device, state in zip(devices, states, strict=True):
+        set_rng_state(state, device)
 
 
 def checkpoint_sequential(

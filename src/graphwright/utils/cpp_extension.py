@@ -7,17 +7,9 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 __all__ = [
-    "CUDA_HOME",
-    "ROCM_HOME",
-    "BuildExtension",
-    "CUDAExtension",
-    "CppExtension",
-    "SyclExtension",
-    "include_paths",
-    "library_paths",
-    "load",
-    "load_inline",
-]
+    "CUDA_HOME", "ROCM_HOME", "BuildExtension", "CUDAExtension", "CppExtension", "SyclExtension",
+    "include_paths", "library_paths", "load", "load_inline",
+]  # fmt: skip
 
 CUDA_HOME: str | None = None
 ROCM_HOME: str | None = None

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 import graphwright as gw
+from graphwright.utils.checkpoint import get_device_states, set_device_states
 
 pytestmark = pytest.mark.usefixtures("gpu")
 cuda = gw.cuda
@@ -129,6 +130,11 @@ def test_seeds() -> None:
     assert [s.tolist()[0] for s in cuda.get_rng_state_all()] == [8, 7]
     cuda.seed_all()
     assert cuda.get_rng_state(0).tolist() == cuda.get_rng_state(1).tolist()
+    devices, states = get_device_states(gw.ones(2), {"x": gw.ones(2).to("cuda:1")}, 3)
+    assert devices == [1]
+    cuda.manual_seed_all(9)
+    set_device_states(devices, states)
+    assert cuda.get_rng_state(1).tolist() == states[0].tolist() != cuda.get_rng_state(0).tolist()
 
 
 @pytest.mark.parametrize("call", [

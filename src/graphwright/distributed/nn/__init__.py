@@ -14,14 +14,6 @@ from graphwright.distributed.nn.functional import (
 )
 
 __all__ = [
-    "all_gather",
-    "all_reduce",
-    "all_to_all",
-    "all_to_all_single",
-    "broadcast",
-    "functional",
-    "gather",
-    "reduce",
-    "reduce_scatter",
-    "scatter",
-]
+    "all_gather", "all_reduce", "all_to_all", "all_to_all_single", "broadcast", "functional",
+    "gather", "reduce", "reduce_scatter", "scatter",
+]  # fmt: skip
