@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import io
+import math
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import graphwright as gw
@@ -202,6 +204,19 @@ def test_arguments_of_all_kinds() -> None:
         program.module()(*args)
 
 
+def test_arguments_that_are_constants_are_compared() -> None:
+    """A number that is none, an array, and None, for which a tensor could be given."""
+    def function(x: Any, array: Any, fill: float, mask: Any = None) -> Any:
+        return x + gw.from_numpy(array) + gw.full((3,), fill) if mask is None else x
+
+    x, array = gw.ones(3), np.ones(3, np.float32)
+    module = export(function, (x, array, math.nan, None), strict=False).module()
+    assert module(x, array.copy(), math.nan, None).isnan().all()
+    for bad in ((array + 1, math.nan, None), (array, 1.0, None), (array, math.nan, x)):
+        with pytest.raises(RuntimeError, match="the exported program holds for"):
+            module(x, *bad)
+
+
 def test_constants_and_random_numbers() -> None:
     table = gw.arange(5.0)
 
@@ -278,6 +293,12 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "size 1": (lambda x: x, (gw.rand(1),), {"dynamic_shapes": ({0: N},)}, "size of 2 or more"),
     "no such argument": (lambda x: x, (gw.rand(3),), {"dynamic_shapes": {"y": {0: N}}},
                          "names 'y', which is no argument"),
+    "no name of a dim": (lambda x: x, (gw.rand(3),), {"dynamic_shapes": ({"n": N},)},
+                         "names dim 'n' of a tensor that has 1"),
+    "no shapes": (lambda x: x, (gw.rand(3),), {"dynamic_shapes": 3},
+                  "dynamic_shapes is 3, not a mapping or a sequence"),
+    "no shapes of a list": (lambda x: x[0], ([gw.rand(3)],), {"dynamic_shapes": (3,)},
+                            "dynamic_shapes of 'x' is 3, not a mapping or a sequence"),
     "no such dim": (lambda x: x, (gw.rand(3),), {"dynamic_shapes": ({2: N},)}, "names dim 2"),
     "no tensor": (lambda x, n: x * n, (gw.rand(3), 2), {"dynamic_shapes": (None, {0: N})},
                   "which is no tensor"),

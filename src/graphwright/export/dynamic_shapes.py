@@ -129,7 +129,7 @@ def specs_of(
                               f"these are {', '.join(names)}")
         said = [dynamic_shapes.get(name) for name in names]
     else:
-        said = list(dynamic_shapes)
+        said = _sequence(dynamic_shapes, "dynamic_shapes")
         if len(said) != len(names):
             raise ExportError(f"dynamic_shapes has {len(said)} items for {len(names)} arguments")
     found: list[Spec] = []
@@ -151,12 +151,18 @@ def _collect(said: Any, spec: TreeSpec, leaves: Any, name: str, found: list[Spec
             raise ExportError(f"dynamic_shapes of '{name}' names {unknown[0]!r}, which it lacks")
         parts = [said.get(key) for key in keys]
     elif said is not None:
-        if isinstance(said, Mapping) or len(said) != spec.num_children:
+        parts = _sequence(said, f"dynamic_shapes of '{name}'")
+        if isinstance(said, Mapping) or len(parts) != spec.num_children:
             raise ExportError(f"dynamic_shapes of '{name}' is not nested as the argument")
-        parts = list(said)
     for index, (part, child) in enumerate(zip(parts, spec.children_specs, strict=True)):
         key = index if keys is None else repr(keys[index])
         _collect(part, child, leaves, f"{name}[{key}]", found)
+
+
+def _sequence(said: Any, what: str) -> list[Any]:
+    if not isinstance(said, Sequence | Mapping) or isinstance(said, str):
+        raise ExportError(f"{what} is {said!r}, not a mapping or a sequence")
+    return list(said)
 
 
 def _of_tensor(said: Any, leaf: Any, name: str) -> Spec:
@@ -165,18 +171,15 @@ def _of_tensor(said: Any, leaf: Any, name: str) -> Spec:
     if not isinstance(leaf, Tensor):
         raise ExportError(f"dynamic_shapes says sizes of '{name}', which is no tensor")
     if isinstance(said, Mapping):
-        items = {dim % leaf.ndim if -leaf.ndim <= dim < leaf.ndim else dim: one
-                 for dim, one in said.items()}
-    elif isinstance(said, Sequence) and not isinstance(said, str):
-        items = dict(enumerate(said))
+        items = said
     else:
-        raise ExportError(f"dynamic_shapes of '{name}' is a {type(said).__name__}, not a mapping "
-                          "from dims or a sequence over them")
+        items = dict(enumerate(_sequence(said, f"dynamic_shapes of '{name}'")))
     spec: Spec = {}
-    for dim, one in items.items():
-        if not 0 <= dim < leaf.ndim:
-            raise ExportError(f"dynamic_shapes of '{name}' names dim {dim} of a tensor that has "
-                              f"{leaf.ndim}")
+    for place, one in items.items():
+        if type(place) is not int or not -leaf.ndim <= place < leaf.ndim:
+            raise ExportError(f"dynamic_shapes of '{name}' names dim {place!r} of a tensor that "
+                              f"has {leaf.ndim}")
+        dim = place % leaf.ndim
         size = leaf.shape[dim]
         if one is None or one is Dim.STATIC:
             continue

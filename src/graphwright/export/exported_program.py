@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from graphwright.autograd.grad_mode import no_grad
 from graphwright.export.calling import checker
 from graphwright.export.graph_signature import (
@@ -197,7 +199,7 @@ class ExportedModule(Module):
         if self._constants:
             tensors = list(leaves)
             for place, value in reversed(self._constants):
-                if tensors.pop(place) != value:
+                if _differs(tensors.pop(place), value):
                     raise RuntimeError(f"the exported program holds for {value!r} as its argument "
                                        f"{place}, not for {leaves[place]!r}")
         if self._check is not None:
@@ -213,3 +215,10 @@ class ExportedModule(Module):
 
 
 _COMPUTED = object()
+
+
+def _differs(given: Any, value: Any) -> bool:
+    """Whether an argument is not the constant; tensors are none, and nan is equal to nan."""
+    if isinstance(given, Tensor | np.ndarray) or isinstance(value, np.ndarray):
+        return isinstance(given, Tensor) or not np.array_equal(given, value)
+    return bool(given != value and (given == given or value == value))
