@@ -95,27 +95,16 @@ def test_convolutions_and_their_gradients(tmp_path: Path) -> None:
     packaged.close()
 
 
-def test_results_of_fixed_and_of_dynamic_sizes(tmp_path: Path) -> None:
-    program = export(lambda x: (x.sum(0), x * 2, x.sum()), (gw.rand(4, 3),),
-                     dynamic_shapes=({0: Dim("n")},))
-    model = Model(package(program, tmp_path / "several"))
-    x = gw.rand(9, 3)
-    for found, wanted in zip(model.run(x.numpy(), results=3), (x.sum(0), x * 2, x.sum()),
-                             strict=True):
-        np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-6)
-    model.close()
-
-
 def test_results_are_in_row_major_order(tmp_path: Path) -> None:
-    """Whatever order the program leaves them in; a result may also have an odd size."""
+    """Whatever order the program leaves them in; of fixed, of dynamic and of derived sizes."""
     def f(x: Any) -> Any:
-        return (x * 2).mT, x.permute(2, 0, 1).relu(), x[..., ::2].sum(0)
+        return (x * 2).mT, x.permute(2, 0, 1).relu(), x[..., ::2].sum(0), x.sum((0, 2)), x.sum()
 
     program = export(f, (gw.rand(4, 2, 5),), dynamic_shapes=({0: Dim("n"), 2: Dim("m")},))
     model = Model(package(program, tmp_path / "turned"))
     x = gw.randn(3, 2, 7)
-    for found, wanted in zip(model.run(x.numpy(), results=3), f(x), strict=True):
-        np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-6)
+    for found, wanted in zip(model.run(x.numpy(), results=5), f(x), strict=True):
+        np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-5)
     model.close()
 
 
