@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphwright_loader import Model
 
 import graphwright as gw
 from graphwright import nn
 from graphwright.export import Dim, export, load, save
 from graphwright.export.packaging import package
 
-from .packaged import CC, Model
+from .packaged import CC, model
 
 pytestmark = pytest.mark.skipif(CC is None, reason="there is no C compiler")
 
@@ -25,7 +26,7 @@ def pair(
     """A program packaged, and compiled with state of its own."""
     program = export(function, args, dynamic_shapes=shapes)
     save(program, folder / "program.gwx")
-    packaged = Model(package(program, folder / "program"), threads)
+    packaged = model(package(program, folder / "program"), threads)
     module = load(folder / "program.gwx").module()
     return packaged, gw.compile(module, backend="c", fullgraph=True, dynamic=True,
                                 options={"blas": False})
@@ -57,16 +58,15 @@ class Encoder(nn.Module):
 
 def test_results_of_a_model(threads: int, tmp_path: Path) -> None:
     """For sizes from 2 on: compiled code has kernels of their own for sizes of 1."""
-    model = Encoder().eval()
+    encoder = Encoder().eval()
     shapes = ({0: Dim("n", max=64), 1: Dim("length", max=64)},)
-    packaged, compiled = pair(model, (gw.rand(4, 9, 6),), shapes, tmp_path, threads)
+    packaged, compiled = pair(encoder, (gw.rand(4, 9, 6),), shapes, tmp_path, threads)
     for size in ((4, 9), (2, 5), (3, 2), (3, 33), (64, 64)):
         x = gw.rand(*size, 6)
         with gw.no_grad():
             wanted = compiled(x)
-        np.testing.assert_array_equal(packaged.run(x.numpy())[0], wanted.numpy())
-        assert gw.allclose(wanted, model(x), atol=1e-5)
-    packaged.close()
+        np.testing.assert_array_equal(packaged(x.numpy()), wanted.numpy())
+        assert gw.allclose(wanted, encoder(x), atol=1e-5)
 
 
 def test_a_training_step(threads: int, tmp_path: Path) -> None:
@@ -92,14 +92,13 @@ def test_a_training_step(threads: int, tmp_path: Path) -> None:
     batches = [batch(n) for n in (32, 32, 7, 50, 32)]
     gw.manual_seed(7)
     for x, y in batches:
-        assert packaged.run(x.numpy(), y.numpy())[0] == compiled(x, y).item()
-    assert not packaged("save", packaged.model[0], str(tmp_path / "learnt").encode())
+        assert packaged(x.numpy(), y.numpy()) == compiled(x, y).item()
+    packaged.save(tmp_path / "learnt")
     learnt = gw.load_file(tmp_path / "learnt")
     wanted = dict(compiled.state_dict())
     assert learnt.keys() == wanted.keys()
     for name, tensor in learnt.items():
         assert gw.equal(tensor, wanted[name]), name
-    packaged.close()
 
 
 def test_the_option_is_checked() -> None:

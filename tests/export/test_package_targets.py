@@ -19,7 +19,7 @@ from graphwright.export import Dim, ExportedProgram, export
 from graphwright.export.packaging import linking, package
 from graphwright.export.packaging.targets import TARGETS, target_of
 
-from .packaged import CC, EXAMPLES, Model, done, written
+from .packaged import CC, EXAMPLES, done, model, written
 
 SYSROOT = Path("/usr/aarch64-linux-gnu")
 """Where libc6-arm64-cross puts the C library."""
@@ -53,8 +53,8 @@ class Mixed(nn.Module):
 @cache
 def mixed() -> tuple[Mixed, ExportedProgram]:
     gw.manual_seed(3)
-    model = Mixed().eval()
-    return model, export(model, (gw.rand(4, 3, 12),), dynamic_shapes=({0: Dim("n", max=99)},))
+    net = Mixed().eval()
+    return net, export(net, (gw.rand(4, 3, 12),), dynamic_shapes=({0: Dim("n", max=99)},))
 
 
 def expected(x: np.ndarray) -> np.ndarray:
@@ -83,9 +83,8 @@ def test_a_target_of_this_machine(target: str, linker: str, tmp_path: Path) -> N
         pytest.skip(f"this machine does not run code for {target}")
     made = package(mixed()[1], tmp_path / "mixed", target=target, linker=linker)
     assert needs(made.library) <= {"libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0"}
-    model = Model(made, threads=2)
-    np.testing.assert_allclose(model.run(inputs())[0], expected(inputs()), atol=1e-5)
-    model.close()
+    found = model(made, threads=2)(inputs())
+    np.testing.assert_allclose(found, expected(inputs()), atol=1e-5)
 
 
 @no_zig
