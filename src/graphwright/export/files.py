@@ -14,8 +14,7 @@ from graphwright.export.exported_program import ExportedProgram
 from graphwright.nn.parameter import Parameter
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.saving.archive import Archive, archived
-from graphwright.saving.files import NAMES, Reader, content_of, contiguous, write_atomically
-from graphwright.saving.files import encoded as weights_of
+from graphwright.saving.files import Reader, content_of, encoded_tensors, write_atomically
 
 PROGRAM, WEIGHTS = "program.json", "weights.safetensors"
 _LONGEST = 1 << 30
@@ -47,13 +46,11 @@ def save(ep: ExportedProgram, f: Path | BinaryIO, **options: Any) -> None:
     if options:
         raise TypeError(f"save: graphwright takes no option '{next(iter(options))}'")
     tensors = {**ep.state_dict, **ep.constants}
-    odd = [name for name, tensor in tensors.items() if tensor.dtype not in NAMES]
-    if odd:
-        raise ExportError(f"'{odd[0]}' has dtype {tensors[odd[0]].dtype}, which safetensors lacks")
     trained = [name for name, tensor in tensors.items() if tensor.requires_grad]
-    arrays = {name: contiguous(tensor) for name, tensor in tensors.items()}
-    kinds = {name: tensor.dtype for name, tensor in tensors.items()}
-    weights = b"".join(weights_of(arrays, kinds, {"requires_grad": json.dumps(trained)}))
+    try:
+        weights = b"".join(encoded_tensors(tensors, {"requires_grad": json.dumps(trained)}))
+    except TypeError as error:
+        raise ExportError(str(error)) from None
     parts = archived([(PROGRAM, encoded(ep._recording).encode()), (WEIGHTS, weights)])
     if isinstance(f, str | os.PathLike):
         write_atomically(f, parts)

@@ -80,9 +80,15 @@ def save_file(
         tensor([1, 2])
         >>> folder.cleanup()
     """
+    write_atomically(path, encoded_tensors(tensors, metadata))
+
+
+def encoded_tensors(
+    tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
+) -> Iterable[Any]:
+    """The parts of a file of these tensors. Raises TypeError for what `save_file` refuses."""
     arrays = {name: _array_of(name, tensor) for name, tensor in tensors.items()}
-    kinds = {name: tensor.dtype for name, tensor in tensors.items()}
-    write_atomically(path, encoded(arrays, kinds, metadata))
+    return encoded(arrays, {name: tensor.dtype for name, tensor in tensors.items()}, metadata)
 
 
 def encoded(

@@ -21,7 +21,7 @@ from graphwright.export.packaging.lowering import lowered_program
 from graphwright.export.size_rules import size_rules
 from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Max, Min, Mod, Mul, as_int
 from graphwright.runtime.tensor import dtypes
-from graphwright.saving.files import ALIGNMENT, NAMES, contiguous, encoded
+from graphwright.saving.files import ALIGNMENT, NAMES, encoded_tensors
 
 RUNTIME = Path(__file__).with_name("native") / "runtime.c"
 _CORE = Path(graphwright.runtime.__file__).parent / "_core"
@@ -62,9 +62,8 @@ class Source:
         self.tensors = {one: tensors[one] for one in self.state}
         self.tensors |= {f"constant_{number}": constant
                          for number, constant in enumerate(lowered.constants)}
-        arrays = {one: contiguous(self.tensors[one]) for one in self._in_file()}
-        kinds = {one: tensor.dtype for one, tensor in self.tensors.items()}
-        self.weights: list[Any] = list(encoded(arrays, kinds, None))
+        self.weights: list[Any] = list(
+            encoded_tensors({one: self.tensors[one] for one in self._in_file()}))
         size = sum(map(len, self.weights))
         self.embedded_bytes = size * embedded
         if self.embedded_bytes > _MOST_EMBEDDED:
