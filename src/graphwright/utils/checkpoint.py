@@ -15,7 +15,12 @@ from weakref import ref
 from graphwright.amp import state as amp
 from graphwright.autograd.grad_mode import enable_grad
 from graphwright.autograd.graph import saved_tensors_hooks
-from graphwright.cuda.generators import get_rng_state, set_rng_state
+from graphwright.cuda.generators import (
+    get_rng_state,
+    get_rng_state_all,
+    set_rng_state,
+    set_rng_state_all,
+)
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.cuda.devices import index_of
@@ -34,23 +39,34 @@ class CheckpointError(RuntimeError):
 
 
 class _Surroundings:
-    """Autocast as it was at construction, and the random numbers that its state leads to."""
+    """Autocast as it was at construction, and the random numbers that generators' states lead to,
+    those of GPUs too."""
 
     def __init__(self, preserve: bool) -> None:
-        self._state = _core.rng_state() if preserve else None
+        self._states = _random_states() if preserve else None
         self._casts = amp.current()
 
     def __enter__(self) -> None:
         self._other_casts = amp.current()
         amp.set_autocast(self._casts)
-        if self._state is not None:
-            self._outside = _core.rng_state()
-            _core.set_rng_state(*self._state)
+        if self._states is not None:
+            self._outside = _random_states()
+            _set_random_states(self._states)
 
     def __exit__(self, *exc: object) -> None:
         amp.set_autocast(self._other_casts)
-        if self._state is not None:
-            _core.set_rng_state(*self._outside)
+        if self._states is not None:
+            _set_random_states(self._outside)
+
+
+def _random_states() -> tuple[tuple[int, int], list[Any]]:
+    return _core.rng_state(), get_rng_state_all()
+
+
+def _set_random_states(states: tuple[tuple[int, int], list[Any]]) -> None:
+    own, gpus = states
+    _core.set_rng_state(*own)
+    set_rng_state_all(gpus)
 
 
 def _uncaptured(function: Callable[..., Any]) -> Callable[..., Any]:

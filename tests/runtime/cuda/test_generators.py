@@ -12,6 +12,7 @@ from tests.runtime.cuda.host_kernels import host_kernels
 
 import graphwright as gw
 from graphwright.runtime.tensor.generator import draw_on_gpu
+from graphwright.utils.checkpoint import checkpoint
 
 
 def test_the_state_is_seed_and_offset() -> None:
@@ -60,6 +61,25 @@ def test_each_gpu_has_its_own_default() -> None:
         draw_on_gpu(0)
         assert first.initial_seed() == 9
     assert (first.initial_seed(), first.get_offset(), second.initial_seed()) == (5, 1, 6)
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+@pytest.mark.parametrize("preserve", [True, False])
+def test_a_checkpoint_draws_the_same_numbers_again(use_reentrant: bool, preserve: bool) -> None:
+    """Backward draws as the forward did, and leaves the generator where it was."""
+    gw.manual_seed(5)
+    drawn = []
+
+    def function(x: Any) -> Any:
+        drawn.append(draw_on_gpu(0))
+        return x.sin()
+
+    y = checkpoint(function, gw.ones(2, requires_grad=True), use_reentrant=use_reentrant,
+                   preserve_rng_state=preserve)
+    draw_on_gpu(0)
+    y.sum().backward()
+    assert drawn == [(5, 0), (5, 0 if preserve else 2)]
+    assert gw.cuda.default_generators[0].get_offset() == (2 if preserve else 3)
 
 
 @pytest.mark.parametrize("call", [
