@@ -71,19 +71,17 @@ reset_accumulated_memory_stats = reset_peak_memory_stats
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the GPU's generator; without one there is nothing to seed."""
+    """Seed generators of GPUs; without one there is nothing to seed."""
 
 
-def manual_seed_all(seed: int) -> None:
-    """Seed the generators of all GPUs; without one there is nothing to seed."""
+manual_seed_all = manual_seed
 
 
 def seed() -> None:
-    """Seed the GPU's generator at random; without one there is nothing to seed."""
+    """Seed generators of GPUs at random; without one there is nothing to seed."""
 
 
-def seed_all() -> None:
-    """Seed the generators of all GPUs at random; without one there is nothing to seed."""
+seed_all = seed
 
 
 def get_rng_state_all() -> list[Any]:

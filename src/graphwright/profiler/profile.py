@@ -41,7 +41,7 @@ class profile:
         with_stack: record the Python stack of each span; slow.
         with_flops: count floating point operations of products, convolutions, attention and
             recurrences; of ops, not of compiled graphs.
-        with_modules: without effect.
+        with_modules, use_cuda: without effect.
         acc_events: keep the events of earlier cycles.
 
     What is recorded: ops (`aten::mul`), compiled functions (`compiled::f`), their guards
