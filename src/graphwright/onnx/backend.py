@@ -13,10 +13,11 @@ from onnx import ModelProto, NodeProto, helper
 from onnx.backend.base import Backend, BackendRep
 
 import graphwright as gw
+from graphwright.onnx.element_types import NARROW
 from graphwright.onnx.importing.loading import load
 from graphwright.onnx.importing.model import OnnxModule
 from graphwright.onnx.importing.tensors import from_array, to_array
-from graphwright.onnx.importing.values import NARROW, Narrow, as_tensor
+from graphwright.onnx.importing.values import Narrow, as_tensor
 
 __all__ = ["GraphwrightBackend", "Prepared", "prepare", "run_model", "run_node", "supports_device"]
 

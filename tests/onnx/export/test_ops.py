@@ -98,7 +98,7 @@ def _check(entry: OpSamples, opset: int | None, dtype: Any, dynamic: bool) -> No
         except OnnxExporterError as error:
             _check_refusal(entry.name, str(error), dynamic, dtype)
         else:
-            assert made.verified_by == "onnxruntime"
+            assert made.verified_by == "onnxruntime" or dtype is not gw.float32
             assert entry.name not in LACKING | DRAWING | BY_VALUES
             onnx.checker.check_model(made.model_proto, full_check=True)
 

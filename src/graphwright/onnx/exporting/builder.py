@@ -3,7 +3,7 @@ them, each once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.ir.graph.node import Node
-from graphwright.onnx.exporting.element_types import NARROW, element_type
+from graphwright.onnx.element_types import ELEMENT_TYPES
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
 from graphwright.runtime.symbolic.expr import as_expr as expression
@@ -21,17 +21,32 @@ from graphwright.runtime.tensor.dtypes import dtype as DType
 
 
 class Value(Record):
-    """A value of the graph. `shape` is that of the program's tensor, None for a value between."""
+    """A value of the graph. `known_shape` is that of the program's tensor, None for a value
+    between."""
 
     name: str
     dtype: DType
-    shape: tuple[Any, ...] | None = None
+    known_shape: tuple[Any, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes of a value whose shape is known."""
+        assert self.known_shape is not None
+        return self.known_shape
 
     @property
     def ndim(self) -> int:
-        """The number of dims of a value whose shape is known."""
-        assert self.shape is not None
+        """The number of its dims."""
         return len(self.shape)
+
+
+_NARROW = frozenset([dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16])
+
+
+def computed_in(dtype: DType, bools: bool = False) -> DType:
+    """The dtype, or int32 for narrow integers, for which runtimes have few kernels; where `bools`,
+    for bools too."""
+    return dtypes.int32 if dtype in _NARROW or (bools and dtype is dtypes.bool) else dtype
 
 
 class Builder:
@@ -71,25 +86,29 @@ class Builder:
 
     @contextmanager
     def within(self, prefix: str, note: Mapping[str, str]) -> Iterator[int]:
-        """Within it nodes are those of one op; gives how many there were before."""
+        """Within it nodes are those of one op, or serve all; gives how many there were before."""
+        before = self._prefix, self._note
         self._prefix, self._note = prefix, note
         try:
             yield len(self.nodes)
         finally:
-            self._prefix, self._note = "", {}
+            self._prefix, self._note = before
 
     # -- nodes
 
     def op(
-        self, kind: str, *inputs: Any, dtype: DType | None = None, **attributes: Any
+        self, kind: str, *inputs: Any, dtype: DType | None = None,
+        shape: tuple[Any, ...] | None = None, **attributes: Any,
     ) -> Value:
         """Add a node of an ONNX operator with one result; attributes that are None are left out.
 
         inputs: `Value`s; numbers, which become constants of the first value's dtype; arrays and
             lists of ints; None for one that is left out.
         dtype: of the result; that of the first input if None.
+        shape: of the result, for forms that read it.
         """
-        return self.several(1, kind, *inputs, dtype=dtype, **attributes)[0]
+        (made,) = self.several(1, kind, *inputs, dtype=dtype, **attributes)
+        return made if shape is None else Value(made.name, made.dtype, shape)
 
     def several(
         self, count: int, kind: str, *inputs: Any, dtype: DType | None = None, **attributes: Any
@@ -126,15 +145,18 @@ class Builder:
 
     def math(self, kind: str, *inputs: Any, dtype: DType, **attributes: Any) -> Value:
         """A node that computes in `dtype`, narrow integers in int32; operands are cast."""
-        wide = dtypes.int32 if dtype in NARROW else dtype
+        wide = computed_in(dtype)
         found = self.op(kind, *[self.operand(one, wide) for one in inputs], **attributes)
         return self.cast(found, dtype)
 
     def compare(self, kind: str, *inputs: Any, dtype: DType) -> Value:
         """A node that compares operands in `dtype`; bools and narrow integers in int32."""
-        wide = dtypes.int32 if dtype in NARROW or dtype is dtypes.bool else dtype
-        operands = [self.operand(one, wide) for one in inputs]
+        operands = [self.operand(one, computed_in(dtype, bools=True)) for one in inputs]
         return self.op(kind, *operands, dtype=dtypes.bool)
+
+    def test(self, kind: str, *inputs: Any, **attributes: Any) -> Value:
+        """A node whose result is a bool for each element."""
+        return self.op(kind, *inputs, dtype=dtypes.bool, **attributes)
 
     def operand(self, one: Any, dtype: DType) -> Value:
         """A tensor, number or symbolic size as a value of that dtype."""
@@ -146,8 +168,8 @@ class Builder:
         """The value in that dtype."""
         if value.dtype is dtype:
             return value
-        made = self.op("Cast", value, dtype=dtype, to=element_type(dtype))
-        return Value(made.name, dtype, value.shape)
+        return self.op("Cast", value, dtype=dtype, shape=value.known_shape,
+                       to=ELEMENT_TYPES[dtype])
 
     # -- constants and sizes
 
@@ -155,15 +177,12 @@ class Builder:
         """An array or number of a dtype, once for each content."""
         with np.errstate(over="ignore"):
             array = np.asarray(number).astype(dtype.numpy)
-        key = (dtype, array.shape, array.tobytes())
-        found = self._known.get(key)
-        if found is None:
-            stem = f"{_text(array)}_{dtype.name}" if array.ndim == 0 else "constant"
-            if array.ndim == 1 and array.size <= 6 and dtype is dtypes.int64 and np.all(
-                    abs(array) < _SHOWN):
-                stem = "_".join(["ints", *map(_text, array)])
-            found = self._known[key] = self.initial(stem, array, dtype)
-        return found
+        stem = f"{_text(array)}_{dtype.name}" if array.ndim == 0 else "constant"
+        if array.ndim == 1 and array.size <= 6 and dtype is dtypes.int64 and np.all(
+                abs(array) < _SHOWN):
+            stem = "_".join(["ints", *map(_text, array)])
+        return self._once((dtype, array.shape, array.tobytes()),
+                          lambda: self.initial(stem, array, dtype))
 
     def initial(self, name: str, array: np.ndarray[Any, Any], dtype: DType) -> Value:
         """A tensor that the file holds."""
@@ -177,65 +196,48 @@ class Builder:
             return self.constant(np.array([int(one) for one in numbers], np.int64), dtypes.int64)
         if len(numbers) == 1:
             return self.size(numbers[0])
-        key = tuple(expression(one) for one in numbers)
-        found = self._known.get(key)
-        if found is None:
-            parts = [self.size(one) for one in numbers]
-            with self._apart("sizes"):
-                found = self._known[key] = self.op("Concat", *parts, axis=0)
-        return found
+        return self._once(
+            tuple(expression(one) for one in numbers),
+            lambda: self.op("Concat", *[self.size(one) for one in numbers], axis=0), "sizes")
 
     def size(self, number: Any) -> Value:
         """An integer or symbolic size as a vector of one element."""
         expr = number if isinstance(number, Expr) else expression(number)
-        found = self._known.get(expr)
-        if found is None:
-            with self._apart("size"):
-                found = self._known[expr] = self._computed(expr)
-        return found
+        return self._once(expr, lambda: self._computed(expr), "size")
 
     def scalar(self, number: Any) -> Value:
         """The same without dims."""
         if not isinstance(number, SymInt):
             return self.constant(number, dtypes.int64)
-        key = ("scalar", number.expr)
-        found = self._known.get(key)
-        if found is None:
-            one = self.size(number)
-            with self._apart("size"):
-                found = self._known[key] = self.op("Squeeze", one, [0])
-        return found
+        return self._once(("scalar", number.expr),
+                          lambda: self.op("Squeeze", self.size(number), [0]), "size")
 
     def once(self, kind: str, value: Value, *inputs: Any, **attributes: Any) -> Value:
         """What `op` gives, one node for all calls with the same inputs and attributes."""
         key = (kind, value.name, *[tuple(map(expression, one)) for one in inputs],
                *[(name, str(one)) for name, one in attributes.items()])
+        return self._once(key, lambda: self.op(kind, value, *inputs, **attributes))
+
+    def _once(self, key: Any, make: Callable[[], Value], prefix: str | None = None) -> Value:
+        """What is known under a key, or made; with a prefix by nodes that belong to no op."""
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self.op(kind, value, *inputs, **attributes)
+            own = (self._prefix, self._note) if prefix is None else (prefix, {})
+            with self.within(*own):
+                found = self._known[key] = make()
         return found
 
     def shared(self) -> set[str]:
         """The names of constants and sizes, which nodes of several ops read."""
         return {one.name for one in self._known.values()}
 
-    @contextmanager
-    def _apart(self, prefix: str) -> Iterator[None]:
-        """Within it nodes belong to no op: they serve all."""
-        before = self._prefix, self._note
-        self._prefix, self._note = prefix, {}
-        try:
-            yield
-        finally:
-            self._prefix, self._note = before
-
     def _computed(self, expr: Expr) -> Value:
         if isinstance(expr, Int):
             return self.constant(np.array([expr.value], np.int64), dtypes.int64)
         if isinstance(expr, Sym):
             source, dim = self.symbols[expr.name]
-            self._prefix = self.dims.get(expr.name, expr.name)
-            return self.op("Shape", source, dtype=dtypes.int64, start=dim, end=dim + 1)
+            with self.within(self.dims.get(expr.name, expr.name), {}):
+                return self.op("Shape", source, dtype=dtypes.int64, start=dim, end=dim + 1)
         parts = [self.size(part) for part in expr.args]
         if isinstance(expr, FloorDiv):
             least = expr.args[0].range()[0]

@@ -9,12 +9,11 @@ from graphwright.ir.graph.node import map_leaves
 from graphwright.ir.trace import Rewrite, Tracer
 from graphwright.runtime.fake.fake_tensor import fake_kernel
 from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.ops.indexing.scatter import neutral
 from graphwright.runtime.ops.sequences.attention import attention
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.views.scatter import viewed
-from graphwright.runtime.tensor.dtypes import bool as bool_dtype
 from graphwright.runtime.tensor.dtypes import int64
-from graphwright.runtime.tensor.finfo import iinfo
 
 
 def _itself(name: str, tracer: Tracer, args: tuple[Any, ...]) -> Any:
@@ -79,24 +78,12 @@ def _max_pool_backward(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return ops.reshape(total, tuple(size))
 
 
-def _neutral(dtype: Any, reduce: str) -> Any:
-    """What a maximum, minimum or product does not see."""
-    if reduce == "prod":
-        return 1
-    if dtype is bool_dtype:
-        return reduce == "amin"
-    if dtype.is_floating_point:
-        return -math.inf if reduce == "amax" else math.inf
-    info = iinfo(dtype)
-    return info.min if reduce == "amax" else info.max
-
-
 def _scatter_extreme(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     """Without the elements that were there: neutral ones in their place."""
     x, dim, index, src, reduce, include_self = args
     if include_self:
         return _itself("scatter_extreme", tracer, args)
-    x = ops.scatter_value(x, dim, index, _neutral(x.dtype, reduce))
+    x = ops.scatter_value(x, dim, index, neutral(reduce, x.dtype))
     return ops.scatter_extreme(x, dim, index, src, reduce, True)
 
 
@@ -116,7 +103,7 @@ def _embedding_bag(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     counts = ops.index_add(ops.full((count,), 0, dtype=int64), 0, bag, ops.to_dtype(kept, int64))
     column = ops.unsqueeze(kept, 1)
     if mode == "max":
-        low = _neutral(weight.dtype, "amax")
+        low = neutral("amax", weight.dtype)
         start = ops.full((count, width), low, dtype=weight.dtype)
         places = ops.expand(ops.unsqueeze(bag, 1), (indices.shape[0], width))
         found = ops.scatter_extreme(start, 0, places, ops.where(column, rows, low), "amax", True)

@@ -1,4 +1,4 @@
-"""`export`: a function, a module or an exported program as an ONNX model."""
+"""`gw.onnx.export`: a function, a module or an exported program as an ONNX model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from graphwright.export.errors import ExportError
 from graphwright.export.exported_program import ExportedProgram
 from graphwright.export.recording import argument_labels, parameter_names
 from graphwright.export.size_rules import size_rules
-from graphwright.onnx.errors import OnnxExporterError
+from graphwright.onnx.errors import OnnxExporterError, require_onnx
 from graphwright.onnx.exporting.ops.random import DRAWING
-from graphwright.onnx.exporting.preparing import Prepared, prepare
+from graphwright.onnx.exporting.preparing import Prepared, line_of, prepare, state_of
 from graphwright.onnx.exporting.program import ONNXProgram
 from graphwright.onnx.exporting.registry import DEFAULT, NEWEST, OLDEST
 from graphwright.onnx.exporting.translation import translate
@@ -28,22 +28,87 @@ from graphwright.utils._pytree import tree_flatten, tree_map
 Model = Callable[..., Any] | ExportedProgram
 
 
-def export_model(
-    model: Model, args: tuple[Any, ...], path: str | os.PathLike[str] | None, *,
-    kwargs: dict[str, Any], input_names: Sequence[str], output_names: Sequence[str],
-    opset_version: int | None, dynamic_shapes: Any,
-    dynamic_axes: Mapping[str, Any] | None, verify: bool, external_data: bool | None,
-    keep_initializers_as_inputs: bool, strict: bool,
+_REFUSED: dict[str, tuple[Any, str]] = {
+    "custom_translation_table": (None, "graphwright exports by its own forms"),
+    "custom_opsets": (None, "graphwright writes ONNX's own operators only"),
+    "export_modules_as_functions": (False, "graphwright writes one flat graph"),
+    "export_params": (True, "graphwright writes no models without weights"),
+    "report": (False, "`verify` says what is wrong with a file"),
+    "profile": (False, "gw.profiler measures an export"),
+    "dump_exported_program": (False, "gw.export.save writes the exported program"),
+}
+"""Options of PyTorch's that mean something else than the default: their default, and why not."""
+_WITHOUT_EFFECT = frozenset([
+    "verbose", "dynamo", "optimize", "fallback", "artifacts_dir", "do_constant_folding",
+    "autograd_inlining", "training", "operator_export_type",
+])
+"""Options of PyTorch's that choose among its exporters, or what it prints."""
+
+
+def export(
+    model: Model, args: tuple[Any, ...] = (),
+    f: str | os.PathLike[str] | None = None, *, kwargs: dict[str, Any] | None = None,
+    input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None,
+    opset_version: int | None = None, dynamic_shapes: Any = None,
+    dynamic_axes: Mapping[str, Any] | None = None, verify: bool = True,
+    external_data: bool | None = None, keep_initializers_as_inputs: bool = False,
+    strict: bool = False, **options: Any,
 ) -> ONNXProgram:
-    """`gw.onnx.export`, its arguments checked."""
-    _require_onnx()
+    """Write a function or a module as an ONNX model.
+
+    The call is recorded as by `gw.export.export`, in the mode, training or eval, that the module
+    is in. Ops that ONNX has stay whole; others become those that they are made
+    of. What the program writes in place (statistics of batch norm, a cache among the arguments)
+    is a further output, NAME_updated.
+
+    Args:
+        model: a function, an `nn.Module` or an `ExportedProgram`.
+        args: its arguments, tensors and containers of them; one tensor alone is one argument.
+        f: the path of the file; None: nothing is written.
+        kwargs: arguments by keyword.
+        input_names, output_names: names of the first inputs and outputs; others are named after
+            the program's arguments and ops.
+        opset_version: from 18 to 26, 23 if None: the first with Attention.
+        dynamic_shapes: as `gw.export.export` takes it; a text stands for `Dim.DYNAMIC` with that
+            name.
+        dynamic_axes: the same in PyTorch's older form, by `input_names`.
+        verify: run the model before anything is written, on the arguments and on other sizes,
+            and compare with the program.
+        external_data: write large tensors to a second file, `f` with ".data"; None: where the
+            model would be larger than the 2 GB that one file can hold.
+        keep_initializers_as_inputs: list the weights among the inputs.
+        strict: also follow the function's bytecode, as `gw.export.export` does; PyTorch's export
+            to ONNX does not.
+        options: PyTorch's other options; those that would change the file are refused.
+
+    Returns: an `ONNXProgram`: `model_proto`, `save(path)`, and the model itself to be called.
+
+    Raises:
+        OnnxExporterError: (a RuntimeError) the function is no single graph, has ops without an
+            ONNX form (all are named), holds for fewer sizes than asked for, or its model computes
+            something else (the first value that differs is named); nothing is written.
+        ImportError: the package onnx is not installed.
+        OSError: the path cannot be written.
+        TypeError, NotImplementedError: an option that there is not.
+
+    Example:
+        >>> batch = gw.export.Dim("batch")
+        >>> layer = gw.nn.Linear(4, 2)
+        >>> made = gw.onnx.export(layer, (gw.rand(3, 4),), dynamic_shapes=({0: batch},))
+        >>> [node.op_type for node in made.model_proto.graph.node]
+        ['Gemm']
+    """
+    _check_options(options)
+    require_onnx("onnx.export")
     opset = DEFAULT if opset_version is None else opset_version
     if not OLDEST <= opset <= NEWEST:
         raise ValueError(f"onnx.export: opset_version has to be from {OLDEST} to {NEWEST}, not "
                          f"{opset}")
+    args, kwargs = args if isinstance(args, tuple | list) else (args,), dict(kwargs or {})
+    args, input_names, output_names = tuple(args), input_names or (), output_names or ()
     _check_names(input_names, output_names)
-    if path is not None:
-        _check_path(path)
+    if f is not None:
+        _check_path(f)
     if dynamic_axes:
         dynamic_shapes = _shapes_of_axes(dynamic_axes, input_names, args, dynamic_shapes)
     program, dims, labels = _recorded(model, args, kwargs, dynamic_shapes, strict)
@@ -57,16 +122,18 @@ def export_model(
     input_names = [*input_names, *labels[len(input_names):]]
     graph = translate(program, prepared, opset, dims, input_names, output_names)
     made = ONNXProgram(program, prepared, graph, keep_initializers_as_inputs)
-    made.publish(path, external_data, _example(program, args, kwargs) if verify else None)
+    made.publish(f, external_data, _example(prepared, args, kwargs) if verify else None)
     return made
 
 
-def _require_onnx() -> None:
-    try:
-        import onnx  # noqa: F401
-    except ImportError:
-        raise ImportError("onnx.export needs the package onnx: pip install 'graphwright[onnx]'"
-                          ) from None
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name, value in options.items():
+        if name in _REFUSED:
+            default, why = _REFUSED[name]
+            if value is not default and value != default:
+                raise NotImplementedError(f"onnx.export: {name}={value!r} is not there: {why}")
+        elif name not in _WITHOUT_EFFECT:
+            raise TypeError(f"onnx.export() got an unexpected keyword argument '{name}'")
 
 
 def _check_names(input_names: Sequence[str], output_names: Sequence[str]) -> None:
@@ -154,12 +221,12 @@ def _shapes_of_axes(
 
 
 def _example(
-    program: ExportedProgram, args: tuple[Any, ...], kwargs: dict[str, Any]
+    prepared: Prepared, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Tensor, ...]:
     leaves = [one for one in tree_flatten((args, kwargs))[0] if isinstance(one, Tensor)]
-    wanted = size_rules(program).inputs
-    if len(leaves) != len(wanted):
-        raise ValueError(f"onnx.export: verifying runs the program, which takes {len(wanted)} "
+    count = prepared.state.count(None)
+    if len(leaves) != count:
+        raise ValueError(f"onnx.export: verifying runs the program, which takes {count} "
                          f"tensors; args has {len(leaves)}. Give an example of its arguments, or "
                          "pass verify=False")
     return tuple(leaves)
@@ -168,12 +235,8 @@ def _example(
 def _refuse_random(prepared: Prepared) -> None:
     for node in prepared.module.graph.nodes:
         name = getattr(node.target, "name", "")
-        drawn = name in DRAWING and not (name == "dropout" and (not node.args[2] or not
-                                                                node.args[1]))
-        if drawn:
-            stack = node.meta.get("stack")
-            where = "" if stack is None else f" ({stack[0]}:{stack[1]}: {stack[2]})"
+        if name in DRAWING and not (name == "dropout" and (not node.args[2] or not node.args[1])):
             raise OnnxExporterError(
-                f"the program draws random numbers by {name}{where}, of which each run has "
-                "others, so that the file cannot be verified: export the module in eval mode, or "
-                "pass verify=False")
+                f"the program draws random numbers by {name}{line_of(node)}, of which each run "
+                "has others, so that the file cannot be verified: export the module in eval mode, "
+                "or pass verify=False")

@@ -20,7 +20,7 @@ from graphwright.autograd.grad_mode import no_grad
 from graphwright.ir.graph.interpreter import Interpreter
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node, map_leaves
-from graphwright.onnx.exporting.ops import form_of
+from graphwright.onnx.exporting.ops import has_form
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.symbolic.symint import SymInt
 
@@ -32,7 +32,7 @@ def fold_constants(module: GraphModule, opset: int) -> None:
     for node in module.graph.nodes:
         if node.op == "get_attr" or _depends_on(node, known):
             known.add(node)
-            if isinstance(node.target, Op) and _has_no_form(node.target, node, opset):
+            if isinstance(node.target, Op) and not has_form(node, opset):
                 lacking.append(node)
     if not lacking:
         return
@@ -64,8 +64,3 @@ def _depends_on(node: Node, known: set[Node]) -> bool:
     sizes: list[Any] = []
     map_leaves(node.args, lambda one: sizes.append(one) if isinstance(one, SymInt) else None)
     return not sizes
-
-
-def _has_no_form(op: Op, node: Node, opset: int) -> bool:
-    args = map_leaves(node.args, lambda one: one.meta["val"] if isinstance(one, Node) else one)
-    return form_of(op.name, args, opset) is None

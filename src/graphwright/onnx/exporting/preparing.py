@@ -20,6 +20,8 @@ with `written = [(0, 1)]`: input 0 has the value of output 1 afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
+from operator import mul
 from typing import Any, cast
 
 from graphwright.export.exported_program import ExportedProgram
@@ -41,17 +43,24 @@ from graphwright.runtime.ops.strides import infer_size
 from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.relation import Relation
+from graphwright.runtime.tensor.tensor import Tensor
+from graphwright.utils._pytree import tree_flatten
+
+Known = tuple[str, Tensor]
+"""The name of a parameter, buffer or constant, and what it is."""
 
 
 class Prepared(Record):
     """The graph; its outputs are the results of the program, then the inputs it writes to.
 
-    written: (input, output that is its value afterwards). assumed: what making the graph assumed
-    of sizes, beyond what the program holds for. Most of it is about the layout of memory, which a
-    file does not have; `verifying` runs the file where it does not hold.
+    state: for each input the state of the program that it is, None for the user's. written:
+    (input, output that is its value afterwards). assumed: what making the graph assumed of sizes,
+    beyond what the program holds for. Most of it is about the layout of memory, which a file does
+    not have; `verifying` runs the file where it does not hold.
     """
 
     module: GraphModule
+    state: list[Known | None]
     written: list[tuple[int, int]]
     assumed: list[Relation]
 
@@ -82,7 +91,23 @@ def prepare(program: ExportedProgram, opset: int) -> Prepared:
     if equal is not None:
         raise OnnxExporterError(f"the file would hold only where {equal}: leave that size static, "
                                 "or give sizes that are equal one Dim")
-    return Prepared(made, functional.mutated, assumed)
+    return Prepared(made, state_of(program), functional.mutated, assumed)
+
+
+def state_of(program: ExportedProgram) -> list[Known | None]:
+    """What `Prepared.state` is."""
+    state = {**program.state_dict, **program.constants}
+    targets = {one.arg.name: one.target for one in program.graph_signature.input_specs}
+    names = [targets[node.name] for node in program.graph.placeholders]
+    return [None if name is None else (name, state[name]) for name in names]
+
+
+def line_of(node: Node, *before: object) -> str:
+    """The user's line of a node, " (FILE:LINE: TEXT)", with words before it; "" for nothing."""
+    stack = node.meta.get("stack")
+    lines = [] if stack is None else [f"{stack[0]}:{stack[1]}: {stack[2]}"]
+    parts = [*map(str, before), *lines]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _facts_of(module: GraphModule) -> list[Relation]:
@@ -114,8 +139,7 @@ def _rewrites(opset: int, written: bool) -> dict[str, Rewrite]:
     argument is decomposed to the views that it is made of.
     """
     return {
-        name: _whole_or_parts(op, opset, written)
-        for name, op in ((name, TABLE[name]) for name in FORMS)
+        op.name: _whole_or_parts(op, opset, written) for op in map(TABLE.__getitem__, FORMS)
         if op.meta is None or (op.decompose is not None and not _kept(op, opset))}
 
 
@@ -146,14 +170,8 @@ def _result(op: Op, fakes: tuple[Any, ...]) -> Any:
 
 def _memory(values: Any) -> set[int]:
     """Which memory tensors lie in."""
-    found: set[int] = set()
-    parts = values if isinstance(values, tuple | list) else (values,)
-    for one in parts:
-        if isinstance(one, tuple | list):
-            found |= _memory(one)
-        elif isinstance(one, _core.TensorBase):
-            found.add(id(one._storage))
-    return found
+    return {id(one._storage) for one in tree_flatten(values)[0]
+            if isinstance(one, _core.TensorBase)}
 
 
 def _copy_results(module: GraphModule) -> None:
@@ -176,10 +194,8 @@ def _dense(value: Any, shape: Any = None) -> Any:
     Whether a size is 0 is not asked: strides do not matter then.
     """
     shape = tuple(value.shape if shape is None else shape)
-    strides = [1]
-    for size in shape[:0:-1]:
-        strides.append(strides[-1] * size)
-    return make_fake(shape, tuple(strides[: len(shape)][::-1]), value.dtype, value.device)
+    strides = tuple(accumulate(shape[:0:-1], mul, initial=1))[: len(shape)]
+    return make_fake(shape, strides[::-1], value.dtype, value.device)
 
 
 def _copy(name: str) -> Rewrite:

@@ -47,17 +47,7 @@ class ONNXProgram:
     @property
     def model_proto(self) -> Any:
         """The `onnx.ModelProto`, weights included."""
-        return model_of(self._graph, keep_inputs=self._keep_inputs,
-                        properties=self._properties())
-
-    def _properties(self) -> dict[str, str]:
-        """What a model says of itself: for which sizes it holds."""
-        constraints, dims = self.exported_program.constraints, self._graph.dims
-        found = {f"size.{dims.get(name, name)}": str(one)
-                 for name, one in constraints.ranges.items() if one.lower != one.upper}
-        if constraints.relations:
-            found["sizes"] = ", ".join(map(str, constraints.relations))
-        return found
+        return model_of(self._graph, keep_inputs=self._keep_inputs)
 
     def save(
         self, destination: str | os.PathLike[str], *, include_initializers: bool = True,
@@ -79,8 +69,7 @@ class ONNXProgram:
             raise NotImplementedError("ONNXProgram.save: include_initializers=False is not there: "
                                       "graphwright writes no models without weights")
         write(self._graph, destination, external=self._is_external(external_data),
-              keep_inputs=keep_initializers_as_inputs or self._keep_inputs,
-              properties=self._properties())
+              keep_inputs=keep_initializers_as_inputs or self._keep_inputs)
 
     def _is_external(self, asked: bool | None) -> bool:
         return weight_bytes(self._graph) > LARGEST if asked is None else asked
@@ -110,7 +99,7 @@ class ONNXProgram:
         with tempfile.TemporaryDirectory(prefix=".onnx-", dir=folder) as hidden:
             name = "model.onnx" if place is None else place.name
             written = write(self._graph, Path(hidden) / name, external=True,
-                            keep_inputs=self._keep_inputs, properties=self._properties())
+                            keep_inputs=self._keep_inputs)
             check_valid(written[-1])
             if check is not None:
                 self.verified_by = check.check(written[-1])
@@ -121,8 +110,7 @@ class ONNXProgram:
     def __call__(self, *args: Any, **kwargs: Any) -> list[Tensor]:
         if self._run is None:
             names = [one.name for one in self._graph.inputs]
-            model = self.model_proto
-            _, self._run = runner(model.SerializeToString(), names, lambda: model)
+            _, self._run = runner(self.model_proto.SerializeToString(), names)
         leaves, _ = tree_flatten((args, kwargs))
         return self._run([one for one in leaves if isinstance(one, Tensor)])
 

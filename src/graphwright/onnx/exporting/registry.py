@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.ir.graph.node import Node, map_leaves
+from graphwright.runtime.ops.table import Op
 from graphwright.runtime.record import Record
 
 Emit = Callable[..., Any]
@@ -48,3 +50,9 @@ def form_of(name: str, args: tuple[Any, ...], opset: int) -> Form | None:
         if opset >= one.since and (one.accepts is None or one.accepts(*args)):
             return one
     return None
+
+
+def has_form(node: Node, opset: int) -> bool:
+    """Whether what a node calls is an op that has a form for its arguments."""
+    args = map_leaves(node.args, lambda one: one.meta["val"] if isinstance(one, Node) else one)
+    return isinstance(node.target, Op) and form_of(node.target.name, args, opset) is not None

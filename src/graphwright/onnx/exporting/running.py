@@ -1,4 +1,4 @@
-"""Running ONNX models: by onnxruntime where it is installed, else by graphwright's own reader."""
+"""Running ONNX models: by onnxruntime where it can, else by graphwright's own reader."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.onnx.errors import OnnxExporterError
+from graphwright.onnx.errors import OnnxExporterError, UnsupportedOperators
+from graphwright.onnx.importing.loading import load
 from graphwright.runtime.tensor.from_data import from_numpy
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.saving.files import contiguous
@@ -16,19 +17,19 @@ from graphwright.saving.files import contiguous
 Run = Callable[[Sequence[Tensor]], list[Tensor]]
 """A model: tensors in the order of its inputs to tensors in the order of its outputs."""
 
+
 class NoRunner(OnnxExporterError):
-    """No installed library can run a model."""
+    """Neither onnxruntime nor graphwright can run a model."""
 
 
-def runner(model: bytes | str, names: Sequence[str], own: Any) -> tuple[str, Run]:
+def runner(model: bytes | str, names: Sequence[str]) -> tuple[str, Run]:
     """What runs a model, by name.
 
     Args:
         model: the file's bytes, or its path.
         names: the inputs, in order.
-        own: gives the `onnx.ModelProto`, for graphwright's own reader.
 
-    Raises: NoRunner where there is neither library, or neither can run it.
+    Raises: NoRunner where neither can run it.
     """
     reason = "onnxruntime is not installed"
     if importlib.util.find_spec("onnxruntime") is not None:
@@ -36,14 +37,13 @@ def runner(model: bytes | str, names: Sequence[str], own: Any) -> tuple[str, Run
             return "onnxruntime", _by_onnxruntime(model, names)
         except _Lacks as error:
             reason = f"onnxruntime cannot run it ({error})"
-    if importlib.util.find_spec("graphwright.onnx.importing") is not None:
-        public = importlib.import_module("graphwright.onnx")
-        try:
-            return "graphwright.onnx.load", _by_graphwright(public.load(own()))
-        except public.UnsupportedOperators as error:
-            reason = f"{reason}, and graphwright.onnx.load cannot read it ({error})"
-    raise NoRunner(f"the file cannot be verified: {reason}. Install onnxruntime where it can run "
-                   "such a model, or pass verify=False")
+    try:
+        return "graphwright.onnx.load", _by_graphwright(load(model))
+    except UnsupportedOperators as error:
+        raise NoRunner(
+            f"the file cannot be verified: {reason}, and graphwright.onnx.load cannot read it "
+            f"({error}). Install onnxruntime where it can run such a model, or pass verify=False"
+        ) from None
 
 
 class _Lacks(Exception):
@@ -58,9 +58,7 @@ def _by_onnxruntime(model: bytes | str, names: Sequence[str]) -> Run:
     refusals = onnxruntime.capi.onnxruntime_pybind11_state
     try:
         session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except refusals.NotImplemented as error:
-        raise _Lacks(str(error).splitlines()[0]) from None
-    except (refusals.InvalidGraph, refusals.Fail) as error:
+    except (refusals.NotImplemented, refusals.InvalidGraph, refusals.Fail) as error:
         raise _Lacks(str(error).splitlines()[0]) from None
     given = {one.name for one in session.get_inputs()}
     for one in (*session.get_inputs(), *session.get_outputs()):

@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 
 from graphwright.export.exported_program import ExportedProgram
-from graphwright.export.graph_signature import InputKind
 from graphwright.ir.graph.node import Node, map_leaves
+from graphwright.onnx.element_types import ELEMENT_TYPES
 from graphwright.onnx.errors import OnnxExporterError
 from graphwright.onnx.exporting.builder import Builder, Value
-from graphwright.onnx.exporting.element_types import NAMES
-from graphwright.onnx.exporting.ops import form_of
-from graphwright.onnx.exporting.preparing import Prepared
+from graphwright.onnx.exporting.ops import form_of, has_form
+from graphwright.onnx.exporting.preparing import Prepared, line_of
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr
 from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.saving.files import contiguous
+from graphwright.utils._pytree import tree_leaves
 
 
 class OnnxGraph(Record):
@@ -30,7 +31,8 @@ class OnnxGraph(Record):
 
     inputs: names in order; outputs: names in order, first those of results. values: the name of
     each node of the program's graph that has one, in order. initializers: name -> array and dtype.
-    info: names with dtype and shape.
+    info: names with dtype and shape. dims: the names of size symbols. properties: for which sizes
+    the program holds, as files say it.
     """
 
     nodes: list[Any]
@@ -41,6 +43,7 @@ class OnnxGraph(Record):
     info: list[Value]
     opset: int
     dims: Mapping[str, str]
+    properties: Mapping[str, str]
 
 
 def translate(
@@ -55,58 +58,58 @@ def translate(
     Raises: OnnxExporterError that lists all ops and dtypes without a form.
     """
     _check_forms(prepared, opset)
-    run = _Translation(program, prepared, opset, dims, input_names, output_names)
-    return run.graph()
+    run = _Translation(prepared, opset, dims, input_names, output_names)
+    return run.graph(_properties(program, dims))
+
+
+def _properties(program: ExportedProgram, dims: Mapping[str, str]) -> dict[str, str]:
+    found = {f"size.{dims.get(name, name)}": str(one)
+             for name, one in program.range_constraints.items() if one.lower != one.upper}
+    if program.constraints.relations:
+        found["sizes"] = ", ".join(map(str, program.constraints.relations))
+    return found
 
 
 def _check_forms(prepared: Prepared, opset: int) -> None:
     found: dict[str, None] = {}
     for node in prepared.module.graph.nodes:
-        for value in _leaves(node.meta.get("val")):
-            if value.dtype not in NAMES:
-                found[f"a tensor of {value.dtype.name}{_place(node)}"] = None
+        for value in tree_leaves(node.meta.get("val")):
+            if hasattr(value, "dtype") and value.dtype not in _WRITTEN:
+                found[f"a tensor of {value.dtype.name}{line_of(node)}"] = None
         if node.op != "call_function" or node.target is operator.getitem:
             continue
-        name = getattr(node.target, "name", getattr(node.target, "__name__", str(node.target)))
-        args = map_leaves(node.args, lambda one: one.meta["val"] if isinstance(one, Node) else one)
-        if not isinstance(node.target, Op) or form_of(name, args, opset) is None:
-            found[f"{name}{_place(node)}"] = None
+        if not has_form(node, opset):
+            name = getattr(node.target, "name", getattr(node.target, "__name__", node.target))
+            found[f"{name}{line_of(node)}"] = None
     if found:
         raise OnnxExporterError(
             f"these have no ONNX form at opset {opset}: {'; '.join(found)}")
 
 
-def _place(node: Node) -> str:
-    stack = node.meta.get("stack")
-    return "" if stack is None else f" ({stack[0]}:{stack[1]}: {stack[2]})"
-
-
-def _leaves(value: Any) -> list[Any]:
-    parts = value if isinstance(value, tuple | list) else (value,)
-    return [one for one in parts if hasattr(one, "dtype")]
+_WRITTEN = {dtype for dtype in ELEMENT_TYPES
+            if not dtype.is_complex and dtype is not dtypes.float8_e8m0fnu}
+"""The dtypes of ONNX's that files are written with: its operators take no complex numbers."""
 
 
 class _Translation:
     """One walk over the graph."""
 
     def __init__(
-        self, program: ExportedProgram, prepared: Prepared, opset: int, dims: Mapping[str, str],
+        self, prepared: Prepared, opset: int, dims: Mapping[str, str],
         input_names: Sequence[str], output_names: Sequence[str],
     ) -> None:
-        self.module, self.written, self.dims = prepared.module, prepared.written, dims
-        self.program, self.opset = program, opset
+        self.module, self.prepared = prepared.module, prepared
         self.g = Builder(opset, dims)
         self.inputs: list[Value] = []
-        self.state: dict[str, Tensor] = {**program.state_dict, **program.constants}
         self.asked_outputs = list(output_names)
-        self._arguments(list(input_names))
+        self._arguments(input_names)
         self.g.names.update(self.asked_outputs)
 
-    def _arguments(self, names: list[str]) -> None:
+    def _arguments(self, names: Sequence[str]) -> None:
         """The state as initializers, the user's tensors as inputs."""
-        specs = {one.arg.name: one for one in self.program.graph_signature.input_specs}
         nodes = self.module.graph.placeholders
-        users = [node for node in nodes if specs[node.name].kind is InputKind.USER_INPUT]
+        known = dict(zip(nodes, self.prepared.state, strict=True))
+        users = [node for node, own in known.items() if own is None]
         if len(names) > len(users):
             raise ValueError(f"onnx.export: input_names has {len(names)} names for "
                              f"{len(users)} inputs")
@@ -117,17 +120,17 @@ class _Translation:
             name = asked.get(node) or self.g.unique(node.name)
             self.g.values[node] = Value(name, fake.dtype, tuple(fake.shape))
             self.inputs.append(self.g.values[node])
-        for node in nodes:
-            if node not in self.g.values:
-                name = str(specs[node.name].target)
-                self.g.values[node] = self._initial(name, self.state[name])
+        for node, own in known.items():
+            if own is not None:
+                self.g.values[node] = self._initial(*own)
         for symbol, (place, dim) in self.module.meta["symbols"].items():
             self.g.symbols[symbol] = (self.g.values[nodes[place]], dim)
 
     def _initial(self, name: str, tensor: Tensor) -> Value:
         return self.g.initial(name, contiguous(tensor), tensor.dtype)
 
-    def graph(self) -> OnnxGraph:
+    def graph(self, properties: Mapping[str, str]) -> OnnxGraph:
+        """The whole graph."""
         values: dict[Node, Value] = {}
         info: list[Value] = []
         for node in self.module.graph.nodes:
@@ -137,7 +140,7 @@ class _Translation:
             elif node.op == "call_function":
                 found = self._call(node)
                 self.g.values[node] = found
-                if isinstance(found, Value) and found.shape is not None:
+                if isinstance(found, Value) and found.known_shape is not None:
                     values[node] = found
                     info.append(found)
         outputs = self._outputs()
@@ -147,7 +150,7 @@ class _Translation:
         named = {one.name for one in outputs}
         unique = {one.name: one for one in info if one.name in made and one.name not in named}
         return OnnxGraph(nodes, self.inputs, outputs, initializers, values,
-                         list(unique.values()), self.opset, self.dims)
+                         list(unique.values()), self.g.opset, self.g.dims, properties)
 
     def _call(self, node: Node) -> Any:
         args = map_leaves(node.args, lambda one: self.g.values[one] if isinstance(one, Node)
@@ -156,7 +159,7 @@ class _Translation:
             return args[0][args[1]]
         g, out = self.g, node.meta["val"]
         assert isinstance(node.target, Op)
-        found = form_of(node.target.name, args, self.opset)
+        found = form_of(node.target.name, args, g.opset)
         assert found is not None
         g.node, g.unlike = node, set()
         g.used = frozenset(user.args[1] for user in node.users
@@ -172,20 +175,21 @@ class _Translation:
 
     def _named(self, value: Value, name: str, out: Any, start: int) -> Value:
         """The value under the name of the program's node, where one of its own nodes made it."""
-        shape = tuple(out.shape)
         own_nodes = self.g.nodes[start:]
-        if value.name not in self.g.shared() and any(
+        if value.name in self.g.shared() or not any(
                 value.name in node.output for node in own_nodes):
-            own = self.g.unique(name)
-            _rename(own_nodes, {value.name: own})
-            return Value(own, out.dtype, shape)
-        return Value(value.name, out.dtype, shape)
+            name = value.name
+        else:
+            name = self.g.unique(name)
+            _rename(own_nodes, {value.name: name})
+        return Value(name, out.dtype, tuple(out.shape))
 
     def _outputs(self) -> list[Value]:
         """The results, each by a name of its own; then what is written."""
         results = self.module.graph.output_node().args[0]
         taken = {one.name for one in self.inputs} | set(self.g.constants)
-        updated = {output: f"{self._target(place)}_updated" for place, output in self.written}
+        updated = {output: f"{self._target(place)}_updated"
+                   for place, output in self.prepared.written}
         outputs: list[Value] = []
         wanted: list[str | None] = []
         for place, result in enumerate(results):
@@ -193,9 +197,7 @@ class _Translation:
                 continue        # a number is the same in every call, and no output
             value: Value = self.g.values[result]
             if value.name in taken:
-                shape = value.shape
-                value = self.g.op("Identity", value)
-                value = Value(value.name, value.dtype, shape)
+                value = self.g.op("Identity", value, shape=value.known_shape)
             taken.add(value.name)
             outputs.append(value)
             wanted.append(updated.get(place))
@@ -203,9 +205,8 @@ class _Translation:
 
     def _target(self, place: int) -> str:
         """The name of an input: of state the program's own."""
-        name = self.module.graph.placeholders[place].name
-        specs = self.program.graph_signature.input_specs
-        return next(str(one.target or name) for one in specs if one.arg.name == name)
+        own = self.prepared.state[place]
+        return self.module.graph.placeholders[place].name if own is None else own[0]
 
     def _with_names(self, outputs: list[Value], wanted: list[str | None]) -> list[Value]:
         """The outputs under the names asked for, the first ones by the user."""
@@ -223,7 +224,7 @@ class _Translation:
         return [self._renamed(one) for one in outputs]
 
     def _renamed(self, one: Value) -> Value:
-        return Value(self.new.get(one.name, one.name), one.dtype, one.shape)
+        return Value(self.new.get(one.name, one.name), one.dtype, one.known_shape)
 
     def _alive(self, outputs: Sequence[Value]) -> tuple[list[Any], dict[str, Any]]:
         """The nodes and tensors that outputs depend on."""

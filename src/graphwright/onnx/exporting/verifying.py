@@ -14,7 +14,7 @@ from graphwright.ir.graph.interpreter import Interpreter
 from graphwright.ir.graph.node import Node
 from graphwright.onnx.errors import OnnxExporterError
 from graphwright.onnx.exporting.builder import Value
-from graphwright.onnx.exporting.preparing import Prepared
+from graphwright.onnx.exporting.preparing import Prepared, line_of
 from graphwright.onnx.exporting.running import Run, runner
 from graphwright.onnx.exporting.translation import OnnxGraph
 from graphwright.onnx.exporting.writing import LARGEST, model_of, weight_bytes
@@ -69,27 +69,23 @@ class Verification:
     ) -> None:
         self.program, self.prepared, self.graph = program, prepared, graph
         self.example = list(example)
-        placeholders = prepared.module.graph.placeholders
         self.coarsest = max((TOLERANCES.get(value.dtype, 0.0) for value in graph.values.values()),
                             default=0.0)
-        state = {**program.state_dict, **program.constants}
-        specs = {one.arg.name: one for one in program.graph_signature.input_specs}
-        self.state = [
-            None if specs[node.name].target is None else state[str(specs[node.name].target)]
-            for node in placeholders]
 
     def check(self, model: bytes | str) -> str:
         """Run the model on the example and on other sizes. Returns what ran it.
 
         Raises: OnnxExporterError that names the first value that differs; NoRunner.
         """
-        names = [one.name for one in self.graph.inputs]
-        name, run = runner(model, names, lambda: model_of(self.graph))
+        name, run = self._runner(model)
         self._compare(name, run, self.example, self._wanted(self.example))
         self._compare_one(name, run, self._other_sizes())
         for fact in self.prepared.assumed:
             self._compare_one(name, run, self._sizes_against(fact))
         return name
+
+    def _runner(self, model: bytes | str) -> tuple[str, Run]:
+        return runner(model, [one.name for one in self.graph.inputs])
 
     def _compare_one(self, name: str, run: Run, choices: Iterator[dict[str, int]]) -> None:
         """Compare for the first of some choices of sizes that the program takes."""
@@ -119,10 +115,7 @@ class Verification:
 
     def _wanted(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """What the program gives, and leaves in what it writes; its state stays as it is."""
-        given = [one.detach().clone() for one in inputs]
-        state = [None if one is None else one.detach().clone() for one in self.state]
-        users = iter(given)
-        every = [next(users) if one is None else one for one in state]
+        every = [one.detach().clone() for one in self._every(inputs)]
         with no_grad():
             results = Interpreter(self.program.graph_module).run(*every)
         tensors = [one for one in results if isinstance(one, Tensor)]
@@ -132,37 +125,39 @@ class Verification:
         """The first value of the graph that differs, as a part of a sentence."""
         values = [(node, value) for node, value in self.graph.values.items()
                   if value.name in self._made()]
-        also = [value for _, value in values]
         if weight_bytes(self.graph) > LARGEST:
             return ""
-        model = model_of(self.graph, also=also)
-        names = [one.name for one in self.graph.inputs]
-        _, run = runner(model.SerializeToString(), names, lambda: model)
+        model = model_of(self.graph, also=[value for _, value in values])
+        _, run = self._runner(model.SerializeToString())
         order = [one.name for one in model.graph.output]
         found = dict(zip(order, run([one.detach().clone() for one in inputs]), strict=True))
         wanted = self._values(inputs)
         for node, value in values:
             said = difference(found[value.name], wanted[node], self.coarsest)
             if said is not None:
-                return f"; the first value that differs is '{value.name}'{_source(node)}"
+                name = getattr(node.target, "name", node.target)
+                return f"; the first value that differs is '{value.name}'{line_of(node, name)}"
         return ""
 
     def _made(self) -> set[str]:
         return {name for node in self.graph.nodes for name in node.output}
 
     def _values(self, inputs: Sequence[Tensor]) -> dict[Node, Tensor]:
-        users = iter(inputs)
-        every = [next(users) if one is None else one for one in self.state]
         run = Interpreter(self.prepared.module, garbage_collect_values=False)
         with no_grad():
-            run.run(*every)
+            run.run(*self._every(inputs))
         return run.env
+
+    def _every(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """The inputs of the graph: the user's and the program's state."""
+        users = iter(inputs)
+        return [next(users) if own is None else own[1] for own in self.prepared.state]
 
     # -- other sizes
 
     def _hints(self) -> dict[str, int]:
         """The example's value of each size symbol of the inputs."""
-        symbols = {symbol.name for value in self.graph.inputs for size in value.shape or ()
+        symbols = {symbol.name for value in self.graph.inputs for size in value.shape
                    if isinstance(size, SymInt) for symbol in size.expr.symbols()}
         if not symbols:
             return {}
@@ -206,7 +201,7 @@ class Verification:
     def _drawn(example: Tensor, value: Value, sizes: dict[str, int]) -> Tensor:
         """A tensor of other sizes with elements of the example's, which its program takes."""
         shape = tuple([size.expr.evaluate(sizes) if isinstance(size, SymInt) else int(size)
-                       for size in value.shape or ()])
+                       for size in value.shape])
         if shape == tuple(example.shape):
             return example
         flat = example.detach().reshape((-1,))
@@ -218,9 +213,3 @@ class Verification:
 
 def _shapes(inputs: Sequence[Tensor]) -> str:
     return ", ".join(f"{one.dtype.name}{list(one.shape)}" for one in inputs) or "no tensors"
-
-
-def _source(node: Node) -> str:
-    stack = node.meta.get("stack")
-    name = getattr(node.target, "name", node.target)
-    return f" ({name})" if stack is None else f" ({name}, {stack[0]}:{stack[1]}: {stack[2]})"

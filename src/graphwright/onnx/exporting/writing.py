@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from graphwright.onnx.element_types import ELEMENT_TYPES
 from graphwright.onnx.errors import OnnxExporterError
 from graphwright.onnx.exporting.builder import Value
-from graphwright.onnx.exporting.element_types import element_type
 from graphwright.onnx.exporting.translation import OnnxGraph, dim_text
 from graphwright.saving.files import write_atomically
 from graphwright.version import __version__
@@ -27,11 +27,11 @@ def weight_bytes(graph: OnnxGraph) -> int:
 
 def model_of(
     graph: OnnxGraph, *, external: str | None = None, keep_inputs: bool = False,
-    also: list[Value] | None = None, properties: dict[str, str] | None = None,
+    also: list[Value] | None = None,
 ) -> Any:
     """The `onnx.ModelProto` of a graph.
 
-    external: the name of the file that tensors lie in, in the order of `external_parts`.
+    external: the name of the file that tensors lie in, in the order of `_places`.
     keep_inputs: list tensors among the inputs, where a caller can replace them. also: values that
     are further outputs.
     """
@@ -50,7 +50,7 @@ def model_of(
     places = dict(_places(graph)) if external is not None else {}
     for name, (array, dtype) in graph.initializers.items():
         tensor = proto.initializer.add()
-        tensor.name, tensor.data_type = name, element_type(dtype)
+        tensor.name, tensor.data_type = name, ELEMENT_TYPES[dtype]
         tensor.dims.extend(array.shape)
         if name in places:
             tensor.data_location = onnx.TensorProto.EXTERNAL
@@ -62,7 +62,7 @@ def model_of(
     model = onnx.helper.make_model(
         proto, opset_imports=[onnx.helper.make_opsetid("", graph.opset)], ir_version=IR_VERSION,
         producer_name="graphwright", producer_version=__version__)
-    for key, text in (properties or {}).items():
+    for key, text in graph.properties.items():
         model.metadata_props.add(key=key, value=text)
     return model
 
@@ -70,9 +70,8 @@ def model_of(
 def _typed(value: Value, graph: OnnxGraph) -> Any:
     import onnx
 
-    shape = None if value.shape is None else [
-        dim_text(size, graph.dims) for size in value.shape]
-    return onnx.helper.make_tensor_value_info(value.name, element_type(value.dtype), shape)
+    shape = [dim_text(size, graph.dims) for size in value.shape]
+    return onnx.helper.make_tensor_value_info(value.name, ELEMENT_TYPES[value.dtype], shape)
 
 
 _SMALL = 1024
@@ -89,7 +88,7 @@ def _places(graph: OnnxGraph) -> Iterator[tuple[str, int]]:
             end = begin + array.nbytes
 
 
-def external_parts(graph: OnnxGraph) -> Iterator[Any]:
+def _external_parts(graph: OnnxGraph) -> Iterator[Any]:
     """The bytes of that file."""
     end = 0
     for name, begin in _places(graph):
@@ -100,21 +99,18 @@ def external_parts(graph: OnnxGraph) -> Iterator[Any]:
 
 
 def write(
-    graph: OnnxGraph, path: str | os.PathLike[str], *, external: bool, keep_inputs: bool = False,
-    properties: dict[str, str] | None = None,
+    graph: OnnxGraph, path: str | os.PathLike[str], *, external: bool, keep_inputs: bool = False
 ) -> list[str]:
     """Write a graph to a path, each file whole or not at all; with `external` its large tensors
     to the same name with `.data`. Returns the paths, the model's last."""
     target = os.fspath(path)
     beside = f"{target}.data" if external else None
     model = model_of(graph, external=None if beside is None else os.path.basename(beside),
-                     keep_inputs=keep_inputs, properties=properties)
-    written = []
+                     keep_inputs=keep_inputs)
     if beside is not None:
-        write_atomically(beside, external_parts(graph))
-        written.append(beside)
+        write_atomically(beside, _external_parts(graph))
     write_atomically(target, [model.SerializeToString()])
-    return [*written, target]
+    return [target] if beside is None else [beside, target]
 
 
 def check_valid(model: Any) -> None:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import graphwright as gw
+from graphwright.onnx.element_types import DTYPES
+from graphwright.onnx.errors import InvalidModel, UnsupportedOperators
 from graphwright.onnx.importing import opsets
 from graphwright.onnx.importing.blocks import blocks
-from graphwright.onnx.importing.errors import InvalidModel, UnsupportedOperators
 from graphwright.onnx.importing.ops import load_all
 from graphwright.onnx.importing.steps import REFUSALS, Graph, Step
 from graphwright.onnx.importing.tensors import sparse_value_of, value_of
-from graphwright.onnx.importing.values import DTYPES, Narrow, Numbers, Sizes, as_tensor
+from graphwright.onnx.importing.values import Narrow, Numbers, Sizes, as_tensor
 
 DEEPEST = 40
 """How many bodies and functions may stand in each other."""

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from graphwright.onnx.importing.errors import InvalidModel
+from graphwright.onnx.errors import InvalidModel, require_onnx
 from graphwright.onnx.importing.graphs import Resolver
 from graphwright.onnx.importing.model import OnnxModule
 from graphwright.runtime.collecting import collector_at_rest
@@ -39,24 +39,15 @@ def load(model: Any, *, folder: str | os.PathLike[str] | None = None) -> OnnxMod
         >>> model = gw.onnx.load("model.onnx")  # doctest: +SKIP
         >>> fast = gw.compile(model)  # doctest: +SKIP
     """
-    _require_onnx()
+    require_onnx("graphwright.onnx.load")
     proto, found = _read(model)
     if folder is not None:
         found = Path(folder)
     with collector_at_rest():
         resolver = Resolver(proto, found)
         graph = resolver.resolve()
-    constants = resolver.constants
-    return OnnxModule(graph, resolver.inputs(), constants, resolver.trained, resolver.passing)
-
-
-def _require_onnx() -> None:
-    try:
-        import onnx  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "graphwright.onnx.load needs the onnx library: pip install 'graphwright[onnx]'"
-        ) from error
+    return OnnxModule(graph, resolver.inputs(), resolver.constants, resolver.trained,
+                      resolver.passing)
 
 
 def _read(model: Any) -> tuple[Any, Path | None]:

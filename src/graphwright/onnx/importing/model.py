@@ -6,10 +6,11 @@ from typing import Any
 
 from graphwright import nn
 from graphwright.compiler import is_compiling
+from graphwright.onnx.element_types import DTYPES
+from graphwright.onnx.errors import InvalidModel
 from graphwright.onnx.importing.blocks import failed_step
-from graphwright.onnx.importing.errors import InvalidModel
 from graphwright.onnx.importing.steps import REFUSALS, Graph
-from graphwright.onnx.importing.values import DTYPES, as_tensor
+from graphwright.onnx.importing.values import as_tensor
 from graphwright.runtime.tensor.tensor import Tensor
 
 

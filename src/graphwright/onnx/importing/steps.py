@@ -9,7 +9,7 @@ import numpy as np
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.errors import InvalidModel
+from graphwright.onnx.errors import InvalidModel
 from graphwright.onnx.importing.opsets import (
     BOOL,
     EITHER,

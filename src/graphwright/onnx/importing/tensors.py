@@ -10,16 +10,9 @@ from typing import Any
 import numpy as np
 
 import graphwright as gw
-from graphwright.onnx.importing.errors import InvalidModel
-from graphwright.onnx.importing.values import (
-    DTYPES,
-    ELEMENT_TYPES,
-    FLOAT4E2M1,
-    NARROW,
-    STRING,
-    Narrow,
-    as_tensor,
-)
+from graphwright.onnx.element_types import DTYPES, ELEMENT_TYPES, FLOAT4E2M1, NARROW, STRING
+from graphwright.onnx.errors import InvalidModel
+from graphwright.onnx.importing.values import Narrow, as_tensor
 
 _BITS = {0: 0, **dict.fromkeys(NARROW, 4), 25: 2, 26: 2}
 _NARROW_ARRAYS = {21: "uint4", 22: "int4", FLOAT4E2M1: "float4_e2m1fn", 25: "uint2", 26: "int2"}

@@ -12,25 +12,6 @@ from typing import Any
 import graphwright as gw
 from graphwright import Tensor
 
-FLOAT, UINT8, INT8, UINT16, INT16, INT32, INT64, STRING, BOOL = 1, 2, 3, 4, 5, 6, 7, 8, 9
-UINT4, INT4, FLOAT4E2M1, UINT2, INT2 = 21, 22, 23, 25, 26
-
-DTYPES: dict[int, gw.dtype] = {
-    FLOAT: gw.float32, UINT8: gw.uint8, INT8: gw.int8, UINT16: gw.uint16, INT16: gw.int16,
-    INT32: gw.int32, INT64: gw.int64, BOOL: gw.bool, 10: gw.float16, 11: gw.float64,
-    12: gw.uint32, 13: gw.uint64, 14: gw.complex64, 15: gw.complex128, 16: gw.bfloat16,
-    17: gw.float8_e4m3fn, 18: gw.float8_e4m3fnuz, 19: gw.float8_e5m2, 20: gw.float8_e5m2fnuz,
-    24: gw.float8_e8m0fnu,
-}  # fmt: skip
-"""ONNX's element types, `TensorProto.DataType`, that tensors have."""
-
-NARROW: dict[int, gw.dtype] = {
-    UINT4: gw.uint8, INT4: gw.int8, UINT2: gw.uint8, INT2: gw.int8, FLOAT4E2M1: gw.float32,
-}  # fmt: skip
-"""Element types below a byte, and the dtype that holds their values."""
-
-ELEMENT_TYPES: dict[gw.dtype, int] = {dtype: number for number, dtype in DTYPES.items()}
-
 
 class Sizes:
     """Whole numbers that are known in Python: a shape, a part of one, or a constant.
@@ -89,14 +70,3 @@ def as_tensor(value: Any) -> Any:
     if isinstance(value, Narrow):
         return value.tensor
     return gw.tensor(value) if isinstance(value, bool) else value
-
-
-def dtype_of(number: int) -> gw.dtype:
-    """The dtype of an element type that tensors have.
-
-    Raises:
-        ValueError: there is none.
-    """
-    if number not in DTYPES:
-        raise ValueError(f"no dtype for ONNX's element type {number}")
-    return DTYPES[number]

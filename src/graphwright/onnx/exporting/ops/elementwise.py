@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
-from graphwright.onnx.exporting.builder import Builder, Value
-from graphwright.onnx.exporting.element_types import NARROW
-from graphwright.onnx.exporting.ops.unary import trunc
+from graphwright.onnx.exporting.builder import Builder, Value, computed_in
+from graphwright.onnx.exporting.ops.unary import is_negative, trunc
 from graphwright.onnx.exporting.registry import form
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.promotion import result_dtype
 
 
-def _typed(operand: Any) -> Any:
-    """What stands for an operand where dtypes are promoted: ranks count, values do not."""
-    return 0 if isinstance(operand, SymInt) else operand
-
-
 def common_dtype(*operands: Any) -> Any:
-    """The dtype in which operands meet; it reads their dtypes and numbers of dims."""
-    return result_dtype(tuple([_typed(one) for one in operands]))
+    """The dtype in which operands meet: ranks count, values of numbers do not."""
+    return result_dtype(tuple([0 if isinstance(one, SymInt) else one for one in operands]))
 
 
 def _scaled(g: Builder, other: Any, alpha: Any, dtype: Any) -> Any:
     if alpha == 1:
         return other
-    if isinstance(other, Value):
-        return g.math("Mul", other, alpha, dtype=dtype)
-    return other * alpha
+    return g.math("Mul", other, alpha, dtype=dtype) if isinstance(other, Value) else other * alpha
 
 
 @form("add")
@@ -44,27 +37,28 @@ def _sub(g: Builder, out: Any, a: Any, b: Any, alpha: Any) -> Value:
     return g.math("Sub", a, _scaled(g, b, alpha, out.dtype), dtype=out.dtype)
 
 
-@form("mul")
-def _mul(g: Builder, out: Any, a: Any, b: Any) -> Value:
-    return g.math("And" if out.dtype is dtypes.bool else "Mul", a, b, dtype=out.dtype)
+def _or_logical(kind: str, logical: str, g: Builder, out: Any, a: Any, b: Any) -> Value:
+    """One operator, of bools another."""
+    return g.math(logical if out.dtype is dtypes.bool else kind, a, b, dtype=out.dtype)
+
+
+form("mul")(partial(_or_logical, "Mul", "And"))
+form("maximum")(partial(_or_logical, "Max", "Or"))
+form("minimum")(partial(_or_logical, "Min", "And"))
 
 
 @form("div")
 def _div(g: Builder, out: Any, a: Any, b: Any, rounding_mode: str | None) -> Value:
     dtype = out.dtype
-    if rounding_mode is None:
-        return g.math("Div", a, b, dtype=dtype)
-    if dtype.is_floating_point:
-        quotient = g.math("Div", a, b, dtype=dtype)
-        if rounding_mode == "trunc":
-            return trunc(g, out, quotient)
-        return g.op("Floor", quotient)
-    if rounding_mode == "trunc":
-        return g.math("Div", a, b, dtype=dtype)
-    return floor_quotient(g, a, b, dtype)
+    if rounding_mode == "floor" and not dtype.is_floating_point:
+        return _floor_quotient(g, a, b, dtype)
+    quotient = g.math("Div", a, b, dtype=dtype)
+    if rounding_mode is None or not dtype.is_floating_point:
+        return quotient
+    return trunc(g, out, quotient) if rounding_mode == "trunc" else g.op("Floor", quotient)
 
 
-def floor_quotient(g: Builder, a: Any, b: Any, dtype: Any) -> Value:
+def _floor_quotient(g: Builder, a: Any, b: Any, dtype: Any) -> Value:
     """(a - a mod b) / b of integers, which is exact."""
     rest = g.math("Mod", a, b, dtype=dtype)
     return g.math("Div", g.math("Sub", a, rest, dtype=dtype), b, dtype=dtype)
@@ -82,9 +76,8 @@ def _remainder(g: Builder, out: Any, a: Any, b: Any) -> Value:
         return g.math("Mod", a, b, dtype=out.dtype)
     b = g.operand(b, out.dtype)
     rest = g.math("Mod", a, b, dtype=out.dtype, fmod=1)
-    other = g.op("Xor", g.op("Less", rest, 0.0, dtype=dtypes.bool),
-                 g.op("Less", b, 0.0, dtype=dtypes.bool))
-    some = g.op("Not", g.op("Equal", rest, 0.0, dtype=dtypes.bool))
+    other = g.op("Xor", g.test("Less", rest, 0.0), g.test("Less", b, 0.0))
+    some = g.op("Not", g.test("Equal", rest, 0.0))
     return g.op("Where", g.op("And", other, some), g.op("Add", rest, b), rest, dtype=out.dtype)
 
 
@@ -104,69 +97,46 @@ def _pow(g: Builder, out: Any, a: Any, b: Any) -> Value:
     return g.math("Pow", a, b, dtype=out.dtype)
 
 
-def _register_extreme(name: str, kind: str, logical: str) -> None:
-    """The op, of bools by the logical operator."""
-
-    @form(name)
-    def write(g: Builder, out: Any, a: Any, b: Any) -> Value:
-        return g.math(logical if out.dtype is dtypes.bool else kind, a, b, dtype=out.dtype)
-
-
-_register_extreme("maximum", "Max", "Or")
-_register_extreme("minimum", "Min", "And")
-
-
 @form("clamp")
 def _clamp(g: Builder, out: Any, x: Value, least: Any, greatest: Any) -> Value:
+    bounds = (least, greatest)
     if not isinstance(least, Value) and not isinstance(greatest, Value):
-        wide = dtypes.int32 if out.dtype.itemsize < 4 and _is_integer(out) else out.dtype
-        bounds = [None if one is None else g.operand(one, wide) for one in (least, greatest)]
-        return g.cast(g.op("Clip", g.operand(x, wide), *bounds), out.dtype)
-    found: Any = x
+        wide = computed_in(out.dtype)
+        limits = [None if one is None else g.operand(one, wide) for one in bounds]
+        return g.cast(g.op("Clip", g.operand(x, wide), *limits), out.dtype)
     kinds = ("Or", "And") if out.dtype is dtypes.bool else ("Max", "Min")
-    for kind, bound in zip(kinds, (least, greatest), strict=True):
-        found = found if bound is None else g.math(kind, found, bound, dtype=out.dtype)
-    return g.cast(found, out.dtype)
+    for kind, bound in zip(kinds, bounds, strict=True):
+        x = x if bound is None else g.math(kind, x, bound, dtype=out.dtype)
+    return g.cast(x, out.dtype)
 
 
-def _is_integer(tensor: Any) -> bool:
-    return not tensor.dtype.is_floating_point and tensor.dtype is not dtypes.bool
-
-
-def _register_comparison(name: str, kind: str) -> None:
-    @form(name)
-    def write(g: Builder, out: Any, a: Any, b: Any) -> Value:
-        return g.compare(kind, a, b, dtype=common_dtype(a, b))
+def _compared(kind: str, g: Builder, out: Any, a: Any, b: Any) -> Value:
+    return g.compare(kind, a, b, dtype=common_dtype(a, b))
 
 
 for _name, _kind in {
     "eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual",
-}.items():
-    _register_comparison(_name, _kind)
-del _name, _kind
+}.items():  # fmt: skip
+    form(_name)(partial(_compared, _kind))
 
 
 @form("ne")
 def _ne(g: Builder, out: Any, a: Any, b: Any) -> Value:
-    return g.op("Not", g.compare("Equal", a, b, dtype=common_dtype(a, b)))
+    return g.op("Not", _compared("Equal", g, out, a, b))
 
 
-def _register_logical(name: str, kind: str) -> None:
-    """`logical_NAME` of truth values, `bitwise_NAME` of bits."""
-
-    @form(f"logical_{name}")
-    def write(g: Builder, out: Any, a: Any, b: Any) -> Value:
-        return g.math(kind, a, b, dtype=dtypes.bool)
-
-    @form(f"bitwise_{name}")
-    def write_bits(g: Builder, out: Any, a: Any, b: Any) -> Value:
-        own = kind if out.dtype is dtypes.bool else f"Bitwise{kind}"
-        return g.op(own, g.operand(a, out.dtype), g.operand(b, out.dtype))
+def _logical(kind: str, g: Builder, out: Any, a: Any, b: Any) -> Value:
+    return g.math(kind, a, b, dtype=dtypes.bool)
 
 
-for _name, _kind in (("and", "And"), ("or", "Or"), ("xor", "Xor")):
-    _register_logical(_name, _kind)
-del _name, _kind
+def _bitwise(kind: str, g: Builder, out: Any, a: Any, b: Any) -> Value:
+    own = kind if out.dtype is dtypes.bool else f"Bitwise{kind}"
+    return g.op(own, g.operand(a, out.dtype), g.operand(b, out.dtype))
+
+
+for _name in ("and", "or", "xor"):
+    form(f"logical_{_name}")(partial(_logical, _name.capitalize()))
+    form(f"bitwise_{_name}")(partial(_bitwise, _name.capitalize()))
 
 
 @form("bitwise_left_shift")
@@ -178,7 +148,7 @@ def _left_shift(g: Builder, out: Any, a: Any, b: Any) -> Value:
 def _right_shift(g: Builder, out: Any, a: Any, b: Any) -> Value:
     """Floors, as the sign bit moves in."""
     wide = g.operand(a, dtypes.int64)
-    quotient = floor_quotient(g, wide, _power_of_two(g, b, dtypes.int64), dtypes.int64)
+    quotient = _floor_quotient(g, wide, _power_of_two(g, b, dtypes.int64), dtypes.int64)
     return g.cast(quotient, out.dtype)
 
 
@@ -188,7 +158,7 @@ def _power_of_two(g: Builder, exponent: Any, dtype: Any) -> Value:
 
 @form("where")
 def _where(g: Builder, out: Any, condition: Value, a: Any, b: Any) -> Value:
-    wide = dtypes.int32 if out.dtype in NARROW or out.dtype is dtypes.bool else out.dtype
+    wide = computed_in(out.dtype, bools=True)
     a, b = (g.cast(g.operand(one, out.dtype), wide) for one in (a, b))
     return g.cast(g.op("Where", g.cast(condition, dtypes.bool), a, b, dtype=wide), out.dtype)
 
@@ -203,23 +173,17 @@ def _atan2(g: Builder, out: Any, y: Value, x: Value) -> Value:
     """atan(y / x), turned by pi where x is negative; signs of zeros count, as they do in C."""
     dtype = out.dtype
     y, x = g.cast(y, dtype), g.cast(x, dtype)
-    infinite = g.op("And", *[g.op("IsInf", one, dtype=dtypes.bool) for one in (x, y)])
-    signs = [g.op("Where", _is_negative(g, one), g.constant(-1.0, dtype), g.constant(1.0, dtype),
-                  dtype=dtype) for one in (x, y)]
-    zero = g.op("And", *[g.op("Equal", one, 0.0, dtype=dtypes.bool) for one in (x, y)])
+    infinite = g.op("And", *[g.test("IsInf", one) for one in (x, y)])
+    negative = [is_negative(g, out, one) for one in (x, y)]
+    signs = [g.op("Where", one, g.constant(-1.0, dtype), g.constant(1.0, dtype), dtype=dtype)
+             for one in negative]
+    zero = g.op("And", *[g.test("Equal", one, 0.0) for one in (x, y)])
     # where both are infinite, or zero, the quotient is that of their signs, or zero
     quotient = g.op("Where", infinite, g.op("Mul", *signs), g.op("Div", y, x), dtype=dtype)
     quotient = g.op("Where", zero, g.op("Mul", y, signs[0]), quotient, dtype=dtype)
-    turn = g.op("Where", _is_negative(g, x), g.op("Mul", signs[1], math.pi),
+    turn = g.op("Where", negative[0], g.op("Mul", signs[1], math.pi),
                 g.constant(0.0, dtype), dtype=dtype)
     return g.op("Add", g.op("Atan", quotient), turn)
-
-
-def _is_negative(g: Builder, x: Value) -> Value:
-    below = g.op("Less", x, 0.0, dtype=dtypes.bool)
-    zero = g.op("Equal", x, 0.0, dtype=dtypes.bool)
-    inverse = g.op("Less", g.op("Reciprocal", x), 0.0, dtype=dtypes.bool)
-    return g.op("Or", below, g.op("And", zero, inverse))
 
 
 @form("isin", accepts=lambda elements, tests, unique, invert: hasattr(tests, "dtype"))

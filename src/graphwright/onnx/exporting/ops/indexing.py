@@ -13,18 +13,15 @@ from graphwright.runtime.tensor import dtypes
 
 def positions(g: Builder, index: Value) -> Value:
     """Positions in a dtype that ONNX takes."""
-    return index if index.dtype is dtypes.int64 else Value(
-        g.cast(index, dtypes.int64).name, dtypes.int64, index.shape)
+    return g.cast(index, dtypes.int64)
 
 
 @form("index_select")
 def _index_select(g: Builder, out: Any, x: Value, dim: int, index: Value) -> Value:
-    places: Any = positions(g, index)
+    places = positions(g, index)
     if x.ndim == 0:
         return x
-    if index.ndim == 0:
-        places = g.op("Unsqueeze", places, [0])
-    return g.op("Gather", x, places, axis=dim)
+    return g.op("Gather", x, places if index.ndim else g.op("Unsqueeze", places, [0]), axis=dim)
 
 
 @form("embedding")
@@ -44,39 +41,41 @@ def integers(x: Any, indices: Any, *rest: Any) -> bool:
     return all(one is None or one.dtype is not dtypes.bool for one in indices)
 
 
-def stacked(g: Builder, indices: list[Value]) -> Value:
+def indexed(g: Builder, x: Value, indices: Any) -> tuple[Value, list[int], Value, list[int]]:
+    """A tensor and positions of some of its dims, as ONNX reads and writes them.
+
+    Returns: x with the indexed dims first; that order of its dims; the positions; and the order
+        that the dims of what is read, those of the positions first, have in the op: indexed dims
+        that lie side by side are replaced where they are.
+    """
+    dims = [dim for dim, one in enumerate(indices) if one is not None]
+    order = [*dims, *[dim for dim in range(x.ndim) if dim not in dims]]
+    places = _stacked(g, [indices[dim] for dim in dims])
+    lead = places.ndim - 1
+    others = list(range(lead, lead + x.ndim - len(dims)))
+    before = dims[0] if dims == list(range(dims[0], dims[-1] + 1)) else 0
+    return (transposed(g, x, order), order, places,
+            [*others[:before], *range(lead), *others[before:]])
+
+
+def _stacked(g: Builder, indices: list[Value]) -> Value:
     """Positions of several dims, broadcast, as one tensor whose last dim counts the dims."""
-    shape = broadcast_shapes("index", [tuple(one.shape or ()) for one in indices])
+    shape = tuple(broadcast_shapes("index", [one.shape for one in indices]))
     parts = []
     for one in indices:
-        given: Any = positions(g, one)
-        if tuple(one.shape or ()) != tuple(shape):
+        given = positions(g, one)
+        if one.shape != shape:
             given = g.op("Expand", given, g.sizes(shape))
-        parts.append(g.op("Unsqueeze", given, [-1]))
-    made = parts[0] if len(parts) == 1 else g.op("Concat", *parts, axis=-1)
-    return Value(made.name, dtypes.int64, (*shape, len(indices)))
-
-
-def indexed_first(g: Builder, x: Value, dims: list[int]) -> tuple[Value, list[int]]:
-    """x with the indexed dims first, and the order of its dims then."""
-    order = [*dims, *[dim for dim in range(x.ndim) if dim not in dims]]
-    return transposed(g, x, order), order
+        parts.append(g.op("Unsqueeze", given, [-1], shape=(*shape, 1)))
+    if len(parts) == 1:
+        return parts[0]
+    return g.op("Concat", *parts, shape=(*shape, len(indices)), axis=-1)
 
 
 @form("index", accepts=integers)
 def _index(g: Builder, out: Any, x: Value, indices: Any) -> Value:
-    """Indexed dims that lie side by side are replaced where they are, others come first."""
-    dims = [dim for dim, one in enumerate(indices) if one is not None]
-    given = [indices[dim] for dim in dims]
-    if len(dims) == 1:
-        return g.op("Gather", x, positions(g, given[0]), axis=dims[0])
-    first, _ = indexed_first(g, x, dims)
-    places = stacked(g, given)
-    found = g.op("GatherND", first, places)
-    ndim = places.ndim - 1
-    side_by_side = dims == list(range(dims[0], dims[-1] + 1))
-    if side_by_side and dims[0]:
-        rest = list(range(ndim, ndim + x.ndim - len(dims)))
-        order = [*rest[: dims[0]], *range(ndim), *rest[dims[0]:]]
-        return transposed(g, found, order)
-    return found
+    given = [(dim, one) for dim, one in enumerate(indices) if one is not None]
+    if len(given) == 1:
+        return g.op("Gather", x, positions(g, given[0][1]), axis=given[0][0])
+    first, _, places, back = indexed(g, x, indices)
+    return transposed(g, g.op("GatherND", first, places), back)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.onnx.exporting.builder import Builder, Value
-from graphwright.onnx.exporting.element_types import NARROW
+from graphwright.onnx.exporting.builder import Builder, Value, computed_in
 from graphwright.onnx.exporting.ops.views import span
 from graphwright.onnx.exporting.registry import form
 from graphwright.runtime.symbolic.symint import SymInt
@@ -20,22 +19,16 @@ def _cat(g: Builder, out: Any, tensors: Any, dim: int) -> Value:
     return g.op("Concat", *parts, axis=dim % max(len(out.shape), 1))
 
 
-def _pads(g: Builder, x: Value, pad: Any) -> tuple[Value, Value]:
-    """Sizes to add before each dim, then behind each, and the dims; given from the last dim."""
-    count = len(pad) // 2
-    begins, ends = list(pad[0::2]), list(pad[1::2])
-    dims = list(range(x.ndim - 1, x.ndim - 1 - count, -1))
-    return g.sizes([*begins, *ends]), g.sizes(dims)
-
-
 def _padded(g: Builder, x: Value, pad: Any, mode: str, value: Any) -> Value:
+    """Sizes are added before and behind each dim, from the last dim on."""
     if not len(pad) or x.ndim == 0:
         return x
-    wide = dtypes.int32 if x.dtype in NARROW else x.dtype
+    wide = computed_in(x.dtype)
     given = g.cast(x, wide)
-    filled = g.constant(value, wide) if mode == "constant" and value else None
-    amounts, dims = _pads(g, x, pad)
-    return g.cast(g.op("Pad", given, amounts, filled, dims, mode=mode), x.dtype)
+    number = g.constant(value, wide) if mode == "constant" and value else None
+    dims = list(range(x.ndim - 1, x.ndim - 1 - len(pad) // 2, -1))
+    amounts = g.sizes([*pad[0::2], *pad[1::2]])
+    return g.cast(g.op("Pad", given, amounts, number, dims, mode=mode), x.dtype)
 
 
 @form("constant_pad", "constant_pad_nd")
@@ -56,17 +49,11 @@ def filled(g: Builder, number: Any, dtype: Any, shape: Any) -> Value:
     one = g.operand(number, dtype)
     if not len(shape):
         return one
-    made = g.op("Expand", one, g.sizes(shape))
-    return Value(made.name, dtype, tuple(shape))
+    return g.op("Expand", one, g.sizes(shape), shape=tuple(shape))
 
 
-@form("full")
-def _full(g: Builder, out: Any, size: Any, value: Any, *rest: Any) -> Value:
-    return filled(g, value, out.dtype, out.shape)
-
-
-@form("full_like")
-def _full_like(g: Builder, out: Any, x: Value, value: Any, *rest: Any) -> Value:
+@form("full", "full_like")
+def _full(g: Builder, out: Any, x: Any, value: Any, *rest: Any) -> Value:
     return filled(g, value, out.dtype, out.shape)
 
 
@@ -80,11 +67,10 @@ def _empty(g: Builder, out: Any, *rest: Any) -> Value:
 def _arange(g: Builder, out: Any, start: Any, end: Any, step: Any, *rest: Any) -> Value:
     """start + step * i, which rounds as the op does."""
     first, gap = (0, 1) if end is None else (start or 0, step)
-    places = span(g, out.shape[0])
     plain = not isinstance(first, SymInt) and not isinstance(gap, SymInt)
     exact = not plain or all(float(one).is_integer() for one in (first, gap))
     wide = dtypes.int64 if exact or not out.dtype.is_floating_point else dtypes.float64
-    places = g.cast(places, wide)
+    places = g.cast(span(g, out.shape[0]), wide)
     if not (plain and gap == 1):
         places = g.math("Mul", places, _number(gap, wide), dtype=wide)
     if not (plain and first == 0):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.onnx.exporting.builder import Builder, Value
-from graphwright.onnx.exporting.element_types import NARROW
+from graphwright.onnx.exporting.builder import Builder, Value, computed_in
 from graphwright.onnx.exporting.ops.elementwise import common_dtype
 from graphwright.onnx.exporting.ops.views import LAST
 from graphwright.onnx.exporting.registry import form
@@ -17,7 +16,7 @@ def _top(
 ) -> tuple[Value, Value]:
     """The first elements along a dim, in order, and their positions; the lower one of two equal
     elements is first."""
-    wide = dtypes.int32 if x.dtype in NARROW or x.dtype is dtypes.bool else x.dtype
+    wide = computed_in(x.dtype, bools=True)
     values, places = g.several(2, "TopK", g.cast(x, wide), [count], axis=dim,
                                largest=int(largest), sorted=int(is_sorted))
     return g.cast(values, x.dtype), Value(places.name, dtypes.int64)
@@ -41,38 +40,26 @@ def _topk_positions(g: Builder, out: Any, x: Value, k: Any, dim: int, largest: b
 @form("sort", accepts=_has_dims)
 def _sort(g: Builder, out: Any, x: Value, dim: int, descending: bool, stable: Any
           ) -> tuple[Value, Value]:
-    return _top(g, x, (x.shape or ())[dim], dim, descending)
+    return _top(g, x, x.shape[dim], dim, descending)
 
 
 @form("argsort", accepts=_has_dims)
 def _argsort(g: Builder, out: Any, x: Value, dim: int, descending: bool, stable: Any) -> Value:
-    return _top(g, x, (x.shape or ())[dim], dim, descending)[1]
-
-
-def _kth(g: Builder, x: Value, k: Any, dim: int) -> tuple[Value, Value]:
-    """The k-th smallest element and its position; the dim has size 1 then."""
-    values, places = _top(g, x, k, dim, False)
-    return (g.op("Slice", values, [-1], [LAST], [dim]),
-            g.op("Slice", places, [-1], [LAST], [dim]))
+    return _top(g, x, x.shape[dim], dim, descending)[1]
 
 
 @form("kth_position", accepts=_has_dims)
 def _kth_position(g: Builder, out: Any, x: Value, k: Any, dim: int) -> Value:
-    return _like(g, _kth(g, x, k, dim)[1], x, out, dim)
-
-
-def _like(g: Builder, value: Value, x: Value, out: Any, dim: int) -> Value:
-    """With the dim of size 1, or without it, as the result has it."""
-    if len(out.shape) == x.ndim:
-        return value
-    return g.op("Squeeze", value, [dim])
+    """The position of the k-th smallest element; the dim has size 1 or is gone, as in the
+    result."""
+    place = g.op("Slice", _top(g, x, k, dim, False)[1], [-1], [LAST], [dim])
+    return place if len(out.shape) == x.ndim else g.op("Squeeze", place, [dim])
 
 
 @form("median_position", accepts=lambda x, dim, skip_nan: not skip_nan and len(x.shape) > 0)
 def _median_position(g: Builder, out: Any, x: Value, dim: int, skip_nan: bool) -> Value:
     """Of an even number the lower of the two in the middle."""
-    size = (x.shape or ())[dim]
-    return _like(g, _kth(g, x, (size - 1) // 2 + 1, dim)[1], x, out, dim)
+    return _kth_position(g, out, x, (x.shape[dim] - 1) // 2 + 1, dim)
 
 
 @form("search_positions", accepts=lambda sequence, values, small, right, sorter: sorter is None)
@@ -80,7 +67,7 @@ def _search_positions(g: Builder, out: Any, sequence: Value, values: Any, small:
                       right: bool, sorter: None) -> Value:
     """How many elements of the sequence are less than each value, or not greater."""
     dtype = common_dtype(sequence, values)
-    row: Any = g.cast(sequence, dtype)
+    row = g.cast(sequence, dtype)
     if sequence.ndim > 1:
         row = g.op("Unsqueeze", row, [-2])
     column = g.op("Unsqueeze", g.operand(values, dtype), [-1])

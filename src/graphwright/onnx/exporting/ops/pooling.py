@@ -6,18 +6,22 @@ from math import prod
 from typing import Any
 
 from graphwright.onnx.exporting.builder import Builder, Value
-from graphwright.onnx.exporting.ops.unary import single
+from graphwright.onnx.exporting.ops.unary import is_float, single
 from graphwright.onnx.exporting.ops.views import is_static
 from graphwright.onnx.exporting.registry import form
 from graphwright.runtime.tensor import dtypes
 
 
-def batched(g: Builder, x: Value, count: int) -> tuple[Value, bool]:
-    """x with a batch, and whether it had none."""
-    if x.ndim == count + 2:
-        return x, False
-    made = g.op("Unsqueeze", x, [0])
-    return Value(made.name, x.dtype, (1, *(x.shape or ()))), True
+def _pooled(
+    g: Builder, count: int, kind: str, x: Value, kernel: Any, stride: Any, padding: Any,
+    ceil_mode: bool, **attributes: Any,
+) -> list[Value]:
+    """Results of an operator on windows of a tensor with a batch, or one without."""
+    alone = x.ndim == len(kernel) + 1
+    made = g.several(
+        count, kind, g.op("Unsqueeze", x, [0]) if alone else x, kernel_shape=list(kernel),
+        strides=list(stride), pads=[*padding, *padding], ceil_mode=int(ceil_mode), **attributes)
+    return [g.op("Squeeze", one, [0]) for one in made] if alone else list(made)
 
 
 def _inside(x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool) -> bool:
@@ -31,45 +35,32 @@ def _inside(x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool) -> 
         for size, wide, step, pad in zip(extents, kernel, stride, padding, strict=True))
 
 
-def _has_maxima(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-                ) -> bool:
-    """ONNX has no maxima of integers in windows."""
-    return bool(x.dtype.is_floating_point)
-
-
 def _has_older_maxima(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any,
                       ceil_mode: bool) -> bool:
     plain = not ceil_mode or (set(dilation) == {1} and _inside(x, kernel, stride, padding, True))
-    return plain and bool(x.dtype.is_floating_point)
+    return plain and is_float(x)
 
 
-@form("max_pool_with_indices", since=22, accepts=_has_maxima)
+@form("max_pool_with_indices", since=22, accepts=is_float)
 @form("max_pool_with_indices", accepts=_has_older_maxima)
 def _max_pool(
     g: Builder, out: Any, x: Value, kernel: Any, stride: Any, padding: Any, dilation: Any,
     ceil_mode: bool,
 ) -> tuple[Value, Value | None]:
     """ONNX counts places in the whole tensor, the op in each plane of it."""
-    given, alone = batched(g, x, len(kernel))
-    value, *rest = g.several(
-        2 if 1 in g.used else 1, "MaxPool", given, kernel_shape=list(kernel),
-        strides=list(stride), pads=[*padding, *padding], dilations=list(dilation),
-        ceil_mode=int(ceil_mode))
-    places = None
-    if rest:
-        plane: Any = prod((given.shape or ())[2:], start=1)
-        places = g.op("Mod", Value(rest[0].name, dtypes.int64), g.scalar(plane))
-    if alone:
-        value = g.op("Squeeze", value, [0])
-        places = None if places is None else g.op("Squeeze", places, [0])
-    return value, places
+    value, *rest = _pooled(g, 2 if 1 in g.used else 1, "MaxPool", x, kernel, stride, padding,
+                           ceil_mode, dilations=list(dilation))
+    if not rest:
+        return value, None
+    plane = prod(x.shape[x.ndim - len(kernel):], start=1)
+    return value, g.op("Mod", Value(rest[0].name, dtypes.int64), g.scalar(plane))
 
 
 def _has_divisor(
     x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool, divisor: Any
 ) -> bool:
     """A divisor of its own needs windows of one size. ONNX has no means of integers."""
-    return bool(x.dtype.is_floating_point) and (divisor is None or not ceil_mode)
+    return is_float(x) and (divisor is None or not ceil_mode)
 
 
 @form("avg_pool", since=22, accepts=_has_divisor)
@@ -78,15 +69,9 @@ def _avg_pool(
     g: Builder, out: Any, x: Value, kernel: Any, stride: Any, padding: Any, ceil_mode: bool,
     include: bool, divisor: Any,
 ) -> Value:
-    given, alone = batched(g, x, len(kernel))
-    made = g.op(
-        "AveragePool", given, kernel_shape=list(kernel), strides=list(stride),
-        pads=[*padding, *padding], ceil_mode=int(ceil_mode),
-        count_include_pad=int(include or divisor is not None))
-    if divisor is not None:
-        made = g.op("Mul", made, prod(kernel) / divisor)
-    squeezed = g.op("Squeeze", made, [0]) if alone else made
-    return squeezed
+    (made,) = _pooled(g, 1, "AveragePool", x, kernel, stride, padding, ceil_mode,
+                      count_include_pad=int(include or divisor is not None))
+    return made if divisor is None else g.op("Mul", made, prod(kernel) / divisor)
 
 
 def _to_one(x: Any, size: Any) -> bool:
@@ -97,10 +82,8 @@ def _to_one(x: Any, size: Any) -> bool:
 def _global(g: Builder, out: Any, x: Value, size: Any) -> Value:
     """The mean of all places."""
     if x.ndim == len(size) + 2 and single(x):
-        made = g.op("GlobalAveragePool", x)
-        return made
-    made = g.op("ReduceMean", x, list(range(x.ndim - len(size), x.ndim)), keepdims=1)
-    return made
+        return g.op("GlobalAveragePool", x)
+    return g.op("ReduceMean", x, list(range(x.ndim - len(size), x.ndim)), keepdims=1)
 
 
 def _even(x: Any, size: Any) -> bool:
@@ -123,8 +106,8 @@ def _adaptive_avg_pool(g: Builder, out: Any, x: Value, size: Any) -> Value:
 
 
 def _windows(x: Value, size: Any) -> list[int]:
-    extents = (x.shape or ())[x.ndim - len(size):]
-    return [extent // count for extent, count in zip(extents, size, strict=True)]
+    return [extent // count
+            for extent, count in zip(x.shape[x.ndim - len(size):], size, strict=True)]
 
 
 @form("col2im")

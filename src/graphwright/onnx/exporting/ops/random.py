@@ -13,25 +13,14 @@ DRAWING = frozenset(["rand", "randn", "dropout", "native_dropout", "bernoulli"])
 """Ops whose forms draw numbers."""
 
 
-def _drawn(g: Builder, kind: str, out: Any) -> Value:
-    like = filled(g, 0.0, out.dtype, out.shape)
-    return g.op(kind, like)
-
-
 @form("rand")
 def _rand(g: Builder, out: Any, *rest: Any) -> Value:
-    return _drawn(g, "RandomUniformLike", out)
+    return g.op("RandomUniformLike", filled(g, 0.0, out.dtype, out.shape))
 
 
 @form("randn")
 def _randn(g: Builder, out: Any, *rest: Any) -> Value:
-    return _drawn(g, "RandomNormalLike", out)
-
-
-@form("dropout", accepts=lambda x, p, train: train and p > 0)
-def _dropout(g: Builder, out: Any, x: Value, p: float, train: bool) -> Value:
-    return g.op("Dropout", x, g.constant(p, dtypes.float32),
-                       g.constant(True, dtypes.bool))
+    return g.op("RandomNormalLike", filled(g, 0.0, out.dtype, out.shape))
 
 
 @form("native_dropout")
@@ -39,6 +28,11 @@ def _native_dropout(g: Builder, out: Any, x: Value, p: float) -> tuple[Value, Va
     value, mask = g.several(2, "Dropout", x, g.constant(p, dtypes.float32),
                             g.constant(True, dtypes.bool))
     return value, Value(mask.name, dtypes.bool)
+
+
+@form("dropout", accepts=lambda x, p, train: train and p > 0)
+def _dropout(g: Builder, out: Any, x: Value, p: float, train: bool) -> Value:
+    return _native_dropout(g, out, x, p)[0]
 
 
 @form("bernoulli", accepts=lambda x, p, generator: p is None)

@@ -47,8 +47,7 @@ def _projection(g: Builder, gates: Value) -> tuple[Value, Any, Any]:
     if x.ndim != 3 or weight.ndim != 2:
         return gates, None, None
     if turned:
-        made = g.op("Slice", x, [-1], [-LAST], [0], [-1])
-        x = Value(made.name, x.dtype, x.shape)
+        x = g.op("Slice", x, [-1], [-LAST], [0], [-1], shape=x.shape)
     return x, weight, bias
 
 
@@ -70,7 +69,7 @@ def _recurrence(
     weight: Value, bias: Value | None,
 ) -> tuple[Value, Value | None, None]:
     _check_cells(g.node)
-    dtype, width, count = gates.dtype, (weight.shape or ())[0], (weight.shape or ())[1]
+    dtype, (width, count) = gates.dtype, weight.shape
     x, matrix, shift = _projection(g, gates)
     if matrix is None:
         matrix = g.constant(np.eye(int(width)), dtype)

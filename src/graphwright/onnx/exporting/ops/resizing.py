@@ -12,6 +12,8 @@ from graphwright.runtime.tensor import dtypes
 
 _MODES = {"nearest": "nearest", "nearest-exact": "nearest", "linear": "linear",
           "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+_NEAREST = {"nearest": ("asymmetric", "floor"),
+            "nearest-exact": ("half_pixel", "round_prefer_ceil")}
 
 
 def _resizable(
@@ -27,12 +29,8 @@ def _interpolate(
     antialias: bool,
 ) -> Value:
     """By scales where the call had scales, which are not always the quotient of the sizes."""
-    if mode == "nearest":
-        place, rounding = "asymmetric", "floor"
-    elif mode == "nearest-exact":
-        place, rounding = "half_pixel", "round_prefer_ceil"
-    else:
-        place, rounding = "align_corners" if align_corners else "half_pixel", None
+    place, rounding = _NEAREST.get(
+        mode, ("align_corners" if align_corners else "half_pixel", None))
     dims = list(range(x.ndim - len(size), x.ndim))
     scales = sizes = None
     if factors is not None and all(one is not None for one in factors) and not align_corners:
@@ -50,7 +48,7 @@ def _resample(g: Builder, out: Any, x: Value, dim: int, index: Value, weight: Va
     """Weighted sums of a few places along a dim."""
     places = g.op("Gather", x, index, axis=dim)
     shape = [1] * (x.ndim + 1)
-    shape[dim], shape[dim + 1] = weight.shape[0], weight.shape[1]  # type: ignore[index]
+    shape[dim : dim + 2] = weight.shape
     factors = g.op("Reshape", g.cast(weight, x.dtype), shape)
     return g.op("ReduceSum", g.op("Mul", places, factors), [dim + 1], keepdims=0)
 
@@ -59,7 +57,6 @@ def _resample(g: Builder, out: Any, x: Value, dim: int, index: Value, weight: Va
     mode in ("bilinear", "nearest") or (mode == "bicubic" and len(x.shape) == 4)))
 def _grid_sample(g: Builder, out: Any, x: Value, grid: Value, mode: str, padding: str,
                  align_corners: bool) -> Value:
-    kind = mode if g.opset < 20 else {
-        "bilinear": "linear", "bicubic": "cubic", "nearest": "nearest"}[mode]
+    kind = mode if g.opset < 20 else _MODES[mode]
     return g.op("GridSample", x, grid, mode=kind, padding_mode=padding,
-                       align_corners=int(align_corners))
+                align_corners=int(align_corners))

@@ -20,11 +20,6 @@ def same_size(a: Any, b: Any) -> bool:
     return bool(getattr(a, "expr", a) == getattr(b, "expr", b))
 
 
-def expr_of(size: Any) -> Any:
-    """A size as its expression, or the int it is."""
-    return size.expr if isinstance(size, SymInt) else size
-
-
 def is_static(sizes: Any) -> bool:
     """Whether no size is dynamic."""
     return not any(isinstance(size, SymInt) for size in sizes)
@@ -33,7 +28,7 @@ def is_static(sizes: Any) -> bool:
 def reshaped(g: Builder, x: Value, shape: Any) -> Value:
     """x in another shape: sizes that stay in place are 0, and one more that is dynamic is -1."""
     shape = tuple(shape)
-    before = x.shape if x.shape is not None else ()
+    before = x.known_shape or ()
     dynamic = [dim for dim, size in enumerate(shape) if isinstance(size, SymInt)]
     kept = [dim for dim in dynamic if dim < len(before) and same_size(before[dim], shape[dim])]
     empty = 0 in [size for size in shape if type(size) is int]
@@ -46,8 +41,7 @@ def reshaped(g: Builder, x: Value, shape: Any) -> Value:
             written[dim] = 0
         for dim in left:
             written[dim] = -1
-    made = g.op("Reshape", x, written, allowzero=1 if empty else None)
-    return Value(made.name, x.dtype, shape)
+    return g.op("Reshape", x, written, shape=shape, allowzero=1 if empty else None)
 
 
 @form("view", "reshape", "_unsafe_view")
@@ -56,33 +50,30 @@ def _view(g: Builder, out: Any, x: Value, size: Any) -> Value:
 
 
 @form("expand", "broadcast_to")
-def expand(g: Builder, out: Any, x: Value, size: Any) -> Value:
+def _expand(g: Builder, out: Any, x: Value, size: Any) -> Value:
     """Sizes that stay are written as 1, which broadcasts against anything."""
-    assert x.shape is not None
     added = len(out.shape) - x.ndim
     written: list[Any] = []
     for dim, wanted in enumerate(out.shape):
         stays = dim >= added and same_size(x.shape[dim - added], wanted)
         written.append(1 if stays else wanted)
-    if not added and all(one == 1 for one in written if type(one) is int) and not any(
-            isinstance(one, SymInt) for one in written):
+    if not added and all(type(one) is int and one == 1 for one in written):
         return x
-    made = g.op("Expand", x, written)
-    return made
-
-
-@form("permute")
-def _permute(g: Builder, out: Any, x: Value, dims: Any) -> Value:
-    return transposed(g, x, [dim % x.ndim for dim in dims] if x.ndim else [])
+    return g.op("Expand", x, written)
 
 
 def transposed(g: Builder, x: Value, order: list[int]) -> Value:
     """The dims in another order."""
     if order == sorted(order):
         return x
-    made = g.op("Transpose", x, perm=order)
-    shape = None if x.shape is None else tuple([x.shape[dim] for dim in order])
-    return Value(made.name, x.dtype, shape)
+    known = x.known_shape
+    shape = None if known is None else tuple([known[dim] for dim in order])
+    return g.op("Transpose", x, shape=shape, perm=order)
+
+
+@form("permute")
+def _permute(g: Builder, out: Any, x: Value, dims: Any) -> Value:
+    return transposed(g, x, [dim % x.ndim for dim in dims])
 
 
 @form("transpose")
@@ -95,20 +86,16 @@ def _transpose(g: Builder, out: Any, x: Value, dim0: int, dim1: int) -> Value:
 
 @form("unsqueeze")
 def _unsqueeze(g: Builder, out: Any, x: Value, dim: int) -> Value:
-    made = g.op("Unsqueeze", x, [dim])
-    return made
+    return g.op("Unsqueeze", x, [dim])
 
 
 @form("squeeze")
 def _squeeze(g: Builder, out: Any, x: Value, dim: Any) -> Value:
     """The dims that went: those of size 1 among the ones asked for."""
-    assert x.shape is not None
     asked = range(x.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
     asked = {one % x.ndim for one in asked} if x.ndim else set()
-    gone = sorted(one for one in asked if expr_of(x.shape[one]) == 1)
-    if not gone:
-        return x
-    return g.op("Squeeze", x, gone)
+    gone = sorted(one for one in asked if same_size(x.shape[one], 1))
+    return g.op("Squeeze", x, gone) if gone else x
 
 
 @form("select")
@@ -136,9 +123,15 @@ def _flip(g: Builder, out: Any, x: Value, dims: Any) -> Value:
 def span(g: Builder, count: Any) -> Value:
     """0, 1, ... count - 1."""
     if type(count) is int:
-        return g.constant(np.arange(count, dtype=np.int64), dtypes.int64)
-    return g.op("Range", g.constant(0, dtypes.int64), g.scalar(count),
-                       g.constant(1, dtypes.int64))
+        return g.constant(np.arange(count), dtypes.int64)
+    return g.op("Range", g.scalar(0), g.scalar(count), g.scalar(1))
+
+
+def along(g: Builder, places: Value, dim: int, shape: Any) -> Value:
+    """A vector of positions along a dim, spread over the others of a shape."""
+    sizes = [1] * len(shape)
+    sizes[dim] = -1
+    return g.op("Expand", g.op("Reshape", places, sizes), g.sizes(shape), shape=tuple(shape))
 
 
 @form("unfold")
@@ -147,8 +140,7 @@ def _unfold(g: Builder, out: Any, x: Value, dim: int, size: int, step: int) -> V
     if x.ndim == 0:
         return reshaped(g, x, out.shape)
     begins = g.op("Unsqueeze", g.op("Mul", span(g, out.shape[dim]), step), [1])
-    places = g.op("Add", begins, g.constant(np.arange(size, dtype=np.int64), dtypes.int64))
-    windows = g.op("Gather", x, places, axis=dim)
+    windows = g.op("Gather", x, g.op("Add", begins, span(g, size)), axis=dim)
     order = [one for one in range(x.ndim + 1) if one != dim + 1] + [dim + 1]
     return transposed(g, windows, order)
 
@@ -156,13 +148,11 @@ def _unfold(g: Builder, out: Any, x: Value, dim: int, size: int, step: int) -> V
 @form("diagonal")
 def _diagonal(g: Builder, out: Any, x: Value, offset: int, dim1: int, dim2: int) -> Value:
     """Of the last two dims, flat: places first, first + columns + 1, and so on."""
-    assert x.shape is not None
     dim1, dim2 = dim1 % x.ndim, dim2 % x.ndim
     rest = [dim for dim in range(x.ndim) if dim not in (dim1, dim2)]
     last = transposed(g, x, [*rest, dim1, dim2])
-    lead = [x.shape[dim] for dim in rest]
     rows, columns = x.shape[dim1], x.shape[dim2]
-    flat = reshaped(g, last, (*lead, rows * columns))
+    flat = reshaped(g, last, (*last.shape[:-2], rows * columns))
     first = offset if offset >= 0 else -offset * columns
     places = g.op("Mul", span(g, out.shape[-1]), g.scalar(columns + 1))
     return g.op("Gather", flat, g.op("Add", places, g.scalar(first)), axis=len(rest))

@@ -6,8 +6,8 @@ from typing import Any
 
 import graphwright as gw
 from graphwright import Tensor
+from graphwright.onnx.element_types import dtype_of
 from graphwright.onnx.importing.opsets import PREVIEW, Tensors, op
-from graphwright.onnx.importing.values import dtype_of
 
 
 def heads_of(x: Tensor, count: int | None) -> Tensor:

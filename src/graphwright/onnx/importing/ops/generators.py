@@ -9,9 +9,10 @@ import numpy as np
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
+from graphwright.onnx.element_types import dtype_of
 from graphwright.onnx.importing.opsets import Tensors, op, sizes_rule
 from graphwright.onnx.importing.tensors import element_type
-from graphwright.onnx.importing.values import Narrow, Sizes, as_tensor, dtype_of
+from graphwright.onnx.importing.values import Narrow, Sizes, as_tensor
 
 
 def _is_wide(value: Any) -> bool:

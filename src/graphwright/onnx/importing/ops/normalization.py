@@ -5,8 +5,8 @@ from __future__ import annotations
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
+from graphwright.onnx.element_types import dtype_of
 from graphwright.onnx.importing.opsets import Tensors, op
-from graphwright.onnx.importing.values import dtype_of
 
 
 def _of_channels(values: Tensor, x: Tensor) -> Tensor:

@@ -8,11 +8,7 @@ import numpy as np
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.ops.convolution import exact_convolution
-from graphwright.onnx.importing.ops.products import exact_product
-from graphwright.onnx.importing.opsets import op
-from graphwright.onnx.importing.tensors import element_type
-from graphwright.onnx.importing.values import (
+from graphwright.onnx.element_types import (
     DTYPES,
     FLOAT4E2M1,
     INT2,
@@ -22,10 +18,13 @@ from graphwright.onnx.importing.values import (
     UINT2,
     UINT4,
     UINT8,
-    Narrow,
-    as_tensor,
     dtype_of,
 )
+from graphwright.onnx.importing.ops.convolution import exact_convolution
+from graphwright.onnx.importing.ops.products import exact_product
+from graphwright.onnx.importing.opsets import op
+from graphwright.onnx.importing.tensors import element_type
+from graphwright.onnx.importing.values import Narrow, as_tensor
 
 _LIMITS = {UINT4: (0, 15), INT4: (-8, 7), UINT2: (0, 3), INT2: (-2, 1)}
 _FLOAT8 = {17: 448.0, 18: 240.0, 19: 57344.0, 20: 57344.0}

@@ -7,8 +7,8 @@ from typing import Any
 
 import graphwright as gw
 from graphwright import Tensor
+from graphwright.onnx.element_types import dtype_of
 from graphwright.onnx.importing.opsets import op
-from graphwright.onnx.importing.values import dtype_of
 
 
 @op("DFT", since=20)

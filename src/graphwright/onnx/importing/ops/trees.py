@@ -8,7 +8,7 @@ import numpy as np
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.errors import InvalidModel
+from graphwright.onnx.errors import InvalidModel
 from graphwright.onnx.importing.ops.ml import labels_of, transformed
 from graphwright.onnx.importing.opsets import ML, op
 from graphwright.onnx.importing.tensors import to_array

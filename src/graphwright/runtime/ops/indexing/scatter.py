@@ -354,7 +354,7 @@ def _extreme_meta(
     return spec
 
 
-def _neutral(reduce: str, dtype: Any) -> Any:
+def neutral(reduce: str, dtype: Any) -> Any:
     """The number that the reduction leaves as it is."""
     if reduce == "prod":
         return 1
@@ -374,7 +374,7 @@ def _extreme_eager(
     _extreme_meta(input, dim, index, src, reduce, include_self)
     if not include_self:
         input = _scattered(
-            "scatter_reduce", STORE, input, dim, index, _neutral(reduce, input.dtype)
+            "scatter_reduce", STORE, input, dim, index, neutral(reduce, input.dtype)
         )
     return _scattered("scatter_reduce", _EXTREMES[reduce], input, dim, index, src)
 
