@@ -8,9 +8,10 @@ A line is far less to interpret than a step, and so to capture, where each instr
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 
-from graphwright.onnx.importing.steps import Step
+from graphwright.onnx.importing.steps import Step, enter
 
 _LONGEST = 200
 _FILE = "<onnx steps>"
@@ -29,7 +30,7 @@ class Block:
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps
-        names: dict[str, Any] = {"enter": _enter, "TITLES": [step.title for step in steps]}
+        names: dict[str, Any] = {"enter": enter, "TITLES": [step.title for step in steps]}
         lines = [_line(step, number, names) for number, step in enumerate(steps)]
         self.text = "\n".join(["def run(values):", *(f"    {line}" for line in lines)])
         space: dict[str, Any] = dict(names)
@@ -40,19 +41,10 @@ class Block:
 def blocks(steps: list[Step]) -> list[Step | Block]:
     """The steps with the plain ones that follow each other as blocks."""
     result: list[Step | Block] = []
-    plain: list[Step] = []
-    for step in [*steps, None]:
-        if step is not None and step.plain and len(plain) < _LONGEST:
-            plain.append(step)
-            continue
-        if plain:
-            result.append(Block(plain))
-            plain = []
-        if step is not None:
-            if step.plain:
-                plain.append(step)
-            else:
-                result.append(step)
+    for plain, group in groupby(steps, lambda step: step.plain):
+        run = list(group)
+        starts = range(0, len(run), _LONGEST)
+        result += [Block(run[i : i + _LONGEST]) for i in starts] if plain else run
     return result
 
 
@@ -97,12 +89,3 @@ def _literal(value: Any) -> str | None:
     if type(value) not in _LITERALS or value != value or value in (float("inf"), -float("inf")):
         return None
     return repr(value)
-
-
-def _enter(result: Any, outputs: tuple[str, ...], values: dict[str, Any]) -> None:
-    """Enter one or several results."""
-    results = result if isinstance(result, tuple) else (result,)
-    if len(results) < len(outputs):
-        raise ValueError(f"{len(outputs)} outputs are named, there are {len(results)}")
-    for name, value in zip(outputs, results, strict=False):
-        values[name] = value

@@ -61,6 +61,14 @@ class Scope:
             raise InvalidModel(f"the name {name!r} is computed twice")
         self._names[name] = unique
 
+    def given(self, attributes: Iterable[Any]) -> dict[str, Any]:
+        """Attributes by name, those of the function's call in place of references to them."""
+        found = {one.name: one for one in attributes}
+        outer = self.attributes or {}
+        return {name: outer.get(one.ref_attr_name) if one.ref_attr_name else one
+                for name, one in found.items()
+                if not one.ref_attr_name or one.ref_attr_name in outer}
+
     def find(self, name: str) -> str | None:
         """The unique name, or None where nothing of the name is visible."""
         scope: Scope | None = self
@@ -230,16 +238,22 @@ class Resolver:
             return
         operator, schema = self._operator(domain, node.op_type, versions)
         if operator is None:
-            for name in node.output:
-                self._output(name, scope)
-            self._look_into_bodies(node, scope, versions)
+            for attribute in node.attribute:  # its bodies may lack further operators
+                if attribute.type == attribute.GRAPH:
+                    self._graph(attribute.g, scope, versions)
+            self._outputs(node, scope)
             return
         _check(node, schema, title)
         attributes = self._attributes(node, operator, schema, scope, versions, title)
-        outputs = [self._output(name, scope) for name in node.output]
-        if node.op_type == "Constant" and domain == "":
-            self._constant(outputs[0], self._constant_of(operator, attributes, title))
-            return
+        outputs = self._outputs(node, scope)
+        try:
+            if operator.prepare is not None:
+                attributes = operator.prepare(**attributes)
+            if node.op_type == "Constant" and domain == "":
+                self._constant(outputs[0], operator.function(**attributes))
+                return
+        except REFUSALS as error:
+            raise InvalidModel(f"{title}: {error}") from error
         rule = opsets.SIZE_RULES.get(node.op_type) if domain == "" else None
         step = Step(title, operator, inputs, outputs, attributes, rule)
         self._untrained.update(
@@ -254,18 +268,8 @@ class Resolver:
             step.make_plain(self._tensors)
         steps.append(step)
 
-    def _constant_of(
-        self, operator: opsets.Operator, attributes: dict[str, Any], title: str
-    ) -> Any:
-        try:
-            return operator.function(**attributes)
-        except ValueError as error:
-            raise InvalidModel(f"{title}: {error}") from error
-
-    def _output(self, name: str, scope: Scope) -> str:
-        if name:
-            return self._defined(name, scope)
-        return ""
+    def _outputs(self, node: Any, scope: Scope) -> list[str]:
+        return [self._defined(name, scope) if name else "" for name in node.output]
 
     def _operator(
         self, domain: str, name: str, versions: dict[str, int]
@@ -302,28 +306,14 @@ class Resolver:
             self._lacking.add(f"{domain or 'ai.onnx'}.{name} {since}")
         return found, schema
 
-    def _look_into_bodies(self, node: Any, scope: Scope, versions: dict[str, int]) -> None:
-        """Note the lacking operators in the bodies of a node that is lacking itself."""
-        for attribute in node.attribute:
-            if attribute.type == attribute.GRAPH:
-                self._graph(attribute.g, scope, versions)
-
     def _attributes(
         self, node: Any, operator: opsets.Operator, schema: Any, scope: Scope,
         versions: dict[str, int], title: str,
     ) -> dict[str, Any]:  # fmt: skip
         """The keywords of the operator's function for a node."""
-        given = {}
-        for attribute in node.attribute:
-            if attribute.ref_attr_name:
-                outer = (scope.attributes or {}).get(attribute.ref_attr_name)
-                if outer is not None:
-                    given[attribute.name] = outer
-            else:
-                given[attribute.name] = attribute
         values = {
             name: self._attribute(attribute, scope, versions, title)
-            for name, attribute in given.items()
+            for name, attribute in scope.given(node.attribute).items()
             if name not in _WITHOUT_EFFECT
         }
         for name, declared in schema.attributes.items() if schema is not None else ():
@@ -342,45 +332,31 @@ class Resolver:
 
     def _attribute(self, proto: Any, scope: Scope, versions: dict[str, int], title: str) -> Any:
         kind = proto.type
-        if kind == proto.GRAPH:
-            return self._graph(proto.g, scope, versions)
-        if kind == proto.TENSOR:
-            return value_of(proto.t, self._folder)
-        if kind == proto.SPARSE_TENSOR:
-            return sparse_value_of(proto.sparse_tensor, self._folder)
-        if kind == proto.TYPE_PROTO:
-            return proto.tp
-        if kind == proto.INT:
-            return proto.i
-        if kind == proto.FLOAT:
-            return proto.f
-        if kind == proto.INTS:
-            return list(proto.ints)
-        if kind == proto.FLOATS:
-            return list(proto.floats)
+        field = _FIELDS.get(kind)
+        if field is None:
+            raise InvalidModel(f"{title}: attribute {proto.name!r} has type {kind}")
+        value = getattr(proto, field)
         try:
             if kind == proto.STRING:
-                return proto.s.decode()
+                return value.decode()
             if kind == proto.STRINGS:
-                return [text.decode() for text in proto.strings]
+                return [text.decode() for text in value]
         except UnicodeDecodeError as error:
             raise InvalidModel(f"{title}: attribute {proto.name!r} is not UTF-8") from error
-        raise InvalidModel(f"{title}: attribute {proto.name!r} has type {kind}")
+        if kind == proto.GRAPH:
+            return self._graph(value, scope, versions)
+        if kind == proto.TENSOR:
+            return value_of(value, self._folder)
+        if kind == proto.SPARSE_TENSOR:
+            return sparse_value_of(value, self._folder)
+        return list(value) if kind in (proto.INTS, proto.FLOATS) else value
 
     def _inlined(
         self, function: Any, node: Any, inputs: list[str | None], scope: Scope,
         steps: list[Step], title: str,
     ) -> None:  # fmt: skip
         """The steps of a function's body in place of a node that calls it."""
-        attributes = {attribute.name: attribute for attribute in function.attribute_proto}
-        attributes.update({attribute.name: attribute for attribute in node.attribute})
-        for name, attribute in list(attributes.items()):
-            if attribute.ref_attr_name:
-                outer = (scope.attributes or {}).get(attribute.ref_attr_name)
-                attributes.pop(name)
-                if outer is not None:
-                    attributes[name] = outer
-        inner = Scope(None, attributes)
+        inner = Scope(None, scope.given([*function.attribute_proto, *node.attribute]))
         inner.depth = scope.depth + 1
         if inner.depth > DEEPEST:
             raise InvalidModel(f"{title}: functions call each other more than {DEEPEST} deep")
@@ -428,16 +404,15 @@ class Resolver:
         held = {tensor.name for tensor in self._model.graph.initializer}
         return [(v.name, v.type) for v in self._model.graph.input if v.name not in held]
 
-    def title(self) -> str:
-        """The graph's name."""
-        return str(self._model.graph.name)
-
 
 _OF_ONNX_RUNTIME = {"SimplifiedLayerNormalization"}
 """Operators that ONNX Runtime writes into the default domain, which has none of the name."""
 _STATE = {("BatchNormalization", 3), ("BatchNormalization", 4)}
 """Inputs that are statistics, (operator, position)."""
 _WITHOUT_EFFECT = {"consumed_inputs"}
+_FIELDS = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "floats", 7: "ints", 8: "strings",
+           11: "sparse_tensor", 13: "tp"}
+"""Kind of an attribute -> the field of its message that has the value."""
 
 
 def _are_whole(numbers: list[Any]) -> bool:

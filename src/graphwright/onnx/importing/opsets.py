@@ -12,7 +12,8 @@ follows from the annotation of the parameter:
 
 An attribute is a keyword of its name, one with a default in ONNX's schema is always given. So one
 function serves versions that have an attribute where later ones have an input of that name. Of the
-keyword `n_outputs` the value is the number of the node's outputs.
+keyword `n_outputs` the value is the number of the node's outputs. A function with `**options`
+takes the keywords of the functions that it hands them on to.
 """
 
 from __future__ import annotations
@@ -64,12 +65,14 @@ class Operator(NamedTuple):
         function: takes inputs and attributes; returns a value, or a tuple of them for several.
         kinds: how each input is passed; the last holds for further ones where `variadic`.
         variadic: whether there may be any number of inputs.
-        names: of the parameters, in order.
+        names: of the parameters that a node may give, in order.
         counts: whether the function takes `n_outputs`.
         moves: whether it only moves elements, so that those below a byte stay what they are.
         returns_one: whether it returns a tensor, never a tuple.
         gives_tensors: attributes -> whether it returns nothing but tensors for inputs that are
             tensors and numbers.
+        prepare: makes the function's keywords of a node's attributes, once; None where they are
+            the attributes.
     """
 
     function: Callable[..., Any]
@@ -80,6 +83,7 @@ class Operator(NamedTuple):
     moves: bool
     returns_one: bool
     gives_tensors: Callable[[dict[str, Any]], bool]
+    prepare: Callable[..., dict[str, Any]] | None = None
 
 
 _TABLE: dict[tuple[str, str], list[tuple[int, Operator]]] = {}
@@ -91,27 +95,35 @@ None where the operator has to be computed with tensors."""
 def op(
     *names: str, since: int = 1, domain: str = "", moves: bool = False,
     gives_tensors: Callable[[dict[str, Any]], bool] | None = None,
+    options_of: tuple[Callable[..., Any], ...] = (),
+    prepare: Callable[..., dict[str, Any]] | None = None,
 ) -> Callable[[F], F]:
     """Decorate the function that computes operators from version `since` on.
 
-    `gives_tensors` is by default what the annotation of the function's result says.
+    `gives_tensors` is by default what the annotation of the function's result says. `options_of`
+    are the functions whose keywords `**options` has.
     """
     def enter(function: F) -> F:
-        operator = _described(function, moves, gives_tensors)
+        operator = _described(function, moves, gives_tensors, options_of, prepare)
         for name in names:
-            entries = _TABLE.setdefault((domain, name), [])
-            entries.append((since, operator))
-            entries.sort(key=lambda entry: entry[0])
+            _enter(domain, name, since, operator)
         return function
 
     return enter
 
 
-def plain(name: str, function: Callable[..., Any], inputs: int = 1, since: int = 1) -> None:
-    """Enter a function of tensors without attributes that returns one."""
-    names = ("a", "b")[:inputs]
+def plain(
+    name: str, function: Callable[..., Any], *attributes: str, inputs: int = 1, since: int = 1,
+    domain: str = "",
+) -> None:  # fmt: skip
+    """Enter a function of tensors, and of attributes by name, that returns one."""
+    names = (*("a", "b")[:inputs], *attributes)
     operator = Operator(function, (TENSOR,) * inputs, False, names, False, False, True, _always)
-    entries = _TABLE.setdefault(("", name), [])
+    _enter(domain, name, since, operator)
+
+
+def _enter(domain: str, name: str, since: int, operator: Operator) -> None:
+    entries = _TABLE.setdefault((domain, name), [])
     entries.append((since, operator))
     entries.sort(key=lambda entry: entry[0])
 
@@ -142,8 +154,11 @@ def entered() -> set[tuple[str, str]]:
 def _described(
     function: Callable[..., Any], moves: bool,
     gives_tensors: Callable[[dict[str, Any]], bool] | None,
+    options_of: tuple[Callable[..., Any], ...], prepare: Callable[..., dict[str, Any]] | None,
 ) -> Operator:  # fmt: skip
     parameters = inspect.signature(function).parameters
+    keywords = [p.name for other in (prepare or function, *options_of)
+                for p in inspect.signature(other).parameters.values() if p.kind is p.KEYWORD_ONLY]
     hints = get_type_hints(function)
     positional = [
         p for p in parameters.values()
@@ -153,11 +168,12 @@ def _described(
         function,
         tuple(_kind(hints.get(p.name)) for p in positional),
         any(p.kind is p.VAR_POSITIONAL for p in positional),
-        tuple(parameters),
+        (*[p.name for p in positional], *keywords),
         "n_outputs" in parameters,
         moves,
         hints.get("return") in (Tensor, Tensor | np.ndarray),
         gives_tensors or (_always if hints.get("return") in _OF_TENSORS else _never),
+        prepare,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,11 +123,7 @@ class Step:
         result: Any = self._by_sizes(given) if self.sizes is not None else None
         if result is None:
             result = self._by_function(given, values)
-        results = result if isinstance(result, tuple) else (result,)
-        if len(results) < len(self.outputs):
-            raise ValueError(f"{len(self.outputs)} outputs are named, there are {len(results)}")
-        for name, value in zip(self.outputs, results, strict=False):
-            values[name] = value
+        enter(result, self.outputs, values)
         for name in self.ended:
             del values[name]
 
@@ -170,10 +166,19 @@ class Step:
         if self.bodies:
             bound = {name: BoundGraph(attributes[name], values) for name in self.bodies}
             attributes = {**attributes, **bound}
-        result = self.operator.function(*arguments, **attributes)
-        if self.operator.moves and isinstance(given[0], Narrow):
+        result = operator.function(*arguments, **attributes)
+        if operator.moves and isinstance(given[0], Narrow):
             return _narrowed(result, given[0].kind)
         return result
+
+
+def enter(result: Any, outputs: Sequence[str], values: dict[str, Any]) -> None:
+    """Enter what a function returned, one value or a tuple of several, under the names."""
+    results = result if isinstance(result, tuple) else (result,)
+    if len(results) < len(outputs):
+        raise ValueError(f"{len(outputs)} outputs are named, there are {len(results)}")
+    for name, value in zip(outputs, results, strict=False):
+        values[name] = value
 
 
 class Graph:

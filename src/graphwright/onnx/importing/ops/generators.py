@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,6 @@ from graphwright.onnx.importing.tensors import element_type
 from graphwright.onnx.importing.values import Narrow, Sizes, as_tensor
 
 
-def _is_wide(value: Any) -> bool:
-    return not isinstance(value, Narrow)
-
-
 @op("Constant")
 def constant(
     *, value: Any = None, sparse_value: Any = None, value_float: float | None = None,
@@ -27,21 +24,21 @@ def constant(
     value_strings: list[str] | None = None,
 ) -> Any:  # fmt: skip
     """The value of the one attribute that is given."""
-    if value is not None or sparse_value is not None:
-        return value if value is not None else sparse_value
-    numbers = value_float if value_float is not None else value_floats
-    if numbers is not None:
-        return gw.tensor(numbers, dtype=gw.float32)
-    whole = value_int if value_int is not None else value_ints
-    if whole is not None:
-        return gw.tensor(whole, dtype=gw.int64)
-    text = value_string if value_string is not None else value_strings
-    if text is None:
-        raise ValueError("Constant: no attribute has a value")
-    return np.array(text, dtype=object)
+    for whole in (value, sparse_value):
+        if whole is not None:
+            return whole
+    for numbers, dtype in ((value_float, gw.float32), (value_floats, gw.float32),
+                           (value_int, gw.int64), (value_ints, gw.int64)):
+        if numbers is not None:
+            return gw.tensor(numbers, dtype=dtype)
+    for text in (value_string, value_strings):
+        if text is not None:
+            return np.array(text, dtype=object)
+    raise ValueError("Constant: no attribute has a value")
 
 
-@op("ConstantOfShape", gives_tensors=lambda attributes: _is_wide(attributes.get("value")))
+@op("ConstantOfShape",
+    gives_tensors=lambda attributes: not isinstance(attributes.get("value"), Narrow))
 def constant_of_shape(shape: list[int], *, value: Any = None) -> Any:
     """A tensor of the sizes, filled with the one element of `value`, by default a float32 0."""
     tensor = as_tensor(value)
@@ -87,12 +84,16 @@ def eye_like(x: Tensor, *, dtype: int | None = None, k: int = 0) -> Tensor:
     return (place == k).to(x.dtype if dtype is None else dtype_of(dtype))
 
 
+def _drawn(shape: Any, seed: float | None, draw: Callable[..., Tensor] = gw.rand) -> Tensor:
+    """Random float32 numbers, the same for each seed."""
+    return draw(list(shape), dtype=gw.float32, generator=_generator(seed))
+
+
 def _generator(seed: float | None) -> Any:
     if seed is None:
         return None
-    generator = gw.Generator()
-    generator.manual_seed(int(np.float32(seed).view(np.uint32)))
-    return generator
+    number = seed if isinstance(seed, int) else int(np.float32(seed).view(np.uint32))
+    return gw.Generator().manual_seed(number)
 
 
 @op("RandomNormal")
@@ -100,8 +101,7 @@ def random_normal(
     *, shape: list[int], dtype: int = 1, mean: float, scale: float, seed: float | None = None
 ) -> Tensor:
     """Normally distributed numbers of a mean and a deviation."""
-    drawn = gw.randn(shape, dtype=gw.float32, generator=_generator(seed))
-    return (drawn * scale + mean).to(dtype_of(dtype))
+    return (_drawn(shape, seed, gw.randn) * scale + mean).to(dtype_of(dtype))
 
 
 @op("RandomUniform")
@@ -109,33 +109,25 @@ def random_uniform(
     *, shape: list[int], dtype: int = 1, low: float, high: float, seed: float | None = None
 ) -> Tensor:
     """Uniformly distributed numbers from `low` to below `high`."""
-    drawn = gw.rand(shape, dtype=gw.float32, generator=_generator(seed))
-    return (drawn * (high - low) + low).to(dtype_of(dtype))
+    return (_drawn(shape, seed) * (high - low) + low).to(dtype_of(dtype))
 
 
-@op("RandomNormalLike")
-def random_normal_like(
-    x: Tensor, *, dtype: int | None = None, mean: float, scale: float, seed: float | None = None
-) -> Tensor:
-    """RandomNormal of x's sizes and, by default, its dtype."""
-    number = element_type(x) if dtype is None else dtype
-    return random_normal(shape=list(x.shape), dtype=number, mean=mean, scale=scale, seed=seed)
+def _like(name: str, draw: Callable[..., Tensor]) -> None:
+    """Enter the operator that draws numbers of a tensor's sizes and, by default, its dtype."""
+    @op(name, options_of=(draw,))
+    def compute(x: Tensor, *, dtype: int | None = None, **options: Any) -> Tensor:
+        number = element_type(x) if dtype is None else dtype
+        return draw(shape=list(x.shape), dtype=number, **options)
 
 
-@op("RandomUniformLike")
-def random_uniform_like(
-    x: Tensor, *, dtype: int | None = None, low: float, high: float, seed: float | None = None
-) -> Tensor:
-    """RandomUniform of x's sizes and, by default, its dtype."""
-    number = element_type(x) if dtype is None else dtype
-    return random_uniform(shape=list(x.shape), dtype=number, low=low, high=high, seed=seed)
+_like("RandomNormalLike", random_normal)
+_like("RandomUniformLike", random_uniform)
 
 
 @op("Bernoulli")
 def bernoulli(x: Tensor, *, dtype: int | None = None, seed: float | None = None) -> Tensor:
     """1 with the probability that each element of x is, else 0."""
-    drawn = gw.rand(list(x.shape), dtype=gw.float32, generator=_generator(seed)) < x
-    return drawn.to(x.dtype if dtype is None else dtype_of(dtype))
+    return (_drawn(x.shape, seed) < x).to(x.dtype if dtype is None else dtype_of(dtype))
 
 
 @op("Multinomial")
@@ -156,15 +148,17 @@ def dropout(
 ) -> Tensors:  # fmt: skip
     """x, in training with elements zeroed at a rate and others scaled; the mask of those kept."""
     if not training_mode or ratio == 0.0:
-        kept = gw.ones_like(x, dtype=gw.bool)
-        return (x, kept) if n_outputs > 1 else x
-    generator = None
-    if seed is not None:
-        generator = gw.Generator()
-        generator.manual_seed(seed)
-    kept = gw.rand(list(x.shape), dtype=gw.float32, generator=generator) >= ratio
+        return _with_mask(x, None, n_outputs)
+    kept = _drawn(x.shape, seed) >= ratio
     scaled = gw.where(kept, x / (1.0 - ratio), gw.zeros_like(x)) if ratio < 1.0 else x * 0
-    return (scaled, kept) if n_outputs > 1 else scaled
+    return _with_mask(scaled, kept, n_outputs)
+
+
+def _with_mask(x: Tensor, kept: Tensor | None, n_outputs: int) -> Tensors:
+    """A result and, where it is asked for, which elements were kept, by default all."""
+    if n_outputs == 1:
+        return x
+    return x, gw.ones_like(x, dtype=gw.bool) if kept is None else kept
 
 
 @op("Dropout")
@@ -172,9 +166,7 @@ def dropout_of_inference(
     x: Tensor, *, ratio: float = 0.5, is_test: int = 1, n_outputs: int = 1
 ) -> Tensors:
     """x, and a mask that keeps everything; versions before 7 may ask for training."""
-    if not is_test:
-        kept = F.dropout(gw.ones_like(x), ratio, training=True)
-        return (x * kept, kept) if n_outputs > 1 else x * kept
-    return (x, gw.ones_like(x, dtype=gw.bool)) if n_outputs > 1 else x
-
-
+    if is_test:
+        return _with_mask(x, None, n_outputs)
+    kept = F.dropout(gw.ones_like(x), ratio, training=True)
+    return _with_mask(x * kept, kept, n_outputs)

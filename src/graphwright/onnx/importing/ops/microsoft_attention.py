@@ -8,16 +8,10 @@ import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
 from graphwright.onnx.importing.ops.attention import heads_of
+from graphwright.onnx.importing.ops.normalization import rms_normalization
 from graphwright.onnx.importing.opsets import MICROSOFT, op
 
-
-@op("SimplifiedLayerNormalization", domain=MICROSOFT)
-def simplified_layer_normalization(
-    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
-) -> Tensor:
-    """RMSNormalization, as it was called before it was an operator of ONNX."""
-    sizes = list(x.shape[axis % x.dim() :])
-    return F.rms_norm(x.float(), sizes, eps=epsilon).to(x.dtype) * scale
+op("SimplifiedLayerNormalization", domain=MICROSOFT)(rms_normalization)  # its older name
 
 
 @op("EmbedLayerNormalization", domain=MICROSOFT)
@@ -109,4 +103,4 @@ def multi_head_attention(
     y = _attended(
         q, k, v, key_padding_mask, attention_bias, unidirectional, scale, mask_filter_value
     )
-    return (y, k, v)[:n_outputs] if n_outputs > 1 else y
+    return (y, k, v)[:n_outputs]

@@ -35,7 +35,7 @@ def batch_normalization(
     running = (
         mean * momentum + own_mean * (1 - momentum), variance * momentum + own * (1 - momentum)
     )
-    return (y, *running)[: max(n_outputs, 1)] if n_outputs > 1 else y
+    return (y, *running)[:n_outputs]
 
 
 @op("InstanceNormalization")
@@ -62,18 +62,16 @@ def layer_normalization(
     inverse = gw.rsqrt((deviation * deviation).mean(axes, keepdim=True) + epsilon)
     y = (deviation * inverse).to(x.dtype) * scale
     y = y if bias is None else y + bias
-    return (y, mean, inverse)[:n_outputs] if n_outputs > 1 else y
+    return (y, mean, inverse)[:n_outputs]
 
 
 @op("RMSNormalization")
 def rms_normalization(
-    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float, stash_type: int = 1
+    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Tensor:
     """x over the root of the mean of its squares over all dims from `axis` on."""
-    axes = list(range(axis % x.dim(), x.dim()))
-    wide = x.to(dtype_of(stash_type))
-    inverse = gw.rsqrt((wide * wide).mean(axes, keepdim=True) + epsilon)
-    return (wide * inverse).to(x.dtype) * scale
+    sizes = list(x.shape[axis % x.dim() :])
+    return F.rms_norm(x.to(dtype_of(stash_type)), sizes, eps=epsilon).to(x.dtype) * scale
 
 
 @op("GroupNormalization", since=21)

@@ -2,89 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import reduce
+from typing import Any
 
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
-from graphwright.onnx.importing.ops.convolution import bilinear, padded, pads_of
+from graphwright.onnx.importing.ops.convolution import corners
+from graphwright.onnx.importing.ops.windows import Windows, padded
 from graphwright.onnx.importing.opsets import Tensors, op
 
 _MAX = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
 _MEAN = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
 
 
-class Windows:
-    """Where the windows of a pooling operator lie.
-
-    Attributes:
-        kernel, strides, dilations: of each dim.
-        before, behind: how much to pad; `behind` without what `ceil_mode` adds.
-        extra: how much more to pad behind, so that a last window that is not full counts.
-    """
-
-    def __init__(
-        self, sizes: Sequence[int], kernel: list[int], strides: list[int] | None,
-        dilations: list[int] | None, pads: list[int] | None, auto_pad: str, ceil_mode: int,
-    ) -> None:  # fmt: skip
-        rank = len(sizes)
-        self.kernel = kernel
-        self.strides = strides or [1] * rank
-        self.dilations = dilations or [1] * rank
-        self.before, self.behind = pads_of(
-            sizes, kernel, self.strides, self.dilations, pads, auto_pad
-        )
-        self.extra = [0] * rank
-        if ceil_mode and auto_pad in ("NOTSET", ""):
-            self.extra = [self._extra(i, n) for i, n in enumerate(sizes)]
-
-    def _extra(self, dim: int, n: int) -> int:
-        stride = self.strides[dim]
-        span = (self.kernel[dim] - 1) * self.dilations[dim] + 1
-        whole = n + self.before[dim] + self.behind[dim]
-        count = -(-(whole - span) // stride) + 1
-        if (count - 1) * stride >= n + self.before[dim]:
-            count -= 1  # a window that lies in the padding alone
-        return int(max(0, (count - 1) * stride + span - whole))
-
-    @property
-    def plain(self) -> bool:
-        """Whether symmetric padding by at most half a window does."""
-        return (
-            self.before == self.behind and not any(self.extra)
-            and all(0 <= 2 * pad <= k for pad, k in zip(self.before, self.kernel, strict=True))
-        )
-
-    def of(self, x: Tensor, value: float, extra: bool = True) -> Tensor:
-        """The windows of (N, C, sizes...), padded: (N, C, windows..., kernel...)."""
-        ends = [b + e for b, e in zip(self.behind, self.extra, strict=True)]
-        x = padded(x, self.before, ends if extra else self.behind, value)
-        for dim, (k, stride, d) in enumerate(
-            zip(self.kernel, self.strides, self.dilations, strict=True)
-        ):
-            x = x.unfold(dim + 2, (k - 1) * d + 1, stride)[..., ::d]
-        return x
-
-
 def _held(x: Tensor) -> Tensor:
     """x in a dtype that pooling computes with, which has all its values."""
-    return x if x.dtype.is_floating_point else x.to(gw.float64 if x.element_size() > 2
-                                                    else gw.float32)
+    if x.dtype.is_floating_point:
+        return x
+    return x.to(gw.float64 if x.element_size() > 2 else gw.float32)
 
 
-@op("MaxPool")
+@op("MaxPool", options_of=(Windows,))
 def max_pool(
-    x: Tensor, *, kernel_shape: list[int], strides: list[int] | None = None,
-    dilations: list[int] | None = None, pads: list[int] | None = None, auto_pad: str = "NOTSET",
-    ceil_mode: int = 0, storage_order: int = 0, n_outputs: int = 1,
-) -> Tensors:  # fmt: skip
+    x: Tensor, *, storage_order: int = 0, n_outputs: int = 1, **options: Any
+) -> Tensors:
     """The largest elements of windows, and their places in the whole tensor."""
     rank, sizes = x.dim() - 2, list(x.shape[2:])
-    windows = Windows(sizes, kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    windows = Windows(sizes, **options)
     held = _held(x)
     if n_outputs == 1 and windows.plain and rank in _MAX:
         pooled = _MAX[rank](
-            held, kernel_shape, windows.strides, windows.before, windows.dilations
+            held, windows.kernel, windows.strides, windows.before, windows.dilations
         )
         return pooled.to(x.dtype)
     read = windows.of(held, float("-inf"))
@@ -102,52 +51,31 @@ def max_pool(
     largest = gw.argmax(flat, dim=-1, keepdim=True)
     index = gw.gather(places.expand(flat.shape), -1, largest).squeeze(-1)
     outer = gw.arange(x.shape[0] * x.shape[1]).reshape([x.shape[0], x.shape[1], *[1] * rank])
-    total = 1
-    for size in sizes:
-        total = total * size
-    return values, index + outer * total
+    return values, index + outer * x.shape[2:].numel()
 
 
-@op("AveragePool")
-def average_pool(
-    x: Tensor, *, kernel_shape: list[int], strides: list[int] | None = None,
-    dilations: list[int] | None = None, pads: list[int] | None = None, auto_pad: str = "NOTSET",
-    ceil_mode: int = 0, count_include_pad: int = 0,
-) -> Tensor:  # fmt: skip
+@op("AveragePool", options_of=(Windows,))
+def average_pool(x: Tensor, *, count_include_pad: int = 0, **options: Any) -> Tensor:
     """The means of windows, of padding's zeros too where `count_include_pad`."""
     rank = x.dim() - 2
-    windows = Windows(
-        x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode
-    )
+    windows = Windows(x.shape[2:], **options)
     if windows.plain and rank in _MEAN and all(d == 1 for d in windows.dilations):
         return _MEAN[rank](
-            x, kernel_shape, windows.strides, windows.before,
+            x, windows.kernel, windows.strides, windows.before,
             count_include_pad=bool(count_include_pad),
         )
     last = list(range(rank + 2, 2 * rank + 2))
-    total = windows.of(x, 0).sum(last)
     counted = gw.ones([1, 1, *x.shape[2:]], dtype=x.dtype)
-    if count_include_pad:
-        counted = padded(counted, windows.before, windows.behind, 1)
-        before, behind = windows.before, windows.behind
-        windows.before, windows.behind = [0] * rank, [0] * rank
-        counts = windows.of(counted, 0).sum(last)
-        windows.before, windows.behind = before, behind
-    else:
-        counts = windows.of(counted, 0).sum(last)
-    return total / counts
+    counted = padded(counted, windows.before, windows.behind, 1 if count_include_pad else 0)
+    counted = padded(counted, [0] * rank, windows.extra)
+    return windows.of(x, 0).sum(last) / windows.cut(counted).sum(last)
 
 
-@op("LpPool", since=2)
-def lp_pool(
-    x: Tensor, *, kernel_shape: list[int], p: int = 2, strides: list[int] | None = None,
-    dilations: list[int] | None = None, pads: list[int] | None = None, auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-) -> Tensor:  # fmt: skip
+@op("LpPool", since=2, options_of=(Windows,))
+def lp_pool(x: Tensor, *, p: int = 2, **options: Any) -> Tensor:
     """The p-norms of windows."""
     rank = x.dim() - 2
-    windows = Windows(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
-    powers = gw.abs(windows.of(x, 0)) ** p
+    powers = gw.abs(Windows(x.shape[2:], **options).of(x, 0)) ** p
     return powers.sum(list(range(rank + 2, 2 * rank + 2))) ** (1 / p)
 
 
@@ -182,10 +110,7 @@ def max_unpool(
         for i, (n, s, k) in enumerate(zip(x.shape[2:], strides, kernel_shape, strict=True))
     ]
     shape = [*x.shape[:2], *sizes]
-    total = 1
-    for n in shape:
-        total *= n
-    flat = gw.zeros([total], dtype=x.dtype)
+    flat = gw.zeros(shape, dtype=x.dtype).reshape([-1])
     y = flat.scatter(0, indices.to(gw.int64).reshape([-1]), x.reshape([-1])).reshape(shape)
     if output_shape is None or list(output_shape) == shape:
         return y
@@ -230,27 +155,11 @@ def _region(
     x = xs.unsqueeze(0).expand([len(ys), len(xs)]).reshape([1, -1])
     inside = (y >= -1) & (y <= rows) & (x >= -1) & (x <= columns)
     y, x = y.clamp(0, rows - 1).to(image.dtype), x.clamp(0, columns - 1).to(image.dtype)
-    if mode == "max":
-        read = _largest_corner(image, y, x) * inside
-    else:
-        read = bilinear(image, y, x) * inside
-    read = read.reshape([1, image.shape[1], height, len(ys) // height, width, len(xs) // width])
+    around = corners(image, y, x)
+    read = gw.amax(gw.stack(around), 0) if mode == "max" else reduce(gw.add, around)
+    bins = [height, len(ys) // height, width, len(xs) // width]
+    read = (read * inside).reshape([1, image.shape[1], *bins])
     return read.mean([3, 5]) if mode == "avg" else gw.amax(read, [3, 5])
-
-
-def _largest_corner(image: Tensor, y: Tensor, x: Tensor) -> Tensor:
-    """The largest of the four weighted pixels around each place."""
-    n, c, height, width = image.shape
-    flat = image.reshape([n, c, height * width])
-    parts = []
-    for down in (0, 1):
-        for right in (0, 1):
-            row, column = gw.floor(y) + down, gw.floor(x) + right
-            weight = (1 - gw.abs(y - row)) * (1 - gw.abs(x - column))
-            place = row.clamp(0, height - 1) * width + column.clamp(0, width - 1)
-            index = place.to(gw.int64).unsqueeze(1).expand([n, c, y.shape[1]])
-            parts.append(gw.gather(flat, 2, index) * weight.unsqueeze(1))
-    return gw.amax(gw.stack(parts), 0)
 
 
 @op("MaxRoiPool")
@@ -260,18 +169,18 @@ def max_roi_pool(
     """Regions (image, x1, y1, x2, y2) of images, each pooled to one size by its largest pixels."""
     height, width = pooled_shape
     results = []
-    for image, *corners in rois.tolist():
-        left, top, right, bottom = [round(n * spatial_scale) for n in corners]
+    for image, *region in rois.tolist():
+        left, top, right, bottom = [round(n * spatial_scale) for n in region]
         tall, wide = max(bottom - top + 1, 1), max(right - left + 1, 1)
-        region = gw.zeros([x.shape[1], height, width], dtype=x.dtype)
+        pooled = gw.zeros([x.shape[1], height, width], dtype=x.dtype)
         for i in range(height):
             for j in range(width):
                 rows = slice(*_bin(top, tall, i, height, x.shape[2]))
                 columns = slice(*_bin(left, wide, j, width, x.shape[3]))
                 part = x[int(image), :, rows, columns]
                 if part.numel():
-                    region[:, i, j] = gw.amax(part, [1, 2])
-        results.append(region)
+                    pooled[:, i, j] = gw.amax(part, [1, 2])
+        results.append(pooled)
     if not results:
         return gw.zeros([0, x.shape[1], height, width], dtype=x.dtype)
     return gw.stack(results)

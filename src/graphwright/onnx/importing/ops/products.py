@@ -41,20 +41,21 @@ def det(x: Tensor) -> Tensor:
     return gw.linalg.det(x)
 
 
-def exact_product(a: Tensor, b: Tensor) -> Tensor:
-    """The product of small integers as float64, which has it exactly."""
-    return gw.matmul(a.double(), b.double())
+def of_rows(values: Tensor) -> Tensor:
+    """A scale or zero point of a matrix: where there is one for each row, as a column."""
+    return values.unsqueeze(-1) if values.dim() == 1 and values.shape[0] > 1 else values
 
 
-def minus_zero_point(x: Tensor, zero_point: Tensor | None, column: bool) -> Tensor:
-    """x as int32 minus the zero point of all, or of each row or column."""
-    x = x.to(gw.int32)
-    if zero_point is None:
-        return x
-    zero_point = zero_point.to(gw.int32)
-    if zero_point.dim() == 1 and zero_point.shape[0] > 1 and not column:
-        zero_point = zero_point.unsqueeze(-1)
-    return x - zero_point
+def minus_zero_point(x: Tensor, zero_point: Tensor | None) -> Tensor:
+    """x as int32 minus a zero point."""
+    return x.to(gw.int32) if zero_point is None else x.to(gw.int32) - zero_point.to(gw.int32)
+
+
+def exact_product(a: Tensor, b: Tensor, a_zero: Tensor | None, b_zero: Tensor | None) -> Tensor:
+    """The product of integers of 8 bits minus their zero points, of all, each row of a or each
+    column of b, as float64, which has it exactly."""
+    a = minus_zero_point(a, None if a_zero is None else of_rows(a_zero))
+    return gw.matmul(a.double(), minus_zero_point(b, b_zero).double())
 
 
 @op("MatMulInteger")
@@ -62,6 +63,4 @@ def matmul_integer(
     a: Tensor, b: Tensor, a_zero_point: Tensor | None = None, b_zero_point: Tensor | None = None
 ) -> Tensor:
     """The product of 8-bit matrices minus their zero points, as int32."""
-    return exact_product(
-        minus_zero_point(a, a_zero_point, False), minus_zero_point(b, b_zero_point, True)
-    ).to(gw.int32)
+    return exact_product(a, b, a_zero_point, b_zero_point).to(gw.int32)

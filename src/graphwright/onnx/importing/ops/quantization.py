@@ -20,8 +20,8 @@ from graphwright.onnx.element_types import (
     UINT8,
     dtype_of,
 )
-from graphwright.onnx.importing.ops.convolution import exact_convolution
-from graphwright.onnx.importing.ops.products import exact_product
+from graphwright.onnx.importing.ops.convolution import conv, exact_convolution
+from graphwright.onnx.importing.ops.products import exact_product, of_rows
 from graphwright.onnx.importing.opsets import op
 from graphwright.onnx.importing.tensors import element_type
 from graphwright.onnx.importing.values import Narrow, as_tensor
@@ -224,11 +224,6 @@ def _requantized(total: Tensor, scale: Tensor, zero_point: Tensor) -> Tensor:
     return y.clamp(limits.min, limits.max).to(zero_point.dtype)
 
 
-def _rows(values: Tensor) -> Tensor:
-    """A scale or zero point of each row of a matrix."""
-    return values.unsqueeze(-1) if values.dim() and values.numel() > 1 else values
-
-
 @op("QLinearMatMul")
 def qlinear_matmul(
     a: Any, a_scale: Tensor, a_zero_point: Any, b: Any, b_scale: Tensor, b_zero_point: Any,
@@ -239,30 +234,19 @@ def qlinear_matmul(
     a, a_zero, b, b_zero, y_zero = tensors
     if y_zero.dtype.is_floating_point:
         raise NotImplementedError(f"QLinearMatMul of {y_zero.dtype}")
-    total = exact_product(
-        a.to(gw.int32) - _rows(a_zero.to(gw.int32)), b.to(gw.int32) - b_zero.to(gw.int32)
-    )
-    scale = _rows(a_scale.float()) * b_scale.float() / y_scale.float()
-    return _requantized(total, scale, y_zero)
+    scale = of_rows(a_scale.float()) * b_scale.float() / y_scale.float()
+    return _requantized(exact_product(a, b, a_zero, b_zero), scale, y_zero)
 
 
-@op("QLinearConv")
+@op("QLinearConv", options_of=(conv,))
 def qlinear_conv(
     x: Tensor, x_scale: Tensor, x_zero_point: Tensor, w: Tensor, w_scale: Tensor,
-    w_zero_point: Tensor, y_scale: Tensor, y_zero_point: Tensor, bias: Tensor | None = None, *,
-    kernel_shape: list[int] | None = None, strides: list[int] | None = None,
-    dilations: list[int] | None = None, pads: list[int] | None = None, auto_pad: str = "NOTSET",
-    group: int = 1,
+    w_zero_point: Tensor, y_scale: Tensor, y_zero_point: Tensor, bias: Tensor | None = None,
+    **options: Any,
 ) -> Tensor:  # fmt: skip
     """The convolution of quantized tensors, quantized; the bias has scale x_scale w_scale."""
-    kernels = [-1, *[1] * (w.dim() - 1)]
     channels = [1, -1, *[1] * (x.dim() - 2)]
-    total = exact_convolution(
-        x.to(gw.int32) - x_zero_point.to(gw.int32),
-        w.to(gw.int32) - w_zero_point.to(gw.int32).reshape(kernels),
-        kernel_shape=kernel_shape, strides=strides, dilations=dilations, pads=pads,
-        auto_pad=auto_pad, group=group,
-    )  # fmt: skip
+    total = exact_convolution(x, w, x_zero_point, w_zero_point, **options)
     if bias is not None:
         total = total + bias.to(total.dtype).reshape(channels)
     scale = (x_scale * w_scale / y_scale).reshape(channels)

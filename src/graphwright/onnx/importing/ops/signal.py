@@ -18,31 +18,25 @@ def dft(
 ) -> Tensor:  # fmt: skip
     """The discrete Fourier transform along an axis; the last dim has real and imaginary parts."""
     axis = axis % x.dim()
+    wide = (x if x.dtype in (gw.float32, gw.float64) else x.float()).contiguous()
     if onesided and inverse:
         length = 2 * (x.shape[axis] - 1) if dft_length is None else dft_length
-        real = gw.fft.irfft(gw.view_as_complex(_wide(x)), n=length, dim=axis)
+        real = gw.fft.irfft(gw.view_as_complex(wide), n=length, dim=axis)
         return real.unsqueeze(-1).to(x.dtype)
-    wide = _wide(x)
-    whole = wide.squeeze(-1) if x.shape[-1] == 1 else gw.view_as_complex(wide)
-    transform = gw.fft.ifft if inverse else gw.fft.fft
     if onesided:
         result = gw.fft.rfft(wide.select(-1, 0), n=dft_length, dim=axis)
     else:
-        result = transform(whole, n=dft_length, dim=axis)
+        whole = wide.squeeze(-1) if x.shape[-1] == 1 else gw.view_as_complex(wide)
+        result = (gw.fft.ifft if inverse else gw.fft.fft)(whole, n=dft_length, dim=axis)
     return gw.view_as_real(result).to(x.dtype)
 
 
-def _wide(x: Tensor) -> Tensor:
-    return (x if x.dtype in (gw.float32, gw.float64) else x.float()).contiguous()
-
-
-@op("DFT")
+@op("DFT", options_of=(dft,))
 def dft_of_attribute_axis(
-    x: Tensor, dft_length: int | None = None, *, axis: int = 1, inverse: int = 0,
-    onesided: int = 0,
-) -> Tensor:  # fmt: skip
+    x: Tensor, dft_length: int | None = None, *, axis: int = 1, **options: Any
+) -> Tensor:
     """DFT of version 17, whose axis is an attribute."""
-    return dft(x, dft_length, axis, inverse=inverse, onesided=onesided)
+    return dft(x, dft_length, axis, **options)
 
 
 @op("STFT")
@@ -60,31 +54,19 @@ def stft(
     return dft(frames, None, 2, onesided=int(half))
 
 
-def _window(
-    coefficients: tuple[float, float, float], size: int, periodic: int, kind: int
-) -> Tensor:
-    """a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), n the size or, symmetric, one less."""
-    angle = gw.arange(size, dtype=gw.float64) * (2 * math.pi / (size if periodic else size - 1))
-    a, b, c = coefficients
-    return (a - b * gw.cos(angle) + c * gw.cos(2 * angle)).to(dtype_of(kind))
+def _window(name: str, a: float, b: float, c: float) -> None:
+    """Enter a - b cos(2 pi i / n) + c cos(4 pi i / n), n the size or, symmetric, one less."""
+    @op(name)
+    def compute(size: int, *, output_datatype: int = 1, periodic: int = 1) -> Tensor:
+        n = size if periodic else size - 1
+        angle = gw.arange(size, dtype=gw.float64) * (2 * math.pi / n)
+        window = a - b * gw.cos(angle) + c * gw.cos(2 * angle)
+        return window.to(dtype_of(output_datatype))
 
 
-@op("HannWindow")
-def hann_window(size: int, *, output_datatype: int = 1, periodic: int = 1) -> Tensor:
-    """0.5 - 0.5 cos(2 pi i / n)."""
-    return _window((0.5, 0.5, 0.0), size, periodic, output_datatype)
-
-
-@op("HammingWindow")
-def hamming_window(size: int, *, output_datatype: int = 1, periodic: int = 1) -> Tensor:
-    """25/46 - 21/46 cos(2 pi i / n)."""
-    return _window((25 / 46, 21 / 46, 0.0), size, periodic, output_datatype)
-
-
-@op("BlackmanWindow")
-def blackman_window(size: int, *, output_datatype: int = 1, periodic: int = 1) -> Tensor:
-    """0.42 - 0.5 cos(2 pi i / n) + 0.08 cos(4 pi i / n)."""
-    return _window((0.42, 0.5, 0.08), size, periodic, output_datatype)
+_window("HannWindow", 0.5, 0.5, 0.0)
+_window("HammingWindow", 25 / 46, 21 / 46, 0.0)
+_window("BlackmanWindow", 0.42, 0.5, 0.08)
 
 
 @op("MelWeightMatrix")
@@ -101,9 +83,7 @@ def mel_weight_matrix(
     mels = [low + step * i for i in range(num_mel_bins + 2)]
     hertz_of = [700 * (10 ** (mel / 2595) - 1) for mel in mels]
     places = [math.floor((dft_length + 1) * hertz / sample_rate) for hertz in hertz_of]
-    columns: list[Any] = []
-    for i in range(num_mel_bins):
-        columns.append(_triangle(places[i : i + 3], n_frequencies))
+    columns = [_triangle(places[i : i + 3], n_frequencies) for i in range(num_mel_bins)]
     return gw.tensor(columns, dtype=gw.float64).t().contiguous().to(dtype_of(output_datatype))
 
 
