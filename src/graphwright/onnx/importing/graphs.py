@@ -104,7 +104,7 @@ class Resolver:
         self._used: dict[str, int] = {}
         self._lacking: set[str] = set()
         self._n_steps = 0
-        self._found: dict[tuple[str, str, int], tuple[opsets.Operator | None, Any]] = {}
+        self._found: dict[tuple[str, str, int | None], tuple[opsets.Operator | None, Any]] = {}
         self._untrained: set[str] = set()
         self._tensors: set[str] = set()  # names of values that are tensors for sure
 
@@ -275,21 +275,20 @@ class Resolver:
         self, domain: str, name: str, versions: dict[str, int]
     ) -> tuple[opsets.Operator | None, Any]:
         """What computes an operator, and its schema; notes it as lacking where nothing does."""
-        version = versions.get(domain)
-        if version is None:
-            shown = f"{domain or 'ai.onnx'}.{name}"
-            self._lacking.add(f"{shown} (the model imports no version of its domain)")
-            return None, None
-        key = (domain, name, version)
+        key = (domain, name, versions.get(domain))
         if key not in self._found:
             self._found[key] = self._looked_up(*key)
         return self._found[key]
 
     def _looked_up(
-        self, domain: str, name: str, version: int
+        self, domain: str, name: str, version: int | None
     ) -> tuple[opsets.Operator | None, Any]:
         import onnx.defs
 
+        shown = f"{domain or 'ai.onnx'}.{name}"
+        if version is None:
+            self._lacking.add(f"{shown} (the model imports no version of its domain)")
+            return None, None
         if not 0 < version < 2**31:
             raise InvalidModel(f"the model imports version {version} of {domain or 'ai.onnx'!r}")
         schema = None
@@ -303,7 +302,7 @@ class Resolver:
         if domain == "" and version > onnx.defs.onnx_opset_version():
             found, since = None, version
         if found is None:
-            self._lacking.add(f"{domain or 'ai.onnx'}.{name} {since}")
+            self._lacking.add(f"{shown} {since}")
         return found, schema
 
     def _attributes(
@@ -326,7 +325,7 @@ class Resolver:
         unknown = sorted(set(values) - set(operator.names))
         if unknown:
             raise InvalidModel(f"{title}: no attribute {unknown[0]!r}")
-        if operator.counts:
+        if "n_outputs" in operator.names:
             values["n_outputs"] = len(node.output)
         return values
 

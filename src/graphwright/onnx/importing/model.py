@@ -121,7 +121,7 @@ def given(value: Any) -> Any:
     """A result as the caller gets it: sizes and narrow values as tensors."""
     if isinstance(value, list):
         return [given(item) for item in value]
-    return value if isinstance(value, Tensor) else as_tensor(value)
+    return as_tensor(value)
 
 
 def _declared(kind: Any) -> Any:

@@ -66,7 +66,6 @@ class Operator(NamedTuple):
         kinds: how each input is passed; the last holds for further ones where `variadic`.
         variadic: whether there may be any number of inputs.
         names: of the parameters that a node may give, in order.
-        counts: whether the function takes `n_outputs`.
         moves: whether it only moves elements, so that those below a byte stay what they are.
         returns_one: whether it returns a tensor, never a tuple.
         gives_tensors: attributes -> whether it returns nothing but tensors for inputs that are
@@ -79,7 +78,6 @@ class Operator(NamedTuple):
     kinds: tuple[int, ...]
     variadic: bool
     names: tuple[str, ...]
-    counts: bool
     moves: bool
     returns_one: bool
     gives_tensors: Callable[[dict[str, Any]], bool]
@@ -117,8 +115,8 @@ def plain(
     domain: str = "",
 ) -> None:  # fmt: skip
     """Enter a function of tensors, and of attributes by name, that returns one."""
-    names = (*("a", "b")[:inputs], *attributes)
-    operator = Operator(function, (TENSOR,) * inputs, False, names, False, False, True, _always)
+    names = (*("a", "b", "c")[:inputs], *attributes)
+    operator = Operator(function, (TENSOR,) * inputs, False, names, False, True, _always)
     _enter(domain, name, since, operator)
 
 
@@ -169,7 +167,6 @@ def _described(
         tuple(_kind(hints.get(p.name)) for p in positional),
         any(p.kind is p.VAR_POSITIONAL for p in positional),
         (*[p.name for p in positional], *keywords),
-        "n_outputs" in parameters,
         moves,
         hints.get("return") in (Tensor, Tensor | np.ndarray),
         gives_tensors or (_always if hints.get("return") in _OF_TENSORS else _never),

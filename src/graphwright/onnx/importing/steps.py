@@ -254,16 +254,14 @@ def converted(value: Any, known: Any, kind: int) -> Any:
         return value if isinstance(value, np.ndarray) else _tensor_of(value)
     if kind == STRINGS:
         return _strings_of(value)
+    sizes = value if known is None else known
     if kind == INTS:
-        return _numbers(value, known)
-    if known is not None:
-        number: Any = known.values[0]
-    elif isinstance(value, Sizes):
-        number = value.values[0]
-    elif isinstance(value, bool):
-        number = value
+        found = sizes.values if isinstance(sizes, Sizes) else _tensor_of(value).tolist()
+        return list(found) if isinstance(found, list) else [found]
+    if isinstance(sizes, Sizes):
+        number: Any = sizes.values[0]
     else:
-        number = _tensor_of(value).item()
+        number = value if isinstance(value, bool) else _tensor_of(value).item()
     if kind == FLOAT:
         return float(number)
     if kind == BOOL:
@@ -291,15 +289,6 @@ def _strings_of(value: Any) -> np.ndarray:
     if not isinstance(value, np.ndarray):
         raise TypeError(f"strings are needed, not {_TITLES.get(type(value), 'a tensor')}")
     return value
-
-
-def _numbers(value: Any, known: Any) -> Any:
-    if known is not None:
-        return list(known.values)
-    if isinstance(value, Sizes):
-        return list(value.values)
-    found = _tensor_of(value).tolist()
-    return found if isinstance(found, list) else [found]
 
 
 def _narrowed(result: Any, kind: int) -> Any:

@@ -10,12 +10,23 @@ from typing import Any
 import numpy as np
 
 import graphwright as gw
-from graphwright.onnx.element_types import DTYPES, ELEMENT_TYPES, FLOAT4E2M1, NARROW, STRING
+from graphwright.onnx.element_types import (
+    DTYPES,
+    ELEMENT_TYPES,
+    FLOAT4E2M1,
+    INT2,
+    INT4,
+    NARROW,
+    STRING,
+    UINT2,
+    UINT4,
+)
 from graphwright.onnx.errors import InvalidModel
-from graphwright.onnx.importing.values import Narrow, as_tensor
+from graphwright.onnx.importing.values import Narrow, as_tensor, of_objects
 
-_BITS = {0: 0, **dict.fromkeys(NARROW, 4), 25: 2, 26: 2}
-_NARROW_ARRAYS = {21: "uint4", 22: "int4", FLOAT4E2M1: "float4_e2m1fn", 25: "uint2", 26: "int2"}
+_NARROW_ARRAYS = {
+    UINT4: "uint4", INT4: "int4", FLOAT4E2M1: "float4_e2m1fn", UINT2: "uint2", INT2: "int2",
+}  # fmt: skip
 LARGEST = 2**40
 """Bytes of one tensor, beyond which sizes are not believed."""
 
@@ -54,7 +65,8 @@ def value_of(proto: Any, folder: Path | None) -> Any:
             f"{title}: {len(raw)} bytes of data, where sizes {list(shape)} need {n_bytes}"
         )
     if kind in NARROW:
-        return _of_numpy_helper(proto, raw)
+        whole = type(proto)(dims=shape, data_type=kind, raw_data=bytes(raw))
+        return _by_library(whole, title)
     array = np.frombuffer(raw, array_dtype(kind).newbyteorder("<")).reshape(shape)
     return gw.from_numpy(array.astype(array_dtype(kind), copy=True))
 
@@ -65,7 +77,7 @@ def array_dtype(kind: int) -> np.dtype[Any]:
         import ml_dtypes
 
         return np.dtype(getattr(ml_dtypes, _NARROW_ARRAYS[kind]))
-    return gw.empty(0, dtype=DTYPES[kind]).numpy().dtype
+    return DTYPES[kind].numpy
 
 
 def from_array(array: np.ndarray) -> Any:
@@ -74,7 +86,7 @@ def from_array(array: np.ndarray) -> Any:
         return array.astype(object)
     for kind, name in _NARROW_ARRAYS.items():
         if array.dtype.name == name:
-            return Narrow(gw.from_numpy(array.astype(_held(kind))), kind)
+            return Narrow(gw.from_numpy(array.astype(NARROW[kind].numpy)), kind)
     array = np.ascontiguousarray(array).reshape(array.shape)
     return gw.from_numpy(array if array.flags.writeable else array.copy())
 
@@ -97,13 +109,10 @@ def element_type(value: Any) -> int:
     return ELEMENT_TYPES[value.dtype] if isinstance(value, gw.Tensor) else STRING
 
 
-def _held(kind: int) -> Any:
-    return gw.empty(0, dtype=NARROW[kind]).numpy().dtype
-
-
 def _bytes_of(kind: int, count: int) -> int:
-    bits = _BITS.get(kind) or 8 * array_dtype(kind).itemsize
-    return (count * bits + 7) // 8
+    if kind in NARROW:
+        return -(-count // (4 if kind in (UINT2, INT2) else 2))
+    return count * DTYPES[kind].itemsize
 
 
 def _strings(proto: Any, shape: tuple[int, ...], count: int, title: str) -> np.ndarray:
@@ -115,39 +124,33 @@ def _strings(proto: Any, shape: tuple[int, ...], count: int, title: str) -> np.n
         texts = [item.decode() for item in proto.string_data]
     except UnicodeDecodeError as error:
         raise InvalidModel(f"{title}: a string is not UTF-8") from error
-    array = np.empty(count, dtype=object)
-    array[:] = texts
-    return array.reshape(shape)
+    return of_objects(texts, shape)
 
 
 def _of_fields(proto: Any, count: int, title: str) -> Any:
     """The value of a tensor whose elements stand in a field of their own type."""
-    fields = {
-        1: "float_data", 14: "float_data", 11: "double_data", 15: "double_data",
-        7: "int64_data", 12: "uint64_data", 13: "uint64_data",
-    }  # fmt: skip
-    field = fields.get(proto.data_type, "int32_data")
-    needed = 2 * count if proto.data_type in (14, 15) else count
-    if proto.data_type in NARROW:
-        needed = _bytes_of(proto.data_type, count)
+    from onnx import helper
+
+    kind = proto.data_type
+    field = helper.tensor_dtype_to_field(kind)
+    needed = _bytes_of(kind, count) if kind in NARROW else count
+    if kind in DTYPES and DTYPES[kind].is_complex:
+        needed = 2 * count
     if len(getattr(proto, field)) != needed:
         raise InvalidModel(
             f"{title}: {len(getattr(proto, field))} elements in {field}, where sizes "
             f"{list(proto.dims)} need {needed}"
         )
-    return _of_numpy_helper(proto, None)
+    return _by_library(proto, title)
 
 
-def _of_numpy_helper(proto: Any, raw: Any) -> Any:
-    from onnx import TensorProto, numpy_helper
+def _by_library(proto: Any, title: str) -> Any:
+    from onnx import numpy_helper
 
-    if raw is not None:
-        read = TensorProto(dims=proto.dims, data_type=proto.data_type, raw_data=bytes(raw))
-        return from_array(numpy_helper.to_array(read))
     try:
         return from_array(numpy_helper.to_array(proto))
     except (OverflowError, TypeError, ValueError) as error:
-        raise InvalidModel(f"tensor {proto.name!r}: {error}") from error
+        raise InvalidModel(f"{title}: {error}") from error
 
 
 def sparse_value_of(proto: Any, folder: Path | None) -> gw.Tensor:

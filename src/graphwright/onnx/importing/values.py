@@ -6,8 +6,10 @@ A value is a Tensor, Sizes, a Narrow, a bool, a NumPy array of str, a list (a se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 import graphwright as gw
 from graphwright import Tensor
@@ -61,6 +63,13 @@ class Narrow:
     def __init__(self, tensor: Tensor, kind: int) -> None:
         self.tensor = tensor
         self.kind = kind
+
+
+def of_objects(texts: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """An array of str from its elements in order."""
+    array = np.empty(len(texts), dtype=object)
+    array[:] = texts
+    return array.reshape(shape)
 
 
 def as_tensor(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphwright.onnx.exporting.builder import Builder, Value, computed_in
 from graphwright.onnx.exporting.ops.unary import is_negative, trunc
-from graphwright.onnx.exporting.registry import form
+from graphwright.onnx.exporting.registry import form, forms
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.promotion import result_dtype
@@ -32,9 +32,16 @@ def _add(g: Builder, out: Any, a: Any, b: Any, alpha: Any) -> Value:
     return g.math("Add", a, _scaled(g, b, alpha, out.dtype), dtype=out.dtype)
 
 
-@form("sub")
-def _sub(g: Builder, out: Any, a: Any, b: Any, alpha: Any) -> Value:
-    return g.math("Sub", a, _scaled(g, b, alpha, out.dtype), dtype=out.dtype)
+forms({
+    "sub": lambda g, out, a, b, alpha: g.math("Sub", a, _scaled(g, b, alpha, out.dtype),
+                                              dtype=out.dtype),
+    "fmod": lambda g, out, a, b: g.math("Mod", a, b, dtype=out.dtype, fmod=1),
+    "floor_divide": lambda g, out, a, b: _div(g, out, a, b, "floor"),
+    "ne": lambda g, out, a, b: g.op("Not", _compared("Equal", g, out, a, b)),
+    "bitwise_left_shift": lambda g, out, a, b: g.math(
+        "Mul", a, _power_of_two(g, b, out.dtype), dtype=out.dtype),
+    "masked_fill": lambda g, out, x, mask, value: _where(g, out, mask, value, x),
+})
 
 
 def _or_logical(kind: str, logical: str, g: Builder, out: Any, a: Any, b: Any) -> Value:
@@ -64,11 +71,6 @@ def _floor_quotient(g: Builder, a: Any, b: Any, dtype: Any) -> Value:
     return g.math("Div", g.math("Sub", a, rest, dtype=dtype), b, dtype=dtype)
 
 
-@form("floor_divide")
-def _floor_divide(g: Builder, out: Any, a: Any, b: Any) -> Value:
-    return _div(g, out, a, b, "floor")
-
-
 @form("remainder")
 def _remainder(g: Builder, out: Any, a: Any, b: Any) -> Value:
     """With the sign of the divisor."""
@@ -79,11 +81,6 @@ def _remainder(g: Builder, out: Any, a: Any, b: Any) -> Value:
     other = g.op("Xor", g.test("Less", rest, 0.0), g.test("Less", b, 0.0))
     some = g.op("Not", g.test("Equal", rest, 0.0))
     return g.op("Where", g.op("And", other, some), g.op("Add", rest, b), rest, dtype=out.dtype)
-
-
-@form("fmod")
-def _fmod(g: Builder, out: Any, a: Any, b: Any) -> Value:
-    return g.math("Mod", a, b, dtype=out.dtype, fmod=1)
 
 
 @form("pow")
@@ -120,11 +117,6 @@ for _name, _kind in {
     form(_name)(partial(_compared, _kind))
 
 
-@form("ne")
-def _ne(g: Builder, out: Any, a: Any, b: Any) -> Value:
-    return g.op("Not", _compared("Equal", g, out, a, b))
-
-
 def _logical(kind: str, g: Builder, out: Any, a: Any, b: Any) -> Value:
     return g.math(kind, a, b, dtype=dtypes.bool)
 
@@ -137,11 +129,6 @@ def _bitwise(kind: str, g: Builder, out: Any, a: Any, b: Any) -> Value:
 for _name in ("and", "or", "xor"):
     form(f"logical_{_name}")(partial(_logical, _name.capitalize()))
     form(f"bitwise_{_name}")(partial(_bitwise, _name.capitalize()))
-
-
-@form("bitwise_left_shift")
-def _left_shift(g: Builder, out: Any, a: Any, b: Any) -> Value:
-    return g.math("Mul", a, _power_of_two(g, b, out.dtype), dtype=out.dtype)
 
 
 @form("bitwise_right_shift")
@@ -161,11 +148,6 @@ def _where(g: Builder, out: Any, condition: Value, a: Any, b: Any) -> Value:
     wide = computed_in(out.dtype, bools=True)
     a, b = (g.cast(g.operand(one, out.dtype), wide) for one in (a, b))
     return g.cast(g.op("Where", g.cast(condition, dtypes.bool), a, b, dtype=wide), out.dtype)
-
-
-@form("masked_fill")
-def _masked_fill(g: Builder, out: Any, x: Value, mask: Value, value: Any) -> Value:
-    return _where(g, out, mask, value, x)
 
 
 @form("atan2")

@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwright.onnx.exporting.builder import Builder, Value, computed_in
 from graphwright.onnx.exporting.ops.views import span
-from graphwright.onnx.exporting.registry import form
+from graphwright.onnx.exporting.registry import form, forms
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import dtypes
 
@@ -31,11 +31,6 @@ def _padded(g: Builder, x: Value, pad: Any, mode: str, value: Any) -> Value:
     return g.cast(g.op("Pad", given, amounts, number, dims, mode=mode), x.dtype)
 
 
-@form("constant_pad", "constant_pad_nd")
-def _constant_pad(g: Builder, out: Any, x: Value, pad: Any, value: Any) -> Value:
-    return _padded(g, x, pad, "constant", value)
-
-
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
@@ -52,15 +47,13 @@ def filled(g: Builder, number: Any, dtype: Any, shape: Any) -> Value:
     return g.op("Expand", one, g.sizes(shape), shape=tuple(shape))
 
 
-@form("full", "full_like")
-def _full(g: Builder, out: Any, x: Any, value: Any, *rest: Any) -> Value:
-    return filled(g, value, out.dtype, out.shape)
-
-
-@form("empty")
-def _empty(g: Builder, out: Any, *rest: Any) -> Value:
-    """Memory that nobody has written: zeros."""
-    return filled(g, 0, out.dtype, out.shape)
+forms({
+    "full full_like": lambda g, out, like, value, *rest: filled(g, value, out.dtype, out.shape),
+    # memory that nobody has written: zeros
+    "empty": lambda g, out, *rest: filled(g, 0, out.dtype, out.shape),
+    "constant_pad constant_pad_nd": lambda g, out, x, pad, value: _padded(
+        g, x, pad, "constant", value),
+})
 
 
 @form("arange")

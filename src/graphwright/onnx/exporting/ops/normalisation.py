@@ -9,7 +9,7 @@ import numpy as np
 from graphwright.onnx.element_types import ELEMENT_TYPES
 from graphwright.onnx.exporting.builder import Builder, Value
 from graphwright.onnx.exporting.ops.views import is_static
-from graphwright.onnx.exporting.registry import form
+from graphwright.onnx.exporting.registry import form, forms
 
 
 def _precision(x: Value) -> int | None:
@@ -79,11 +79,8 @@ def _instance_norm(
     return _of_channels(g, "InstanceNormalization", x, weight, bias, epsilon=eps)
 
 
-@form("softmax", accepts=lambda x, dim, dtype: len(x.shape) > 0)
-def _softmax(g: Builder, out: Any, x: Value, dim: int, dtype: Any) -> Value:
-    return g.math("Softmax", x, dtype=out.dtype, axis=dim)
-
-
-@form("log_softmax", accepts=lambda x, dim, dtype: len(x.shape) > 0)
-def _log_softmax(g: Builder, out: Any, x: Value, dim: int, dtype: Any) -> Value:
-    return g.math("LogSoftmax", x, dtype=out.dtype, axis=dim)
+forms({
+    "softmax": lambda g, out, x, dim, dtype: g.math("Softmax", x, dtype=out.dtype, axis=dim),
+    "log_softmax": lambda g, out, x, dim, dtype: g.math("LogSoftmax", x, dtype=out.dtype,
+                                                        axis=dim),
+}, accepts=lambda x, dim, dtype: len(x.shape) > 0)

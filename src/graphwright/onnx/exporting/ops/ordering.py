@@ -7,7 +7,7 @@ from typing import Any
 from graphwright.onnx.exporting.builder import Builder, Value, computed_in
 from graphwright.onnx.exporting.ops.elementwise import common_dtype
 from graphwright.onnx.exporting.ops.views import LAST
-from graphwright.onnx.exporting.registry import form
+from graphwright.onnx.exporting.registry import form, forms
 from graphwright.runtime.tensor import dtypes
 
 
@@ -26,26 +26,13 @@ def _has_dims(x: Any, *rest: Any) -> bool:
     return len(x.shape) > 0
 
 
-@form("topk", accepts=_has_dims)
-def _topk(g: Builder, out: Any, x: Value, k: Any, dim: int, largest: bool,
-          is_sorted: bool) -> tuple[Value, Value]:
-    return _top(g, x, k, dim, largest, is_sorted)
-
-
-@form("topk_positions", accepts=_has_dims)
-def _topk_positions(g: Builder, out: Any, x: Value, k: Any, dim: int, largest: bool) -> Value:
-    return _top(g, x, k, dim, largest)[1]
-
-
-@form("sort", accepts=_has_dims)
-def _sort(g: Builder, out: Any, x: Value, dim: int, descending: bool, stable: Any
-          ) -> tuple[Value, Value]:
-    return _top(g, x, x.shape[dim], dim, descending)
-
-
-@form("argsort", accepts=_has_dims)
-def _argsort(g: Builder, out: Any, x: Value, dim: int, descending: bool, stable: Any) -> Value:
-    return _top(g, x, x.shape[dim], dim, descending)[1]
+forms({
+    "topk": lambda g, out, x, k, dim, largest, is_sorted: _top(g, x, k, dim, largest, is_sorted),
+    "topk_positions": lambda g, out, x, k, dim, largest: _top(g, x, k, dim, largest)[1],
+    "sort": lambda g, out, x, dim, descending, stable: _top(g, x, x.shape[dim], dim, descending),
+    "argsort": lambda g, out, x, dim, descending, stable: _top(
+        g, x, x.shape[dim], dim, descending)[1],
+}, accepts=_has_dims)
 
 
 @form("kth_position", accepts=_has_dims)

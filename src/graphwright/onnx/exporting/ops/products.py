@@ -6,12 +6,18 @@ from typing import Any
 
 from graphwright.onnx.exporting.builder import Builder, Value
 from graphwright.onnx.exporting.ops.unary import is_float
-from graphwright.onnx.exporting.registry import form
+from graphwright.onnx.exporting.registry import form, forms
 
-
-@form("mm", "bmm", "mv", "dot", "matmul", "broadcast_matmul")
-def _matmul(g: Builder, out: Any, a: Value, b: Value) -> Value:
-    return g.math("MatMul", a, b, dtype=out.dtype)
+forms({
+    "mm bmm mv dot matmul broadcast_matmul": lambda g, out, a, b: g.math(
+        "MatMul", a, b, dtype=out.dtype),
+})
+forms({
+    "linalg_det": lambda g, out, x: g.op("Det", x),
+    # what beta multiplies counts for nothing where beta is 0
+    "addmm": lambda g, out, x, a, b, beta, alpha: g.op(
+        "Gemm", a, b, x if beta else None, alpha=float(alpha), beta=float(beta)),
+}, accepts=is_float)
 
 
 @form("linear")
@@ -21,12 +27,6 @@ def _linear(g: Builder, out: Any, x: Value, weight: Value, bias: Value | None) -
     turned = weight if weight.ndim == 1 else g.once("Transpose", weight, perm=[1, 0])
     product = g.math("MatMul", x, turned, dtype=out.dtype)
     return product if bias is None else g.math("Add", product, bias, dtype=out.dtype)
-
-
-@form("addmm", accepts=is_float)
-def _addmm(g: Builder, out: Any, x: Value, a: Value, b: Value, beta: Any, alpha: Any) -> Value:
-    """Gemm. What beta multiplies counts for nothing where beta is 0."""
-    return g.op("Gemm", a, b, x if beta else None, alpha=float(alpha), beta=float(beta))
 
 
 def _is_equation(equation: Any, operands: Any) -> bool:
@@ -39,8 +39,3 @@ def _is_equation(equation: Any, operands: Any) -> bool:
 def _einsum(g: Builder, out: Any, equation: str, operands: Any) -> Value:
     parts = [g.cast(one, out.dtype) for one in operands]
     return g.op("Einsum", *parts, equation=equation.replace(" ", ""))
-
-
-@form("linalg_det", accepts=is_float)
-def _det(g: Builder, out: Any, x: Value) -> Value:
-    return g.op("Det", x)

@@ -6,21 +6,21 @@ from typing import Any
 
 from graphwright.onnx.exporting.builder import Builder, Value
 from graphwright.onnx.exporting.ops.joining import filled
-from graphwright.onnx.exporting.registry import form
+from graphwright.onnx.exporting.registry import form, forms
 from graphwright.runtime.tensor import dtypes
 
 DRAWING = frozenset(["rand", "randn", "dropout", "native_dropout", "bernoulli"])
 """Ops whose forms draw numbers."""
 
 
-@form("rand")
-def _rand(g: Builder, out: Any, *rest: Any) -> Value:
-    return g.op("RandomUniformLike", filled(g, 0.0, out.dtype, out.shape))
-
-
-@form("randn")
-def _randn(g: Builder, out: Any, *rest: Any) -> Value:
-    return g.op("RandomNormalLike", filled(g, 0.0, out.dtype, out.shape))
+forms({
+    "rand": lambda g, out, *rest: g.op(
+        "RandomUniformLike", filled(g, 0.0, out.dtype, out.shape)),
+    "randn": lambda g, out, *rest: g.op(
+        "RandomNormalLike", filled(g, 0.0, out.dtype, out.shape)),
+})
+forms({"bernoulli": lambda g, out, x, p, generator: g.op("Bernoulli", x)},
+      accepts=lambda x, p, generator: p is None)
 
 
 @form("native_dropout")
@@ -33,10 +33,3 @@ def _native_dropout(g: Builder, out: Any, x: Value, p: float) -> tuple[Value, Va
 @form("dropout", accepts=lambda x, p, train: train and p > 0)
 def _dropout(g: Builder, out: Any, x: Value, p: float, train: bool) -> Value:
     return _native_dropout(g, out, x, p)[0]
-
-
-@form("bernoulli", accepts=lambda x, p, generator: p is None)
-def _bernoulli(g: Builder, out: Any, x: Value, p: None, generator: Any) -> Value:
-    return g.op("Bernoulli", x)
-
-

@@ -15,7 +15,7 @@ from graphwright.onnx.exporting.ops.views import (
     span,
     transposed,
 )
-from graphwright.onnx.exporting.registry import form
+from graphwright.onnx.exporting.registry import form, forms
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import dtypes
 
@@ -44,20 +44,12 @@ def _scattered(
     return g.cast(made, x.dtype)
 
 
-@form("scatter_src")
-def _scatter_src(g: Builder, out: Any, x: Value, dim: int, index: Value, src: Value) -> Value:
-    return _scattered(g, x, dim, index, src, None)
-
-
-@form("scatter_value")
-def _scatter_value(g: Builder, out: Any, x: Value, dim: int, index: Value, value: Any) -> Value:
-    return _scattered(g, x, dim, index, filled(g, value, x.dtype, index.shape), None)
-
-
-@form("scatter_add")
-def _scatter_add(g: Builder, out: Any, x: Value, dim: int, index: Value, src: Value) -> Value:
-    return _scattered(g, x, dim, index, src, "add")
-
+forms({
+    "scatter_src": lambda g, out, x, dim, index, src: _scattered(g, x, dim, index, src, None),
+    "scatter_add": lambda g, out, x, dim, index, src: _scattered(g, x, dim, index, src, "add"),
+    "scatter_value": lambda g, out, x, dim, index, value: _scattered(
+        g, x, dim, index, filled(g, value, x.dtype, index.shape), None),
+})
 
 _REDUCTIONS = {"amax": "max", "amin": "min", "prod": "mul", "multiply": "mul", "sum": "add",
                "add": "add"}

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphwright.onnx.exporting.builder import Builder, Value
 from graphwright.onnx.exporting.ops.joining import filled
-from graphwright.onnx.exporting.registry import OLDEST, form
+from graphwright.onnx.exporting.registry import OLDEST, form, forms
 from graphwright.runtime.tensor import dtypes
 
 
@@ -68,28 +68,31 @@ def _same(g: Builder, out: Any, x: Value, *rest: Any) -> Value:
     return x
 
 
-@form("to_dtype")
-def _to_dtype(g: Builder, out: Any, x: Value, dtype: Any) -> Value:
-    return g.cast(x, out.dtype)
-
-
-@form("rsqrt")
-def _rsqrt(g: Builder, out: Any, x: Value) -> Value:
-    root = g.math("Sqrt", x, dtype=out.dtype)
-    return g.math("Reciprocal", root, dtype=out.dtype)
-
-
-def _log_to(base: float, g: Builder, out: Any, x: Value) -> Value:
-    return g.math("Div", g.math("Log", x, dtype=out.dtype), math.log(base), dtype=out.dtype)
-
-
-form("log2")(partial(_log_to, 2.0))
-form("log10")(partial(_log_to, 10.0))
-
-
-@form("exp2")
-def _exp2(g: Builder, out: Any, x: Value) -> Value:
-    return g.math("Pow", 2.0, x, dtype=out.dtype)
+forms({
+    "to_dtype": lambda g, out, x, dtype: g.cast(x, out.dtype),
+    "rsqrt": lambda g, out, x: g.op("Reciprocal", g.math("Sqrt", x, dtype=out.dtype)),
+    "log2": lambda g, out, x: g.op("Div", g.math("Log", x, dtype=out.dtype), math.log(2.0)),
+    "log10": lambda g, out, x: g.op("Div", g.math("Log", x, dtype=out.dtype), math.log(10.0)),
+    "exp2": lambda g, out, x: g.math("Pow", 2.0, x, dtype=out.dtype),
+    "erfc": lambda g, out, x: g.math("Sub", 1.0, g.math("Erf", x, dtype=out.dtype),
+                                     dtype=out.dtype),
+    "relu": lambda g, out, x: (
+        g.op("Relu", x) if is_float(x) else g.math("Max", x, 0, dtype=out.dtype)),
+    "hardtanh": lambda g, out, x, least, greatest: g.math("Clip", x, least, greatest,
+                                                          dtype=out.dtype),
+    "logical_not": lambda g, out, x: g.op("Not", g.cast(x, dtypes.bool)),
+    "bitwise_not": lambda g, out, x: g.op(
+        "Not" if x.dtype is dtypes.bool else "BitwiseNot", x),
+})
+forms({
+    "logsigmoid": lambda g, out, x: g.op("Neg", g.op("Softplus", g.op("Neg", x))),
+    "softshrink": lambda g, out, x, lambd: g.op("Shrink", x, lambd=float(lambd),
+                                                bias=float(lambd)),
+}, accepts=single)
+forms({
+    "sign sgn": lambda g, out, x: (
+        x if out.dtype is dtypes.bool else g.math("Sign", x, dtype=out.dtype)),
+}, accepts=lambda x: not x.dtype.is_complex)
 
 
 @form("expm1")
@@ -117,11 +120,6 @@ def _log1p(g: Builder, out: Any, x: Value) -> Value:
     return g.op("Where", near, small, log, dtype=dtype)
 
 
-@form("erfc")
-def _erfc(g: Builder, out: Any, x: Value) -> Value:
-    return g.math("Sub", 1.0, g.math("Erf", x, dtype=out.dtype), dtype=out.dtype)
-
-
 @form("normal_cdf")
 def _normal_cdf(g: Builder, out: Any, x: Value) -> Value:
     scaled = g.math("Mul", x, math.sqrt(0.5), dtype=out.dtype)
@@ -145,16 +143,6 @@ def trunc(g: Builder, out: Any, x: Value) -> Value:
 
 
 # -- tests
-
-
-@form("logical_not")
-def _logical_not(g: Builder, out: Any, x: Value) -> Value:
-    return g.op("Not", g.cast(x, dtypes.bool))
-
-
-@form("bitwise_not")
-def _bitwise_not(g: Builder, out: Any, x: Value) -> Value:
-    return g.op("Not" if x.dtype is dtypes.bool else "BitwiseNot", x)
 
 
 def _test(name: str, of_float: Callable[[Builder, Value], Value], of_whole: bool = False) -> None:
@@ -190,11 +178,6 @@ def is_negative(g: Builder, out: Any, x: Value) -> Value:
 # -- activations
 
 
-@form("relu")
-def _relu(g: Builder, out: Any, x: Value) -> Value:
-    return g.op("Relu", x) if is_float(x) else g.math("Max", x, 0, dtype=out.dtype)
-
-
 @form("softplus", accepts=single)
 def softplus(g: Builder, out: Any, x: Value, beta: float, threshold: float) -> Value:
     """log(1 + exp(beta x)) / beta; beyond the threshold, x."""
@@ -206,29 +189,9 @@ def softplus(g: Builder, out: Any, x: Value, beta: float, threshold: float) -> V
     return g.op("Where", g.test("Greater", scaled, float(threshold)), x, soft, dtype=x.dtype)
 
 
-@form("logsigmoid", accepts=single)
-def _logsigmoid(g: Builder, out: Any, x: Value) -> Value:
-    return g.op("Neg", g.op("Softplus", g.op("Neg", x)))
-
-
-@form("softshrink", accepts=single)
-def _softshrink(g: Builder, out: Any, x: Value, lambd: float) -> Value:
-    return g.op("Shrink", x, lambd=float(lambd), bias=float(lambd))
-
-
-@form("hardtanh")
-def _hardtanh(g: Builder, out: Any, x: Value, least: float, greatest: float) -> Value:
-    return g.math("Clip", x, least, greatest, dtype=out.dtype)
-
-
 @form("prelu")
 def _prelu(g: Builder, out: Any, x: Value, weight: Value) -> Value:
     """One slope for each channel, the second dim."""
     if x.ndim > 2 and weight.shape != (1,):
         weight = g.op("Reshape", weight, [weight.shape[0], *(1,) * (x.ndim - 2)])
     return g.op("PRelu", x, weight)
-
-
-@form("sign", "sgn", accepts=lambda x: not x.dtype.is_complex)
-def _sign(g: Builder, out: Any, x: Value) -> Value:
-    return x if out.dtype is dtypes.bool else g.math("Sign", x, dtype=out.dtype)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.onnx.exporting.builder import Builder, Value
-from graphwright.onnx.exporting.registry import form
+from graphwright.onnx.exporting.registry import form, forms
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import dtypes
 
@@ -44,9 +44,13 @@ def reshaped(g: Builder, x: Value, shape: Any) -> Value:
     return g.op("Reshape", x, written, shape=shape, allowzero=1 if empty else None)
 
 
-@form("view", "reshape", "_unsafe_view")
-def _view(g: Builder, out: Any, x: Value, size: Any) -> Value:
-    return reshaped(g, x, out.shape)
+forms({
+    "view reshape _unsafe_view": lambda g, out, x, size: reshaped(g, x, out.shape),
+    "unsqueeze": lambda g, out, x, dim: g.op("Unsqueeze", x, [dim]),
+    "select": lambda g, out, x, dim, index: g.op("Gather", x, g.scalar(index), axis=dim),
+    "select_at": lambda g, out, x, dim, index: g.op(
+        "Gather", x, g.op("Reshape", index, g.sizes([])), axis=dim),
+})
 
 
 @form("expand", "broadcast_to")
@@ -84,11 +88,6 @@ def _transpose(g: Builder, out: Any, x: Value, dim0: int, dim1: int) -> Value:
     return transposed(g, x, order)
 
 
-@form("unsqueeze")
-def _unsqueeze(g: Builder, out: Any, x: Value, dim: int) -> Value:
-    return g.op("Unsqueeze", x, [dim])
-
-
 @form("squeeze")
 def _squeeze(g: Builder, out: Any, x: Value, dim: Any) -> Value:
     """The dims that went: those of size 1 among the ones asked for."""
@@ -96,11 +95,6 @@ def _squeeze(g: Builder, out: Any, x: Value, dim: Any) -> Value:
     asked = {one % x.ndim for one in asked} if x.ndim else set()
     gone = sorted(one for one in asked if same_size(x.shape[one], 1))
     return g.op("Squeeze", x, gone) if gone else x
-
-
-@form("select")
-def _select(g: Builder, out: Any, x: Value, dim: int, index: Any) -> Value:
-    return g.op("Gather", x, g.scalar(index), axis=dim)
 
 
 @form("slice")
@@ -169,8 +163,3 @@ def _as_strided(g: Builder, out: Any, x: Value, size: Any, stride: Any, offset: 
     for dim, (count, step) in enumerate(zip(size, stride, strict=True)):
         places += (np.arange(count) * step).reshape((-1,) + (1,) * (len(size) - dim - 1))
     return g.op("Gather", g.op("Reshape", x, [-1]), places, axis=0)
-
-
-@form("select_at")
-def _select_at(g: Builder, out: Any, x: Value, dim: int, index: Value) -> Value:
-    return g.op("Gather", x, g.op("Reshape", index, g.sizes([])), axis=dim)

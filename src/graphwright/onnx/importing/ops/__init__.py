@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 _FAMILIES = (
-    *("activations", "attention", "control", "convolution", "detection", "elementwise"),
+    *("activations", "attention", "control", "convolution", "elementwise"),
     *("generators", "images", "indexing", "learning", "microsoft", "microsoft_attention", "ml"),
     "normalization",
     *("pooling", "products", "quantization", "recurrent", "reductions"),

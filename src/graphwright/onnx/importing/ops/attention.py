@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import graphwright as gw
@@ -18,6 +19,11 @@ def heads_of(x: Tensor, count: int | None) -> Tensor:
         raise ValueError("attention over three dims needs the number of heads")
     batch, length, hidden = x.shape
     return x.reshape([batch, length, count, hidden // count]).transpose(1, 2)
+
+
+def behind(past: Tensor | None, new: Tensor) -> Tensor:
+    """Keys or values of new positions behind those of past ones."""
+    return new if past is None else gw.cat([past, new], dim=2)
 
 
 def for_each_query_head(x: Tensor, heads: int) -> Tensor:
@@ -38,32 +44,23 @@ def attention(
     """softmax(q k^T scale + mask) v of each head; keys, values and scores too where asked for."""
     packed = q.dim() == 3
     q, k, v = heads_of(q, q_num_heads), heads_of(k, kv_num_heads), heads_of(v, kv_num_heads)
-    n_past = 0
-    if past_key is not None and past_value is not None:
-        n_past = past_key.shape[2]
-        k, v = gw.cat([past_key, k], dim=2), gw.cat([past_value, v], dim=2)
-    present = (k, v)
+    n_past = 0 if past_key is None else past_key.shape[2]
+    present = k, v = behind(past_key, k), behind(past_value, v)
     heads = q.shape[1]
     k, v = for_each_query_head(k, heads), for_each_query_head(v, heads)
     root = (q.shape[-1] ** -0.5 if scale is None else scale) ** 0.5
     scores = gw.matmul(q * root, (k * root).transpose(-1, -2))
-    stages = [scores]
-    if softcap:
-        scores = softcap * gw.tanh(scores / softcap)
-    stages.append(scores)
+    capped = softcap * gw.tanh(scores / softcap) if softcap else scores
     allowed = _allowed(
         q.shape[2], k.shape[2], n_past, nonpad_kv_seqlen, bool(is_causal), left_window_size,
         right_window_size,
     )
-    scores, allowed = _masked(scores, attn_mask, allowed)
-    stages.append(scores)
-    weights = _softmax(scores, allowed, softmax_precision).to(q.dtype)
-    stages.append(weights)
+    masked, allowed = _masked(capped, attn_mask, allowed)
+    weights = _softmax(masked, allowed, softmax_precision).to(q.dtype)
     y = gw.matmul(weights, v)
     if packed:
         y = y.transpose(1, 2).reshape([y.shape[0], y.shape[2], -1])
-    if n_outputs == 1:
-        return y
+    stages = (scores, capped, masked, weights)
     return (y, *present, stages[qk_matmul_output_mode])[:n_outputs]
 
 
@@ -72,26 +69,23 @@ def _allowed(
     right: int,
 ) -> Tensor | None:  # fmt: skip
     """Which keys queries may see: (batch or 1, 1, queries, keys), or None for all."""
+    if lengths is None and not causal and left < 0 and right < 0:
+        return None
     key = gw.arange(keys).reshape([1, 1, 1, keys])
-    allowed = None
+    place: Tensor = gw.arange(queries).reshape([1, 1, queries, 1]) + n_past
+    limits = []
     if lengths is not None:
         lengths = lengths.to(gw.int64).reshape([-1, 1, 1, 1])
-        allowed = key < lengths
-    if not causal and left < 0 and right < 0:
-        return allowed
-    place: Tensor = gw.arange(queries).reshape([1, 1, queries, 1]) + n_past
-    if lengths is not None and n_past == 0:
-        place = place + (lengths - queries)
-    limits = []
+        limits.append(key < lengths)
+        if n_past == 0:
+            place = place + (lengths - queries)
     if causal:
         limits.append(key <= place)
     if left >= 0:
         limits.append(key >= place - left)
     if right >= 0:
         limits.append(key <= place + right)
-    for limit in limits:
-        allowed = limit if allowed is None else allowed & limit
-    return allowed
+    return reduce(gw.bitwise_and, limits)
 
 
 def _masked(

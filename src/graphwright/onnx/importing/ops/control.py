@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.onnx.importing.opsets import op
@@ -22,8 +24,6 @@ def _stacked(values: list[Any], axis: int = 0) -> Any:
         return gw.zeros([0])
     tensors = [as_tensor(value) for value in values]
     if not isinstance(tensors[0], Tensor):
-        import numpy as np
-
         return np.stack(tensors, axis)
     stacked = gw.stack(tensors, dim=axis)
     return Narrow(stacked, values[0].kind) if isinstance(values[0], Narrow) else stacked

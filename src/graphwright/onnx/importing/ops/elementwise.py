@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from operator import add, eq, ge, gt, le, lt, mul, sub
 from typing import Any
 
 import numpy as np
@@ -80,10 +81,8 @@ for _name, _binary_function in _BINARY.items():
         plain(_name, _binary_function, inputs=2, since=7)
 
 
-@op("Mod")
-def mod(a: Tensor, b: Tensor, *, fmod: int = 0) -> Tensor:
-    """The remainder, with the divisor's sign, or with the dividend's where `fmod`."""
-    return gw.fmod(a, b) if fmod else gw.remainder(a, b)
+plain("Mod", lambda a, b, fmod: gw.fmod(a, b) if fmod else gw.remainder(a, b), "fmod", inputs=2)
+plain("Where", gw.where, inputs=3)
 
 
 @op("BitShift")
@@ -123,24 +122,13 @@ def is_inf(x: Tensor, *, detect_negative: int = 1, detect_positive: int = 1) -> 
     return gw.isneginf(wide) if detect_negative else gw.zeros_like(wide, dtype=gw.bool)
 
 
-@op("Where")
-def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """Elements of x where the condition holds, of y elsewhere."""
-    return gw.where(condition, x, y)
-
-
 @op("Clip")
 def clip(x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """Elements at least `min` and, above all, at most `max`."""
-    if min is not None:
-        x = gw.maximum(x, _bound(min, x))
-    if max is not None:
-        x = gw.minimum(x, _bound(max, x))
+    for bound, limit in ((min, gw.maximum), (max, gw.minimum)):
+        if bound is not None:
+            x = limit(x, bound if isinstance(bound, Tensor) else gw.tensor(bound, dtype=x.dtype))
     return x
-
-
-def _bound(value: Any, x: Tensor) -> Tensor:
-    return value if isinstance(value, Tensor) else gw.tensor(value, dtype=x.dtype)
 
 
 def _pairs(a: Sizes, b: Sizes) -> list[tuple[int, int]] | None:
@@ -156,15 +144,21 @@ def _pairs(a: Sizes, b: Sizes) -> list[tuple[int, int]] | None:
     return list(zip(x, y, strict=True))
 
 
-def _arithmetic(function: Callable[[int, int], int]) -> Callable[..., Sizes | None]:
-    """A rule on sizes for a function of two numbers."""
+def _on_pairs(
+    function: Callable[[int, int], Any], dtype: gw.dtype | None = None
+) -> Callable[..., Sizes | None]:
+    """A rule on sizes for a function of two numbers, by default in the dtype of the first."""
     def compute(a: Sizes, b: Sizes, **_: Any) -> Sizes | None:
         pairs = _pairs(a, b)
         if pairs is None:
             return None
-        return a.like([function(m, n) for m, n in pairs], a.scalar and b.scalar)
+        return Sizes([function(m, n) for m, n in pairs], a.scalar and b.scalar, dtype or a.dtype)
 
     return compute
+
+
+def _compared(function: Callable[[int, int], Any]) -> Callable[..., Sizes | None]:
+    return _on_pairs(lambda m, n: bool(function(m, n)), gw.bool)
 
 
 def _toward_zero(a: int, b: int) -> int:
@@ -173,14 +167,14 @@ def _toward_zero(a: int, b: int) -> int:
     return a // b  # sizes are not negative
 
 
-_divided = _arithmetic(_toward_zero)
+_divided = _on_pairs(_toward_zero)
 
-_NUMBERS: dict[str, Callable[[int, int], int]] = {
-    "Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b,
-    "Max": max, "Min": min,
-}  # fmt: skip
-for _name, _number_function in _NUMBERS.items():
-    sizes_rule(_name)(_arithmetic(_number_function))
+for _name, _rule in {
+    "Add": _on_pairs(add), "Sub": _on_pairs(sub), "Mul": _on_pairs(mul), "Max": _on_pairs(max),
+    "Min": _on_pairs(min), "Equal": _compared(eq), "Greater": _compared(gt),
+    "Less": _compared(lt), "GreaterOrEqual": _compared(ge), "LessOrEqual": _compared(le),
+}.items():  # fmt: skip
+    sizes_rule(_name)(_rule)
 
 
 @sizes_rule("Div")
@@ -196,23 +190,6 @@ def _negative(a: Sizes) -> Sizes:
 @sizes_rule("Floor", "Ceil", "Abs")
 def _whole(a: Sizes) -> Sizes | None:
     return a if a.dtype.is_floating_point else None
-
-
-def _comparison(function: Callable[[int, int], bool]) -> Callable[..., Sizes | None]:
-    def compute(a: Sizes, b: Sizes, **_: Any) -> Sizes | None:
-        pairs = _pairs(a, b)
-        if pairs is None:
-            return None
-        return Sizes([bool(function(m, n)) for m, n in pairs], a.scalar and b.scalar, gw.bool)
-
-    return compute
-
-
-for _name, _comparing in {
-    "Equal": lambda a, b: a == b, "Greater": lambda a, b: a > b, "Less": lambda a, b: a < b,
-    "GreaterOrEqual": lambda a, b: a >= b, "LessOrEqual": lambda a, b: a <= b,
-}.items():  # fmt: skip
-    sizes_rule(_name)(_comparison(_comparing))
 
 
 @sizes_rule("Not")

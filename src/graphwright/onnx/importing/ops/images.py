@@ -1,10 +1,12 @@
-"""Images of other sizes, read at points of a grid, and decoded."""
+"""Images of other sizes, read at points of a grid, and decoded; choosing among boxes in them."""
 
 from __future__ import annotations
 
 import io
 import math
-from typing import Any
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,35 +16,49 @@ from graphwright.nn import functional as F
 from graphwright.onnx.importing.opsets import op
 
 
-class _Axis:
-    """How one axis is resized: its sizes, scale and region, and the points at which it is read."""
+class _Axis(NamedTuple):
+    """How one axis is resized: its sizes, scale and region."""
 
-    def __init__(self, n: int, out: int, scale: float, roi: tuple[float, float]) -> None:
-        self.n, self.out, self.scale, self.roi = n, out, scale, roi
+    n: Any
+    out: Any
+    scale: float
+    start: float
+    end: float
 
     def points(self, mode: str) -> Tensor:
         """The coordinate in the input of each element of the output, as float64."""
-        x = gw.arange(self.out, dtype=gw.float64)
-        n, out, scale = self.n, self.out, self.scale
-        if mode == "half_pixel":
-            return (x + 0.5) / scale - 0.5
-        if mode == "half_pixel_symmetric":
-            adjustment = out / (scale * n)
-            return n / 2 * (1 - adjustment) + (x + 0.5) / scale - 0.5
-        if mode == "pytorch_half_pixel":
-            return (x + 0.5) / scale - 0.5 if out > 1 else x * 0
-        if mode == "align_corners":
-            return x * ((n - 1) / (out - 1)) if out > 1 else x * 0
-        if mode == "asymmetric":
-            return x / scale
-        if mode == "tf_half_pixel_for_nn":
-            return (x + 0.5) / scale
-        if mode == "tf_crop_and_resize":
-            start, end = self.roi
-            if out > 1:
-                return start * (n - 1) + x * ((end - start) * (n - 1) / (out - 1))
-            return x * 0 + 0.5 * (start + end) * (n - 1)
-        raise ValueError(f"Resize: no coordinates {mode!r}")
+        if mode not in _POINTS:
+            raise ValueError(f"Resize: no coordinates {mode!r}")
+        return _POINTS[mode](gw.arange(self.out, dtype=gw.float64), self)
+
+
+def _half_pixel(x: Tensor, axis: _Axis) -> Tensor:
+    return (x + 0.5) / axis.scale - 0.5
+
+
+def _half_pixel_symmetric(x: Tensor, axis: _Axis) -> Tensor:
+    adjustment = axis.out / (axis.scale * axis.n)
+    return axis.n / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5
+
+
+def _crop(x: Tensor, axis: _Axis) -> Tensor:
+    start, end, last = axis.start, axis.end, axis.n - 1
+    if axis.out > 1:
+        return start * last + x * ((end - start) * last / (axis.out - 1))
+    return x * 0 + 0.5 * (start + end) * last
+
+
+_POINTS: dict[str, Callable[[Tensor, _Axis], Tensor]] = {
+    "half_pixel": _half_pixel,
+    "half_pixel_symmetric": _half_pixel_symmetric,
+    "pytorch_half_pixel": lambda x, axis: _half_pixel(x, axis) if axis.out > 1 else x * 0,
+    "align_corners": lambda x, axis: (
+        x * ((axis.n - 1) / (axis.out - 1)) if axis.out > 1 else x * 0),
+    "asymmetric": lambda x, axis: x / axis.scale,
+    "tf_half_pixel_for_nn": lambda x, axis: (x + 0.5) / axis.scale,
+    "tf_crop_and_resize": _crop,
+}
+"""coordinate_transformation_mode -> coordinates in the input of those in the output."""
 
 
 def _nearest(points: Tensor, mode: str) -> Tensor:
@@ -79,13 +95,11 @@ def _taps(
 
 
 def _resized(x: Tensor, dim: int, places: Tensor, weights: Tensor) -> Tensor:
-    total = None
     sizes = [-1, *[1] * (x.dim() - 1 - dim)]
-    for tap in range(places.shape[1]):
-        part = gw.index_select(x, dim, places[:, tap]) * weights[:, tap].to(x.dtype).reshape(sizes)
-        total = part if total is None else total + part
-    assert total is not None
-    return total
+    return reduce(gw.add, [
+        gw.index_select(x, dim, place) * weight.to(x.dtype).reshape(sizes)
+        for place, weight in zip(places.unbind(1), weights.unbind(1), strict=True)
+    ])
 
 
 @op("Resize", since=11)
@@ -101,13 +115,11 @@ def resize(
     dims = [a % x.dim() for a in axes] if axes is not None else list(range(x.dim()))
     if not scales and not sizes:
         raise ValueError("Resize: neither scales nor sizes are given")
-    dtype = x.dtype
-    moved = mode == "nearest" and coordinate_transformation_mode != "tf_crop_and_resize"
+    dtype, crops = x.dtype, coordinate_transformation_mode == "tf_crop_and_resize"
+    moved = mode == "nearest" and not crops
     y = x if moved or dtype in (gw.float32, gw.float64) else x.to(gw.float32)
     outside: list[tuple[int, Tensor]] = []
-    plan = _plan(x, dims, roi, scales, sizes, keep_aspect_ratio_policy)
-    crops = coordinate_transformation_mode == "tf_crop_and_resize"
-    for dim, axis in plan:
+    for dim, axis in _plan(x, dims, roi, scales, sizes, keep_aspect_ratio_policy):
         if axis.scale == 1.0 and axis.out == axis.n and not crops:
             continue
         points = axis.points(coordinate_transformation_mode)
@@ -143,7 +155,7 @@ def _plan(
     plan = []
     for i, dim in enumerate(dims):
         n: Any = x.shape[dim]
-        region = (roi[i], roi[i + len(dims)]) if roi else (0.0, 1.0)
+        start, end = (roi[i], roi[i + len(dims)]) if roi else (0.0, 1.0)
         if sizes:
             out: Any = sizes[i]
             scale = scales[i] if scales else out / n
@@ -151,7 +163,7 @@ def _plan(
             assert scales is not None
             scale = scales[i]
             out = n if scale == 1.0 else _scaled(n, scale)
-        plan.append((dim, _Axis(n, out, scale, region)))
+        plan.append((dim, _Axis(n, out, scale, start, end)))
     return plan
 
 
@@ -210,3 +222,53 @@ def image_decoder(encoded: Tensor, *, pixel_format: str = "RGB") -> Tensor:
         return gw.from_numpy(np.array(image.convert("L"))[:, :, np.newaxis])
     pixels = np.array(image.convert("RGB"))
     return gw.from_numpy(pixels[:, :, ::-1].copy() if pixel_format == "BGR" else pixels)
+
+
+@op("NonMaxSuppression")
+def non_max_suppression(
+    boxes: Tensor, scores: Tensor, max_output_boxes_per_class: int | None = None,
+    iou_threshold: float | None = None, score_threshold: float | None = None, *,
+    center_point_box: int = 0,
+) -> Tensor:  # fmt: skip
+    """(image, class, box) of the boxes with the best scores that overlap no better one much.
+
+    Args:
+        boxes: (images, boxes, 4), two corners y, x, or x and y of the centre, width and height.
+        scores: (images, classes, boxes).
+    """
+    limit = max_output_boxes_per_class or 0
+    rows = boxes.numpy()
+    if center_point_box:
+        centre, half = rows[..., :2], rows[..., 2:] / 2
+        low, high = centre - half, centre + half
+    else:
+        first, second = rows[..., :2], rows[..., 2:]
+        low, high = np.minimum(first, second), np.maximum(first, second)
+    found: list[tuple[int, int, int]] = []
+    for image, classes in enumerate(scores.numpy()):
+        for label, values in enumerate(classes):
+            kept = _suppressed(
+                low[image], high[image], values, limit, iou_threshold or 0.0, score_threshold
+            )
+            found += [(image, label, box) for box in kept]
+    return gw.tensor(found, dtype=gw.int64).reshape([len(found), 3])
+
+
+def _suppressed(
+    low: np.ndarray, high: np.ndarray, scores: np.ndarray, limit: int, overlap: float,
+    least: float | None,
+) -> list[int]:  # fmt: skip
+    """Positions of the boxes kept, the best first."""
+    order = np.argsort(-scores, kind="stable")
+    if least is not None:
+        order = order[scores[order] > least]
+    areas = np.prod(high - low, axis=-1)
+    kept: list[int] = []
+    while len(order) and len(kept) < limit:
+        best, order = order[0], order[1:]
+        kept.append(int(best))
+        sides = np.minimum(high[order], high[best]) - np.maximum(low[order], low[best])
+        common = np.prod(np.maximum(sides, 0), axis=-1)
+        union = areas[order] + areas[best] - common
+        order = order[~(common > overlap * union)]
+    return kept

@@ -94,9 +94,7 @@ def one_hot(indices: Tensor, depth: int, values: Tensor, *, axis: int = -1) -> T
     """A new dim of size `depth` with values[1] at the index and values[0] elsewhere."""
     rank = indices.dim() + 1
     axis = axis % rank
-    index = gw.remainder(indices, depth) if not indices.dtype.is_floating_point else indices
-    inside = (indices >= -depth) & (indices < depth)
-    index = gw.where(inside, gw.where(index < 0, index + depth, index), index * 0 - 1)
+    index = gw.where(indices < 0, indices + depth, indices)
     order = gw.arange(depth).reshape([-1, *[1] * (rank - 1 - axis)])
     hot = index.unsqueeze(axis).to(gw.int64) == order
     return gw.where(hot, values[1], values[0])

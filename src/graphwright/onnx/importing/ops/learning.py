@@ -7,6 +7,7 @@ from typing import Any
 
 import graphwright as gw
 from graphwright import Tensor
+from graphwright.nn import functional as F
 from graphwright.onnx.importing.opsets import TRAINING, Tensors, op
 
 
@@ -16,17 +17,10 @@ def negative_log_likelihood_loss(
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """Minus the logarithms x (N, C, sizes...) of the targets' probabilities, weighted by class."""
-    target = target.to(gw.int64)
-    ignored = None if ignore_index is None else target == ignore_index
-    index = target if ignored is None else gw.where(ignored, gw.zeros_like(target), target)
-    loss = -gw.gather(x, 1, index.unsqueeze(1)).squeeze(1)
-    weights = gw.ones_like(loss) if weight is None else weight[index]
-    if ignored is not None:
-        weights = gw.where(ignored, gw.zeros_like(weights), weights)
-    loss = loss * weights
-    if reduction == "none":
-        return loss
-    return loss.sum() if reduction == "sum" else loss.sum() / weights.sum()
+    ignored = -100 if ignore_index is None else ignore_index
+    return F.nll_loss(
+        x, target.to(gw.int64), weight, ignore_index=ignored, reduction=reduction
+    )
 
 
 @op("SoftmaxCrossEntropyLoss")

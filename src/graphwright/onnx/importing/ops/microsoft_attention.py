@@ -7,7 +7,7 @@ from typing import Any
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
-from graphwright.onnx.importing.ops.attention import heads_of
+from graphwright.onnx.importing.ops.attention import behind, heads_of
 from graphwright.onnx.importing.ops.normalization import rms_normalization
 from graphwright.onnx.importing.opsets import MICROSOFT, op
 
@@ -76,7 +76,7 @@ def attention(
     sizes = qkv_hidden_sizes or [packed.shape[-1] // 3] * 3
     q, k, v = [heads_of(part, num_heads) for part in gw.split(packed, sizes, dim=-1)]
     if past is not None:
-        k, v = gw.cat([past[0], k], dim=2), gw.cat([past[1], v], dim=2)
+        k, v = behind(past[0], k), behind(past[1], v)
     y = _attended(
         q, k, v, mask_index, attention_bias, unidirectional, scale, mask_filter_value
     )
@@ -98,8 +98,7 @@ def multi_head_attention(
         n, m = query.shape[-1], key.shape[-1]
         query, key, value = query + bias[:n], key + bias[n : n + m], value + bias[n + m :]
     q, k, v = [heads_of(x, num_heads) for x in (query, key, value)]
-    if past_key is not None and past_value is not None:
-        k, v = gw.cat([past_key, k], dim=2), gw.cat([past_value, v], dim=2)
+    k, v = behind(past_key, k), behind(past_value, v)
     y = _attended(
         q, k, v, key_padding_mask, attention_bias, unidirectional, scale, mask_filter_value
     )

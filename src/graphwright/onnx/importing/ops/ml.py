@@ -8,9 +8,9 @@ import numpy as np
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.ops.strings import of_objects
-from graphwright.onnx.importing.opsets import ML, op
+from graphwright.onnx.importing.opsets import ML, op, plain
 from graphwright.onnx.importing.tensors import to_array
+from graphwright.onnx.importing.values import of_objects
 
 
 @op("ArrayFeatureExtractor", domain=ML)
@@ -23,10 +23,7 @@ def array_feature_extractor(x: Tensor | np.ndarray, places: Tensor) -> Any:
     return found.unsqueeze(0) if x.dim() == 1 else found
 
 
-@op("Binarizer", domain=ML)
-def binarizer(x: Tensor, *, threshold: float = 0.0) -> Tensor:
-    """1 above the threshold, 0 elsewhere."""
-    return (x > threshold).to(x.dtype)
+plain("Binarizer", lambda x, threshold: (x > threshold).to(x.dtype), "threshold", domain=ML)
 
 
 @op("Scaler", domain=ML)
@@ -99,14 +96,19 @@ def category_mapper(
 ) -> Any:  # fmt: skip
     """The number of each string, or the string of each number."""
     if isinstance(x, np.ndarray):
-        numbers = dict(zip(cats_strings, cats_int64s, strict=True))
-        found = [numbers.get(text, default_int64) for text in x.reshape(-1)]
-        return gw.tensor(found, dtype=gw.int64).reshape(list(x.shape))
-    texts = dict(zip(cats_int64s, cats_strings, strict=True))
-    return of_objects(
-        [texts.get(number, default_string) for number in x.reshape([-1]).tolist()],
-        tuple(x.shape),
-    )
+        return _mapped(x, cats_strings, cats_int64s, default_int64, np.int64)
+    return _mapped(x, cats_int64s, cats_strings, default_string, object)
+
+
+def _mapped(x: Any, keys: list[Any], values: list[Any], default: Any, dtype: Any) -> Any:
+    """The value of each element's key, of all NaN that of NaN, or the default."""
+    mapping = dict(zip(keys, values, strict=True))
+    unknown = next((mapping[key] for key in mapping if key != key), default)
+    found = [unknown if key != key else mapping.get(key, default)
+             for key in to_array(x).reshape(-1).tolist()]
+    if dtype is object:
+        return of_objects(found, tuple(x.shape))
+    return gw.from_numpy(np.array(found, dtype=dtype).reshape(tuple(x.shape)))
 
 
 @op("LabelEncoder", domain=ML)
@@ -125,39 +127,25 @@ def label_encoder(
             x, cats_int64s=list(range(len(classes_strings))), cats_strings=classes_strings,
             default_int64=default_int64, default_string=default_string,
         )
-    keys = _first(keys_floats, keys_int64s, keys_strings, keys_tensor)
-    values: Any = None
-    default: Any = None
-    dtype: Any = object
-    if values_floats is not None:
-        values, default, dtype = values_floats, default_float, np.float32
-    elif values_int64s is not None:
-        values, default, dtype = values_int64s, default_int64, np.int64
-    elif values_strings is not None:
-        values, default = values_strings, default_string
-    elif values_tensor is None or default_tensor is None:
-        raise ValueError("LabelEncoder: no values, or no default for those of a tensor")
-    else:
-        array = to_array(values_tensor)
-        values, dtype = array.reshape(-1).tolist(), array.dtype
-        default = to_array(default_tensor).reshape(-1).tolist()[0]
-    mapping = dict(zip(keys, values, strict=True))
-    unknown = next((mapping[key] for key in mapping if key != key), default)  # NaN is a key too
-    flat = to_array(x).reshape(-1).tolist()
-    found = [unknown if key != key else mapping.get(key, default) for key in flat]
-    if dtype is object:
-        return of_objects(found, tuple(x.shape))
-    return gw.from_numpy(np.array(found, dtype=dtype).reshape(tuple(x.shape)))
-
-
-def _first(*candidates: Any) -> list[Any]:
-    """The keys that are given, float32 ones as the numbers that such tensors hold."""
-    for candidate in candidates[:3]:
-        if candidate is not None:
-            return list(candidate)
-    if candidates[3] is None:
+    choices: list[Any] = [keys_floats, keys_int64s, keys_strings, _elements(keys_tensor)]
+    keys = next((one for one in choices if one is not None), None)
+    if keys is None:
         raise ValueError("LabelEncoder: no keys")
-    return list(to_array(candidates[3]).reshape(-1).tolist())
+    for values, default, dtype in (
+        (values_floats, default_float, np.float32), (values_int64s, default_int64, np.int64),
+        (values_strings, default_string, object),
+    ):  # fmt: skip
+        if values is not None:
+            return _mapped(x, keys, values, default, dtype)
+    if values_tensor is None or default_tensor is None:
+        raise ValueError("LabelEncoder: no values, or no default for those of a tensor")
+    default = _elements(default_tensor)[0]
+    return _mapped(x, keys, _elements(values_tensor), default, to_array(values_tensor).dtype)
+
+
+def _elements(tensor: Any) -> Any:
+    """The elements of an attribute that is a tensor."""
+    return None if tensor is None else to_array(tensor).reshape(-1).tolist()
 
 
 def transformed(scores: Tensor, post_transform: str) -> Tensor:
@@ -244,15 +232,10 @@ def svm_regressor(
     rows = x.float()
     if n_supports:
         vectors = gw.tensor(support_vectors).reshape([n_supports, -1])
-        scores = gw.matmul(
-            _kernel(rows, vectors, kernel_type, kernel_params),
-            gw.tensor(coefficients).reshape([-1, 1]),
-        )
-    else:
-        scores = gw.matmul(rows, gw.tensor(coefficients).reshape([-1, 1]))
-    scores = scores + (rho[0] if rho else 0.0)
+        rows = _kernel(rows, vectors, kernel_type, kernel_params)
+    scores = gw.matmul(rows, gw.tensor(coefficients).reshape([-1, 1])) + (rho[0] if rho else 0.0)
     if one_class:
-        return gw.where(scores > 0, gw.ones_like(scores), -gw.ones_like(scores))
+        return gw.where(scores > 0, 1.0, -1.0)
     return transformed(scores, post_transform)
 
 

@@ -6,7 +6,7 @@ import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
 from graphwright.onnx.element_types import dtype_of
-from graphwright.onnx.importing.opsets import Tensors, op
+from graphwright.onnx.importing.opsets import Tensors, op, plain
 
 
 def _of_channels(values: Tensor, x: Tensor) -> Tensor:
@@ -38,10 +38,9 @@ def batch_normalization(
     return (y, *running)[:n_outputs]
 
 
-@op("InstanceNormalization")
-def instance_normalization(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float) -> Tensor:
-    """Each channel of each example minus its mean over its deviation."""
-    return F.instance_norm(x, weight=scale, bias=bias, eps=epsilon)
+plain("InstanceNormalization",
+      lambda x, scale, bias, epsilon: F.instance_norm(x, None, None, scale, bias, eps=epsilon),
+      "epsilon", inputs=3)
 
 
 @op("LayerNormalization")
@@ -100,10 +99,7 @@ def group_normalization_by_group(
 @op("LpNormalization")
 def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
     """x over its p-norm along an axis, 0 where that is 0."""
-    if p == 1:
-        norm = gw.abs(x).sum(axis, keepdim=True)
-    else:
-        norm = gw.sqrt((x * x).sum(axis, keepdim=True))
+    norm = gw.linalg.vector_norm(x, p, axis, True)
     return gw.where(norm == 0, gw.zeros_like(x), x / norm)
 
 

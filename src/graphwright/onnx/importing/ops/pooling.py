@@ -10,7 +10,7 @@ from graphwright import Tensor
 from graphwright.nn import functional as F
 from graphwright.onnx.importing.ops.convolution import corners
 from graphwright.onnx.importing.ops.windows import Windows, padded
-from graphwright.onnx.importing.opsets import Tensors, op
+from graphwright.onnx.importing.opsets import Tensors, op, plain
 
 _MAX = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
 _MEAN = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
@@ -85,10 +85,7 @@ def global_average_pool(x: Tensor) -> Tensor:
     return x.mean(list(range(2, x.dim())), keepdim=True)
 
 
-@op("GlobalMaxPool")
-def global_max_pool(x: Tensor) -> Tensor:
-    """The largest element of each channel."""
-    return gw.amax(x, list(range(2, x.dim())), True)
+plain("GlobalMaxPool", lambda x: gw.amax(x, list(range(2, x.dim())), True))
 
 
 @op("GlobalLpPool", since=2)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.opsets import op
+from graphwright.onnx.importing.opsets import op, plain
 
-
-@op("MatMul")
-def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """The product of matrices, or of batches of them."""
-    return gw.matmul(a, b)
+plain("MatMul", gw.matmul, inputs=2)
+plain("Det", gw.linalg.det)
 
 
 @op("Gemm")
@@ -33,12 +30,6 @@ def gemm(
 def einsum(*operands: Tensor, equation: str) -> Tensor:
     """The sum of products that Einstein's notation describes."""
     return gw.einsum(equation.replace(" ", ""), *operands)
-
-
-@op("Det")
-def det(x: Tensor) -> Tensor:
-    """Determinants of matrices."""
-    return gw.linalg.det(x)
 
 
 def of_rows(values: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from graphwright.onnx.importing.ops.convolution import conv, exact_convolution
 from graphwright.onnx.importing.ops.products import exact_product, of_rows
 from graphwright.onnx.importing.opsets import op
 from graphwright.onnx.importing.tensors import element_type
-from graphwright.onnx.importing.values import Narrow, as_tensor
+from graphwright.onnx.importing.values import Narrow, as_tensor, of_objects
 
 _LIMITS = {UINT4: (0, 15), INT4: (-8, 7), UINT2: (0, 3), INT2: (-2, 1)}
 _FLOAT8 = {17: 448.0, 18: 240.0, 19: 57344.0, 20: 57344.0}
@@ -73,10 +73,7 @@ def _written(x: Any) -> np.ndarray:
     array = as_tensor(x).numpy()
     if array.dtype.kind not in "biuf" or array.dtype == np.float16:
         array = array.astype(np.float32)
-    texts = [_text(number) for number in array.reshape(-1)]
-    result = np.empty(len(texts), dtype=object)
-    result[:] = texts
-    return result.reshape(array.shape)
+    return of_objects([_text(number) for number in array.reshape(-1)], array.shape)
 
 
 def _text(number: Any) -> str:
@@ -131,15 +128,12 @@ def _to_e8m0(x: Tensor, saturate: bool, round_mode: str) -> Tensor:
 @op("BitCast")
 def bit_cast(x: Any, *, to: int) -> Any:
     """The same bits as another element type of the same width."""
-    if isinstance(x, Narrow) or to in NARROW:
-        return _bit_cast_narrow(x, to)
+    kinds = (element_type(x), to)
+    if all(kind in _LIMITS for kind in kinds):
+        return Narrow(_narrowed(x.tensor, to), to)
+    if any(kind in NARROW for kind in kinds):
+        raise NotImplementedError(f"BitCast between element types {kinds[0]} and {to}")
     return as_tensor(x).contiguous().view(dtype_of(to))
-
-
-def _bit_cast_narrow(x: Any, to: int) -> Any:
-    if not isinstance(x, Narrow) or to not in _LIMITS or x.kind not in _LIMITS:
-        raise NotImplementedError(f"BitCast between element types {element_type(x)} and {to}")
-    return Narrow(_narrowed(x.tensor, to), to)
 
 
 def _shaped(values: Tensor, x: Tensor, axis: int, block_size: int) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import graphwright as gw
@@ -18,7 +19,7 @@ def _reduction(name: str, function: _Reduce) -> None:
         x: Tensor, axes: list[int] | None = None, *, keepdims: int = 1,
         noop_with_empty_axes: int = 0,
     ) -> Tensor:  # fmt: skip
-        if not axes and noop_with_empty_axes:
+        if x.dim() == 0 or (not axes and noop_with_empty_axes):
             return function(x.unsqueeze(0), [0], False)
         return function(x, axes or list(range(x.dim())), bool(keepdims))
 
@@ -26,22 +27,18 @@ def _reduction(name: str, function: _Reduce) -> None:
 
 
 def _sum(x: Tensor, axes: list[int], keep: bool) -> Tensor:
-    return gw.sum(x, dim=axes, keepdim=keep, dtype=x.dtype) if x.dim() else x.clone()
+    return gw.sum(x, dim=axes, keepdim=keep, dtype=x.dtype)
 
 
 def _mean(x: Tensor, axes: list[int], keep: bool) -> Tensor:
     if x.dtype.is_floating_point:
-        return gw.mean(x, dim=axes, keepdim=keep) if x.dim() else x.clone()
-    count = 1
-    for axis in axes:
-        count = count * x.shape[axis]
+        return gw.mean(x, dim=axes, keepdim=keep)
+    count = math.prod([x.shape[axis] for axis in axes])
     return gw.div(_sum(x, axes, keep), count, rounding_mode="trunc").to(x.dtype)
 
 
 def _extreme(largest: bool) -> _Reduce:
     def compute(x: Tensor, axes: list[int], keep: bool) -> Tensor:
-        if x.dim() == 0:
-            return x.clone()
         if any(x.shape[axis] == 0 for axis in axes):
             return _of_nothing(x, axes, keep, largest)
         return gw.amax(x, dim=axes, keepdim=keep) if largest else gw.amin(x, axes, keep)
@@ -66,30 +63,23 @@ def _prod(x: Tensor, axes: list[int], keep: bool) -> Tensor:
     return x
 
 
-def _l2(x: Tensor, axes: list[int], keep: bool) -> Tensor:
-    if x.dtype.is_floating_point:
-        return gw.sqrt(_sum(x * x, axes, keep))
-    wide = x.double()
-    return gw.sqrt(_sum(wide * wide, axes, keep)).to(x.dtype)
+def _through_floats(function: _Reduce) -> _Reduce:
+    """A reduction of real numbers, for integers too."""
+    def compute(x: Tensor, axes: list[int], keep: bool) -> Tensor:
+        wide = x if x.dtype.is_floating_point else x.double()
+        return function(wide, axes, keep).to(x.dtype)
 
-
-def _log(x: Tensor) -> Tensor:
-    return gw.log(x) if x.dtype.is_floating_point else gw.log(x.double()).to(x.dtype)
-
-
-def _logsumexp(x: Tensor, axes: list[int], keep: bool) -> Tensor:
-    if x.dim() == 0:
-        return x.clone()
-    wide = x if x.dtype.is_floating_point else x.double()
-    return gw.logsumexp(wide, dim=axes, keepdim=keep).to(x.dtype)
+    return compute
 
 
 for _name, _function in {
     "ReduceSum": _sum, "ReduceMean": _mean, "ReduceProd": _prod, "ReduceMax": _extreme(True),
-    "ReduceMin": _extreme(False), "ReduceL2": _l2, "ReduceLogSumExp": _logsumexp,
+    "ReduceMin": _extreme(False),
     "ReduceL1": lambda x, axes, keep: _sum(gw.abs(x), axes, keep),
+    "ReduceL2": _through_floats(lambda x, axes, keep: gw.sqrt(_sum(x * x, axes, keep))),
     "ReduceSumSquare": lambda x, axes, keep: _sum(x * x, axes, keep),
-    "ReduceLogSum": lambda x, axes, keep: _log(_sum(x, axes, keep)),
+    "ReduceLogSum": _through_floats(lambda x, axes, keep: gw.log(_sum(x, axes, keep))),
+    "ReduceLogSumExp": _through_floats(gw.logsumexp),
 }.items():  # fmt: skip
     _reduction(_name, _function)
 
@@ -130,7 +120,4 @@ op("CumProd")(_cumulative(gw.cumprod, 1))
 
 @sizes_rule("ReduceProd")
 def _product(x: Sizes, axes: Sizes | None = None, *, keepdims: int = 1, **_: object) -> Sizes:
-    total = 1
-    for n in x.values:
-        total = total * n
-    return x.like([total], scalar=x.scalar or not keepdims)
+    return x.like([math.prod(x.values)], scalar=x.scalar or not keepdims)

@@ -70,21 +70,13 @@ def split_to_sequence(
     x: Any, split: Any = None, *, axis: int = 0, keepdims: int = 1
 ) -> list[Any]:
     """Parts of x along an axis: of one size, of the sizes given, or slices of size 1."""
-    if isinstance(x, np.ndarray):
-        return _split_strings(x, split, axis, keepdims)
-    x = as_tensor(x)
-    if split is None:
-        parts = list(gw.split(x, 1, dim=axis))
-        return parts if keepdims else [part.squeeze(axis) for part in parts]
-    sizes = as_tensor(split).tolist()
-    return list(gw.split(x, sizes, dim=axis))
-
-
-def _split_strings(x: np.ndarray, split: Any, axis: int, keepdims: int) -> list[Any]:
-    length = x.shape[axis]
     sizes = 1 if split is None else as_tensor(split).tolist()
-    ends = np.cumsum(sizes)[:-1] if isinstance(sizes, list) else range(sizes, length, sizes)
-    parts = np.split(x, list(ends), axis=axis)
+    if isinstance(x, np.ndarray):
+        length = x.shape[axis]
+        ends = np.cumsum(sizes)[:-1] if isinstance(sizes, list) else range(sizes, length, sizes)
+        parts: list[Any] = np.split(x, list(ends), axis=axis)
+    else:
+        parts = list(gw.split(as_tensor(x), sizes, dim=axis))
     return [part.squeeze(axis) for part in parts] if split is None and not keepdims else parts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,7 @@ def shape(x: Any, *, start: int = 0, end: int | None = None) -> Any:
 @op("Size")
 def size(x: Any) -> Any:
     """The number of elements of x."""
-    count = 1
-    for n in [len(x.values)] if isinstance(x, Sizes) else _shape_of(x):
-        count = count * n
+    count = len(x.values) if isinstance(x, Sizes) else math.prod(_shape_of(x))
     return Sizes([count], scalar=True)
 
 
@@ -52,12 +51,7 @@ def reshape(x: Tensor, shape: list[int], *, allowzero: int = 0) -> Tensor:
 def flatten(x: Tensor, *, axis: int = 1) -> Tensor:
     """A matrix whose columns are the dims from `axis` on."""
     axis = axis + x.dim() if axis < 0 else axis
-    rows, columns = 1, 1
-    for n in x.shape[:axis]:
-        rows = rows * n
-    for n in x.shape[axis:]:
-        columns = columns * n
-    return x.reshape([rows, columns])
+    return x.reshape([x.shape[:axis].numel(), x.shape[axis:].numel()])
 
 
 @op("Transpose", moves=True)
@@ -153,9 +147,6 @@ def space_to_depth(x: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
     return x.reshape([n, c * b * b, h // b, w // b])
 
 
-_MODES = {"reflect": "reflect", "edge": "replicate", "wrap": "circular"}
-
-
 @op("Pad", moves=True)
 def pad(
     x: Tensor, pads: list[int], constant_value: Any = None, axes: list[int] | None = None, *,
@@ -182,7 +173,7 @@ def pad(
 
 def _padded_places(length: int, first: int, last: int, mode: str) -> Tensor:
     """For each element along a padded dim the place of the element that it repeats."""
-    if mode not in _MODES:
+    if mode not in ("reflect", "edge", "wrap"):
         raise ValueError(f"Pad: no mode {mode!r}")
     place = gw.arange(-first, length + last)
     if mode == "edge":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,7 @@ import numpy as np
 import graphwright as gw
 from graphwright import Tensor
 from graphwright.onnx.importing.opsets import op
-
-
-def of_objects(texts: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """An array of str from its elements in order."""
-    array = np.empty(len(texts), dtype=object)
-    array[:] = texts
-    return array.reshape(shape)
+from graphwright.onnx.importing.values import of_objects
 
 
 @op("StringConcat")
@@ -56,18 +51,10 @@ def string_normalizer(
     locale: str | None = None, stopwords: list[str] | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Strings without stop words, in lower or upper case; one empty string where none is left."""
-    words = list(x.reshape(-1))
-    stops = set(stopwords or [])
-    if is_case_sensitive:
-        words = [word for word in words if word not in stops]
-    else:
-        lowered = {stop.lower() for stop in stops}
-        words = [word for word in words if word.lower() not in lowered]
-    if case_change_action == "LOWER":
-        words = [word.lower() for word in words]
-    elif case_change_action == "UPPER":
-        words = [word.upper() for word in words]
-    words = words or [""]
+    compared: Callable[[str], str] = str if is_case_sensitive else str.lower
+    changed = {"LOWER": str.lower, "UPPER": str.upper}.get(case_change_action, str)
+    stops = {compared(stop) for stop in stopwords or ()}
+    words = [changed(word) for word in x.reshape(-1) if compared(word) not in stops] or [""]
     return of_objects(words, (len(words),) if x.ndim == 1 else (1, len(words)))
 
 
