@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.onnx.models import BOOL, FLOAT, INT64, STRING, model, node, value
 
 import graphwright as gw
 
 onnx = pytest.importorskip("onnx", reason="the onnx library is not installed")
-
-from onnx import helper, numpy_helper  # noqa: E402
-from tests.onnx.models import BOOL, FLOAT, INT64, STRING, model, node, value  # noqa: E402
+helper, numpy_helper = onnx.helper, onnx.numpy_helper
 
 
 def dense() -> Any:

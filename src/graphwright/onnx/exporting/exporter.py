@@ -15,7 +15,7 @@ from graphwright.export.recording import argument_labels, parameter_names
 from graphwright.export.size_rules import size_rules
 from graphwright.onnx.errors import OnnxExporterError, require_onnx
 from graphwright.onnx.exporting.ops.random import DRAWING
-from graphwright.onnx.exporting.preparing import Prepared, line_of, prepare, state_of
+from graphwright.onnx.exporting.preparing import Prepared, line_of, prepare
 from graphwright.onnx.exporting.program import ONNXProgram
 from graphwright.onnx.exporting.registry import DEFAULT, NEWEST, OLDEST
 from graphwright.onnx.exporting.translation import translate

@@ -8,7 +8,7 @@ import numpy as np
 
 import graphwright as gw
 from graphwright import Tensor
-from graphwright.onnx.importing.opsets import op, sizes_rule
+from graphwright.onnx.importing.opsets import op, plain, sizes_rule
 from graphwright.onnx.importing.tensors import from_array
 from graphwright.onnx.importing.values import Sizes
 
@@ -83,10 +83,7 @@ def compress(x: Tensor, condition: Tensor, *, axis: int | None = None) -> Tensor
     return gw.index_select(x, axis, places)
 
 
-@op("NonZero")
-def non_zero(x: Tensor) -> Tensor:
-    """The places of elements that are not 0, a column for each."""
-    return gw.nonzero(x).t() if x.dim() else gw.nonzero(x.reshape([1]))[:, :0].t()
+plain("NonZero", lambda x: gw.nonzero(x).t())
 
 
 @op("OneHot")

@@ -183,25 +183,20 @@ def _softmax(x: Tensor, *, axis: int, opset: int) -> Tensor:
     return gw.softmax(x, dim=axis)
 
 
-def _global_average_pool(x: Tensor, *, channels_last: int = 0) -> Tensor:
-    if channels_last:
-        raise NotImplementedError("QLinearGlobalAveragePool with channels_last")
-    return global_average_pool(x)
+def _with_channels_first(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def compute(x: Tensor, *, channels_last: int = 0, **options: Any) -> Tensor:
+        if channels_last:
+            raise NotImplementedError("pooling of quantized numbers with channels_last")
+        return function(x, **options)
 
-
-def _average_pool(
-    x: Tensor, *, channels_last: int = 0, count_include_pad: int = 0, **options: Any
-) -> Tensor:
-    if channels_last:
-        raise NotImplementedError("QLinearAveragePool with channels_last")
-    return average_pool(x, count_include_pad=count_include_pad, **options)
+    return compute
 
 
 _of_quantized("QLinearSigmoid", lambda x: gw.sigmoid(x))
 _of_quantized("QLinearLeakyRelu", _leaky_relu)
 _of_quantized("QLinearSoftmax", _softmax)
-_of_quantized("QLinearGlobalAveragePool", _global_average_pool)
-_of_quantized("QLinearAveragePool", _average_pool, Windows)
+_of_quantized("QLinearGlobalAveragePool", _with_channels_first(global_average_pool))
+_of_quantized("QLinearAveragePool", _with_channels_first(average_pool), average_pool, Windows)
 
 
 @_op("QLinearConcat")

@@ -11,11 +11,7 @@ import graphwright as gw
 from graphwright import Tensor
 from graphwright.nn import functional as F
 from graphwright.onnx.importing.opsets import op, sizes_rule
-from graphwright.onnx.importing.values import Narrow, Sizes
-
-
-def _shape_of(x: Any) -> list[int]:
-    return list(x.tensor.shape if isinstance(x, Narrow) else x.shape)
+from graphwright.onnx.importing.values import Sizes, as_tensor
 
 
 @op("Shape")
@@ -23,13 +19,13 @@ def shape(x: Any, *, start: int = 0, end: int | None = None) -> Any:
     """The sizes of x from dim `start` to before `end`."""
     if isinstance(x, Sizes):
         return Sizes(([] if x.scalar else [len(x.values)])[start:end])
-    return Sizes(_shape_of(x)[start:end])
+    return Sizes(as_tensor(x).shape[start:end])
 
 
 @op("Size")
 def size(x: Any) -> Any:
     """The number of elements of x."""
-    count = len(x.values) if isinstance(x, Sizes) else math.prod(_shape_of(x))
+    count = len(x.values) if isinstance(x, Sizes) else math.prod(as_tensor(x).shape)
     return Sizes([count], scalar=True)
 
 
