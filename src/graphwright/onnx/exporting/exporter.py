@@ -57,9 +57,8 @@ def export(
     """Write a function or a module as an ONNX model.
 
     The call is recorded as by `gw.export.export`, in the mode, training or eval, that the module
-    is in. Ops that ONNX has stay whole; others become those that they are made
-    of. What the program writes in place (statistics of batch norm, a cache among the arguments)
-    is a further output, NAME_updated.
+    is in. Ops that ONNX has stay whole; others are decomposed. What the program writes in place
+    (statistics of batch norm, a cache among the arguments) is a further output, NAME_updated.
 
     Args:
         model: a function, an `nn.Module` or an `ExportedProgram`.
@@ -104,8 +103,8 @@ def export(
     if not OLDEST <= opset <= NEWEST:
         raise ValueError(f"onnx.export: opset_version has to be from {OLDEST} to {NEWEST}, not "
                          f"{opset}")
-    args, kwargs = args if isinstance(args, tuple | list) else (args,), dict(kwargs or {})
-    args, input_names, output_names = tuple(args), input_names or (), output_names or ()
+    args = tuple(args) if isinstance(args, tuple | list) else (args,)
+    kwargs, input_names, output_names = kwargs or {}, input_names or (), output_names or ()
     _check_names(input_names, output_names)
     if f is not None:
         _check_path(f)

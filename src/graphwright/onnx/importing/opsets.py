@@ -98,8 +98,10 @@ def op(
 ) -> Callable[[F], F]:
     """Decorate the function that computes operators from version `since` on.
 
-    `gives_tensors` is by default what the annotation of the function's result says. `options_of`
-    are the functions whose keywords `**options` has.
+    Args:
+        moves, prepare: as in `Operator`.
+        gives_tensors: by default what the annotation of the function's result says.
+        options_of: the functions whose keywords `**options` has.
     """
     def enter(function: F) -> F:
         operator = _described(function, moves, gives_tensors, options_of, prepare)
