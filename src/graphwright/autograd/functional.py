@@ -256,7 +256,7 @@ def _rows_at_once(out: Any, values: Tensors, create_graph: bool) -> list[Any]:
     count = out.numel()
     if not out.requires_grad or not count:
         return _stacked([], out, values)
-    basis = ops.reshape(ops.eye(count, dtype=out.dtype), (count, *out.shape))
+    basis = ops.eye(count, dtype=out.dtype, device=out.device).reshape((count, *out.shape))
     found = grad(
         out, values, basis, retain_graph=True, create_graph=create_graph,
         is_grads_batched=True, materialize_grads=True,

@@ -21,6 +21,7 @@ from graphwright.distributions.exp_family import ExponentialFamily
 from graphwright.distributions.gamma import gamma_variates
 from graphwright.nn import functional as F
 from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.tensor.dtypes import int64
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.multi_tensor import broadcast_shapes
 from graphwright.runtime.tensor.size import Size
@@ -359,7 +360,7 @@ class Classes(Distribution):
         rows = self.probs.detach().reshape(-1, self._num_events)
         batch = self._param.shape[:-1]
         if not rows.numel() or not count:
-            return ops.zeros((*sample_shape, *batch), dtype=ops.arange(0).dtype)
+            return ops.zeros((*sample_shape, *batch), dtype=int64, device=rows.device)
         return ops.multinomial(rows, count, True).T.reshape((*sample_shape, *batch))
 
 
@@ -380,7 +381,8 @@ class Categorical(Classes):
 
     @property
     def mean(self) -> Tensor:
-        return ops.full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
+        return ops.full(
+            self._extended_shape(), math.nan, dtype=self.probs.dtype, device=self.probs.device)
 
     @property
     def mode(self) -> Tensor:
@@ -508,7 +510,8 @@ class Multinomial(Classes):
         n, p = self.total_count, self.probs
         single = Categorical(probs=p, validate_args=False).entropy()
         counts = Binomial(n, probs=p, validate_args=False)
-        values = ops.arange(1, n + 1, dtype=p.dtype).reshape(-1, *(1,) * p.ndim)
+        values = ops.arange(1, n + 1, dtype=p.dtype, device=p.device)
+        values = values.reshape(-1, *(1,) * p.ndim)
         weights = counts.log_prob(values).exp()
         more = (weights * ops.lgamma(values + 1)).sum((0, -1))
         return n * single - math.lgamma(n + 1) + more

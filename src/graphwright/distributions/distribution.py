@@ -284,16 +284,19 @@ _NUMERIC = (Tensor, int, float)
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
-    """Tensors of one shape; numbers take the dtype of the first floating point tensor.
+    """Tensors of one shape; numbers take the dtype of the first floating point tensor, and
+    the device of the first tensor.
 
     Raises ValueError for what is neither a number nor a tensor.
     """
     if not all(isinstance(value, _NUMERIC) for value in values):
         raise ValueError("Input arguments must all be instances of Number or Tensor")
-    kinds = [v.dtype for v in values if isinstance(v, Tensor) and v.dtype.is_floating_point]
+    given = [value for value in values if isinstance(value, Tensor)]
+    kinds = [value.dtype for value in given if value.dtype.is_floating_point]
     dtype = kinds[0] if kinds else get_default_dtype()
+    device = given[0].device if given else None
     tensors = [
-        value if isinstance(value, Tensor) else ops.full((), value, dtype=dtype)
+        value if isinstance(value, Tensor) else ops.full((), value, dtype=dtype, device=device)
         for value in values
     ]
     return tuple(broadcast_tensors(*tensors))

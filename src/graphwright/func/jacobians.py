@@ -142,7 +142,7 @@ def _jacobians(out: Tensor, inputs: list[Tensor], outer: bool, chunk_size: Any) 
     shape, count = tuple(out.shape), out.numel()
     if not out.requires_grad or not count:
         return [t.new_zeros((*shape, *t.shape)) for t in inputs]
-    basis = ops.eye(count, dtype=out.dtype).reshape((count, *shape))
+    basis = ops.eye(count, dtype=out.dtype, device=out.device).reshape((count, *shape))
 
     def row(cotangent: Tensor) -> Any:
         return gradients_of([out], inputs, [cotangent], outer)
@@ -308,7 +308,7 @@ def _columns(
     shape, count = tuple(tensor.shape), tensor.numel()
     if not row.requires_grad or not count:
         return [probe.new_zeros((*probe.shape, *shape)) for probe in probes]
-    basis = ops.eye(count, dtype=row.dtype).reshape((count, *shape))
+    basis = ops.eye(count, dtype=row.dtype, device=row.device).reshape((count, *shape))
 
     def column(tangent: Tensor) -> Any:
         return gradients_of([row], probes, [tangent], outer)

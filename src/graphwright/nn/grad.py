@@ -18,7 +18,8 @@ def _derivative(
 ) -> Tensor:
     """The gradient of a convolution by its first argument, of that size, in which it is linear."""
     with enable_grad():
-        zeros = ops.zeros(tuple(size), dtype=grad_output.dtype).requires_grad_()
+        zeros = ops.zeros(
+            tuple(size), dtype=grad_output.dtype, device=grad_output.device).requires_grad_()
         out = convolution(zeros, *options)
     return grad(out, zeros, grad_output.detach())[0]
 

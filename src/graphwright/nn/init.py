@@ -126,7 +126,8 @@ def trunc_normal_(
         return (1.0 + math.erf((x - mean) / (std * math.sqrt(2.0)))) / 2.0
 
     with no_grad():
-        values = ops.rand(tensor.shape, dtype=dtypes.float64, generator=generator)
+        values = ops.rand(
+            tensor.shape, dtype=dtypes.float64, generator=generator, device=tensor.device)
         uniform = values * (below(b) - below(a)) + below(a)
         normal = ops.erfinv(uniform * 2 - 1) * (std * math.sqrt(2.0)) + mean
         return _assign(tensor, ops.clamp(normal, a, b))
@@ -139,8 +140,8 @@ def eye_(tensor: Tensor) -> Tensor:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
     with no_grad():
-        same = ops.arange(0, rows).view(rows, 1) == ops.arange(0, columns).view(1, columns)
-        return _assign(tensor, same.to(tensor.dtype))
+        identity = ops.eye(rows, columns, dtype=tensor.dtype, device=tensor.device)
+        return _assign(tensor, identity)
 
 
 def xavier_uniform_(
@@ -220,7 +221,8 @@ def orthogonal_(
     rows = tensor.shape[0]
     columns = tensor.numel() // rows
     with no_grad():
-        normal = ops.randn((rows, columns), dtype=dtypes.float64, generator=generator)
+        normal = ops.randn((rows, columns), dtype=dtypes.float64, generator=generator,
+                           device=tensor.device)
         q, r = ops.linalg_qr(normal.T if rows < columns else normal)
         q = q * ops.sign(ops.diagonal(r))
         return _assign(tensor, (q.T if rows < columns else q).reshape(tensor.shape) * gain)
@@ -236,8 +238,9 @@ def sparse_(
     zeros = math.ceil(sparsity * tensor.shape[0])
     with no_grad():
         normal_(tensor, 0, std, generator)
-        order = ops.argsort(ops.rand(tensor.shape, generator=generator), 0)
-        return _assign(tensor, ops.masked_fill(tensor, ops.lt(order, zeros), 0))
+        scores = ops.rand(tensor.shape, generator=generator, device=tensor.device)
+        dropped = ops.lt(ops.argsort(scores, 0), zeros)
+        return _assign(tensor, ops.masked_fill(tensor, dropped, 0))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:

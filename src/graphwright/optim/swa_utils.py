@@ -75,7 +75,7 @@ class AveragedModel(Module):
         self.module = copy.deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
-        self.register_buffer("n_averaged", ops.zeros((), dtype=dtypes.int64))
+        self.register_buffer("n_averaged", ops.zeros((), dtype=dtypes.int64, device=device))
         self.avg_fn = avg_fn or get_swa_avg_fn()
         self.multi_avg_fn = multi_avg_fn
         self.use_buffers = use_buffers

@@ -10,7 +10,8 @@ After::
 
     mul = ops.mul(x, folded)
 
-Tensors made from numbers (`full`, `arange`) are left: kernels make them on the way.
+Tensors made from numbers (`full`, `arange`) are left: kernels make them on the way; and so is what
+lies on a GPU where there is none, for which the graph is only compiled.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from graphwright.ir.graph.interpreter import Interpreter
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node, map_leaves
 from graphwright.ir.trace import refusals_of
+from graphwright.runtime import _core
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.symint import SymInt
 
@@ -56,4 +58,6 @@ def _foldable(node: Node, folded: set[Node]) -> bool:
     sizes: list[object] = []
     map_leaves(node.args, lambda a: sizes.append(a) if isinstance(a, SymInt) else None)
     value = node.meta["val"]
-    return not sizes and not isinstance(value, tuple) and value.numel() <= LARGEST
+    if sizes or isinstance(value, tuple) or value.numel() > LARGEST:
+        return False
+    return value.device.type != "cuda" or _core.cuda_absence() is None

@@ -48,12 +48,12 @@ class CausalBias(Tensor):
     def __init__(self, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> None:
         pass
 
-    def _matrix(self) -> Tensor:
-        """The mask as a matrix of bool."""
+    def _matrix(self, device: Any = None) -> Tensor:
+        """The mask as a matrix of bool, on a device."""
         lower = self.variant is CausalVariant.LOWER_RIGHT
         shift = self.seq_len_kv - self.seq_len_q if lower else 0
-        return ops.tril(
-            ops.ones((self.seq_len_q, self.seq_len_kv), dtype=dtypes.bool), diagonal=shift)
+        sizes = self.seq_len_q, self.seq_len_kv
+        return ops.tril(ops.ones(sizes, dtype=dtypes.bool, device=device), diagonal=shift)
 
     def __repr__(self) -> str:
         return repr(self._matrix())
@@ -81,7 +81,7 @@ def _attention(
     if upper or attn_mask.seq_len_q == attn_mask.seq_len_kv:
         mask, is_causal = None, True
     else:
-        mask = attn_mask._matrix()
+        mask = attn_mask._matrix(query.device)
     return ops.scaled_dot_product_attention(
         query, key, value, mask, dropout_p, is_causal, **options)
 

@@ -444,12 +444,12 @@ def _variance_like(var: Tensor, input: Tensor) -> Tensor:
     raise ValueError("var is of incorrect size")
 
 
-def _lengths(given: Any) -> Any:
-    """Ints, or a tensor of integers, which is read when the program runs."""
+def _lengths(given: Any, device: Any) -> Any:
+    """Ints, or a tensor of integers on the device, which is read when the program runs."""
     if isinstance(given, Tensor):
         if given.is_floating_point() or given.is_complex() or given.dtype is dtypes.bool:
             raise RuntimeError(f"ctc_loss: lengths must be integral, got {describe(given)}")
-        return ops.reshape(given, (-1,))
+        return ops.reshape(given, (-1,)).to(device)
     return as_ints("ctc_loss(): lengths", tuple(given) if isinstance(given, list | tuple)
                    else (given,))
 
@@ -492,14 +492,15 @@ def ctc_loss(
     require_tensor("ctc_loss", "log_probs", log_probs)
     require_tensor("ctc_loss", "targets", targets)
     batched = log_probs.ndim == 3
-    inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    inputs, lengths = (
+        _lengths(given, log_probs.device) for given in (input_lengths, target_lengths))
     if not batched:
         log_probs, targets = ops.unsqueeze(log_probs, 1), ops.reshape(targets, (1, -1))
     loss = ops.ctc_loss_parts(log_probs, targets, inputs, lengths, blank)[0]
     if zero_infinity:
         loss = ops.where(ops.isinf(loss), 0.0, loss)
     if kind == "mean":
-        counts = lengths if isinstance(lengths, Tensor) else tensor(lengths)
+        counts = lengths if isinstance(lengths, Tensor) else tensor(lengths, device=loss.device)
         return ops.mean(ops.div(loss, ops.clamp(counts, 1)))
     if kind == "sum":
         return ops.sum(loss)

@@ -136,7 +136,7 @@ def _fractional_max_pool(ndim: int) -> Callable[..., Any]:
         x = input if batched else ops.unsqueeze(input, 0)
         samples = _random_samples
         if samples is None:
-            samples = ops.rand((x.shape[0], x.shape[1], ndim), dtype=x.dtype)
+            samples = ops.rand((x.shape[0], x.shape[1], ndim), dtype=x.dtype, device=x.device)
         values, indices = ops.fractional_max_pool(x, samples, kernel, sizes)
         if not batched:
             values, indices = ops.squeeze(values, 0), ops.squeeze(indices, 0)

@@ -29,7 +29,7 @@ def masked(
     Raises RuntimeError where it does.
     """
     steps = ops.transpose(input, 0, 1) if batch_first else input
-    lengths = lengths.to(dtypes.int64)
+    lengths = lengths.to(steps.device, dtypes.int64)
     if lengths.ndim != 1 or lengths.shape[0] != steps.shape[1]:
         raise RuntimeError("'lengths' argument should be 1D, with a length for each sequence")
     if enforce_sorted and bool((lengths[:-1] < lengths[1:]).any()):
@@ -53,7 +53,7 @@ def padded(
     if total_length is not None and total_length > longest:
         more = steps.new_full((total_length - longest, *steps.shape[1:]), padding_value)
         steps = ops.cat([steps, more])
-    return (ops.transpose(steps, 0, 1) if batch_first else steps), lengths
+    return (ops.transpose(steps, 0, 1) if batch_first else steps), lengths.cpu()
 
 
 def can_mask(module: Any, steps: Tensor, hx: Any) -> bool:
@@ -120,5 +120,5 @@ def _idle(mode: str, gates: Tensor, b_hidden: Tensor | None) -> Tensor:
 
 def _within(steps: Tensor, lengths: Tensor) -> Tensor:
     """bool [longest, batch, 1, ...]: whether a step is before the end of its sequence."""
-    found = ops.unsqueeze(ops.arange(steps.shape[0]), 1) < lengths
+    found = ops.unsqueeze(ops.arange(steps.shape[0], device=lengths.device), 1) < lengths
     return ops.reshape(found, (*found.shape, *[1] * (steps.ndim - 2)))

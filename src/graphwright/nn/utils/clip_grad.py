@@ -43,7 +43,7 @@ def get_total_norm(
         norms = [_norm(tensor, norm_type) for tensor in listed]
         if not norms:
             return ops.zeros(())
-        total = _norm(ops.stack(norms), norm_type)
+        total = _norm(ops.stack([norm.to(norms[0].device) for norm in norms]), norm_type)
     if error_if_nonfinite and not math.isfinite(total.item()):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
@@ -62,7 +62,7 @@ def clip_grads_with_norm_(
         factor = ops.clamp(max_norm / (total_norm + 1e-6), max=1.0)
         for parameter in listed:
             if parameter.grad is not None:
-                parameter.grad.mul_(factor.to(parameter.grad.dtype))
+                parameter.grad.mul_(factor.to(parameter.grad))
 
 
 def clip_grad_norm_(

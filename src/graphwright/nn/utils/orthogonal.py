@@ -52,7 +52,7 @@ class _Orthogonal(Module):
         if self.orthogonal_map == "matrix_exp":
             rotation = ops.matrix_exp(skew)
         else:
-            identity = ops.eye(rows, dtype=skew.dtype)
+            identity = ops.eye(rows, dtype=skew.dtype, device=skew.device)
             rotation = ops.linalg_solve(identity - skew * 0.5, identity + skew * 0.5)
         return rotation[..., :columns]
 
@@ -72,7 +72,8 @@ class _Orthogonal(Module):
             original = _reflections(tall)
             return original.mT if wide else original
         self.base = _completed(tall)
-        return -ops.eye(*weight.shape[-2:], dtype=weight.dtype).expand(weight.shape).clone()
+        identity = ops.eye(*weight.shape[-2:], dtype=weight.dtype, device=weight.device)
+        return -identity.expand(weight.shape).clone()
 
 
 def _reflected(tall: Tensor) -> Tensor:
@@ -99,7 +100,8 @@ def _completed(tall: Tensor) -> Tensor:
     if rows == columns and _is_orthogonal(tall):
         return tall.clone()
     if rows != columns:
-        rest = ops.randn((*tall.shape[:-1], rows - columns), dtype=tall.dtype)
+        rest = ops.randn(
+            (*tall.shape[:-1], rows - columns), dtype=tall.dtype, device=tall.device)
         tall = ops.cat([tall, rest], -1)
     packed, scales = ops.geqrf(tall)
     signs = ops.sgn(ops.diagonal(packed, dim1=-2, dim2=-1))
@@ -110,7 +112,7 @@ def _completed(tall: Tensor) -> Tensor:
 def _is_orthogonal(square: Tensor) -> bool:
     """Up to rounding: as many of its steps as the matrix has columns, times ten."""
     size = square.shape[-1]
-    identity = ops.eye(size, dtype=square.dtype)
+    identity = ops.eye(size, dtype=square.dtype, device=square.device)
     tolerance = 10.0 * size * finfo(square.dtype).eps
     return bool(ops.allclose(square.mH @ square, identity, atol=tolerance))
 

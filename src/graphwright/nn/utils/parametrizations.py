@@ -83,12 +83,9 @@ class _SpectralNorm(Module):
         self.n_power_iterations, self.eps = n_power_iterations, eps
         if weight.ndim > 1:
             matrix = self._matrix(weight.detach())
-            rows, columns = matrix.shape
-            with no_grad():
-                u = F.normalize(ops.randn((rows,), dtype=weight.dtype), dim=0, eps=eps)
-                v = F.normalize(ops.randn((columns,), dtype=weight.dtype), dim=0, eps=eps)
-            self.register_buffer("_u", u)
-            self.register_buffer("_v", v)
+            for name, size in zip(("_u", "_v"), matrix.shape, strict=True):
+                start = ops.randn((size,), dtype=weight.dtype, device=weight.device)
+                self.register_buffer(name, F.normalize(start, dim=0, eps=eps))
             self._iterate(matrix, 15)
 
     def _matrix(self, weight: Tensor) -> Tensor:

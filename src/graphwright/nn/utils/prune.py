@@ -243,7 +243,7 @@ class RandomStructured(_Some):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         _validate_dims(t, self.dim)
-        scores = ops.rand((t.shape[self.dim],))
+        scores = ops.rand((t.shape[self.dim],), device=t.device)
         return _without_slices(scores, default_mask, self.amount, self.dim)
 
 

@@ -27,6 +27,8 @@ class PackedSequence(_Packed):
         data: [total steps, *]; the first `batch_sizes[0]` rows are the first elements.
         batch_sizes: int64 [longest]; how many sequences are that long.
         sorted_indices, unsorted_indices: int64 [batch] or None: the order by length and back.
+
+    `batch_sizes` is on the CPU, whatever the device of the others.
     """
 
     def __new__(
@@ -44,8 +46,13 @@ class PackedSequence(_Packed):
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """The same sequences with `data.to(*args, **kwargs)`; itself where that is the data."""
-        data = self.data.to(*args, **kwargs)
-        return self if data is self.data else type(self)(data, *self[1:])
+        return self._with(self.data.to(*args, **kwargs))
+
+    def _with(self, data: Tensor) -> PackedSequence:
+        if data is self.data:
+            return self
+        order = [None if t is None else t.to(data.device) for t in self[2:]]
+        return type(self)(data, self.batch_sizes, *order)
 
     def double(self) -> PackedSequence:
         """The same sequences in float64."""
@@ -88,8 +95,8 @@ class PackedSequence(_Packed):
         return self.to(*args, device="cpu", **kwargs)
 
     def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """Raises as `Tensor.cuda` does: there is no GPU."""
-        return type(self)(self.data.cuda(*args, **kwargs), *self[1:])
+        """The same sequences on a GPU. Raises RuntimeError where there is none."""
+        return self._with(self.data.cuda(*args, **kwargs))
 
     def pin_memory(self) -> PackedSequence:
         """A copy with data in pinned memory. Raises as `Tensor.pin_memory`."""
@@ -110,7 +117,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     if permutation is None:
         return None
     require_tensor("invert_permutation", "permutation", permutation)
-    order = ops.arange(0, permutation.numel())
+    order = ops.arange(0, permutation.numel(), device=permutation.device)
     inverse: Tensor = ops.zeros_like(permutation).scatter(0, permutation, order)
     return inverse
 
@@ -162,7 +169,7 @@ def pack_padded_sequence(
     if not enforce_sorted:
         order = sorted(range(batch), key=lambda i: -listed[i])
         listed = [listed[i] for i in order]
-        sorted_indices = make_tensor(order, dtype=dtypes.int64)
+        sorted_indices = make_tensor(order, dtype=dtypes.int64, device=input.device)
         input = ops.index_select(input, 0 if batch_first else 1, sorted_indices)
     elif any(a < b for a, b in itertools.pairwise(listed)):
         raise RuntimeError(
@@ -195,7 +202,7 @@ def pad_packed_sequence(
     padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """(padded batch in the original order, lengths int64 [batch]): inverse of packing.
+    """(padded batch in the original order, lengths int64 [batch] on the CPU): inverse of packing.
 
     Raises ValueError where `total_length` is less than the longest sequence.
     """
@@ -220,7 +227,7 @@ def pad_packed_sequence(
         padded = ops.transpose(padded, 0, 1)
     if sequence.unsorted_indices is not None:
         padded = ops.index_select(padded, 0 if batch_first else 1, sequence.unsorted_indices)
-        lengths = ops.index_select(lengths, 0, sequence.unsorted_indices)
+        lengths = ops.index_select(lengths, 0, sequence.unsorted_indices.cpu())
     return padded, lengths
 
 

@@ -156,8 +156,8 @@ def spectral_norm(
     module.register_parameter(f"{name}_orig", weight)
     setattr(module, name, weight.detach())
     for part, size in (("u", rows), ("v", columns)):
-        start = F.normalize(ops.randn((size,), dtype=weight.dtype), dim=0, eps=eps)
-        module.register_buffer(f"{name}_{part}", start)
+        start = ops.randn((size,), dtype=weight.dtype, device=weight.device)
+        module.register_buffer(f"{name}_{part}", F.normalize(start, dim=0, eps=eps))
     module.register_forward_pre_hook(hook)
     return module
 

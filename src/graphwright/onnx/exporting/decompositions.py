@@ -55,8 +55,9 @@ def _im2col(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     for axis in (0, 1):
         size, dim = x.shape[2 + 2 * axis], 2 + 2 * axis
         count = (size - dilation[axis] * (kernel[axis] - 1) - 1) // stride[axis] + 1
-        begins = ops.mul(ops.arange(0, count, 1, dtype=int64), stride[axis])
-        gaps = ops.mul(ops.arange(0, kernel[axis], 1, dtype=int64), dilation[axis])
+        begins = ops.mul(ops.arange(0, count, 1, dtype=int64, device=x.device), stride[axis])
+        gaps = ops.arange(0, kernel[axis], 1, dtype=int64, device=x.device)
+        gaps = ops.mul(gaps, dilation[axis])
         places = ops.reshape(ops.add(ops.unsqueeze(gaps, 1), begins), (-1,))
         picked = ops.index_select(x, dim, places)
         x = ops.reshape(
@@ -94,22 +95,23 @@ def _embedding_bag(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     """
     weight, indices, offsets, factors, mode, padding, _ = args
     count, width = offsets.shape[0], weight.shape[1]
-    numbers = ops.arange(0, indices.shape[0], 1, dtype=offsets.dtype)
+    numbers = ops.arange(0, indices.shape[0], 1, dtype=offsets.dtype, device=offsets.device)
     bag = ops.sub(ops.search_positions(offsets, numbers, False, True, None), 1)
     kept = ops.ne(indices, padding)
     rows = ops.embedding(weight, indices)
     if factors is not None:
         rows = ops.mul(rows, ops.unsqueeze(factors, 1))
-    counts = ops.index_add(ops.full((count,), 0, dtype=int64), 0, bag, ops.to_dtype(kept, int64))
+    none = ops.full((count,), 0, dtype=int64, device=offsets.device)
+    counts = ops.index_add(none, 0, bag, ops.to_dtype(kept, int64))
     column = ops.unsqueeze(kept, 1)
     if mode == "max":
         low = neutral("amax", weight.dtype)
-        start = ops.full((count, width), low, dtype=weight.dtype)
+        start = ops.full((count, width), low, dtype=weight.dtype, device=weight.device)
         places = ops.expand(ops.unsqueeze(bag, 1), (indices.shape[0], width))
         found = ops.scatter_extreme(start, 0, places, ops.where(column, rows, low), "amax", True)
         found = ops.where(ops.gt(ops.unsqueeze(counts, 1), 0), found, 0.0)
     else:
-        start = ops.full((count, width), 0, dtype=weight.dtype)
+        start = ops.full((count, width), 0, dtype=weight.dtype, device=weight.device)
         found = ops.index_add(start, 0, bag, ops.where(column, rows, 0.0))
         if mode == "mean":
             least = ops.to_dtype(ops.clamp(counts, 1), weight.dtype)

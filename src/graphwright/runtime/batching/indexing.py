@@ -34,9 +34,10 @@ def along_index(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     return out if len(shape) else ops.reshape(out, (out.shape[0],))
 
 
-def _rows(level: Level, rank: int) -> Any:
+def _rows(level: Level, rank: int, device: Any) -> Any:
     """The numbers of the examples, with `rank` dimensions behind."""
-    return ops.reshape(ops.arange(level.size), (level.size, *(1,) * rank))
+    numbers = ops.arange(level.size, device=device)
+    return ops.reshape(numbers, (level.size, *(1,) * rank))
 
 
 @rule("index_select")
@@ -69,7 +70,7 @@ def index_add(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     values, given = ops.movedim(values, dim + 1, 1), ops.movedim(given, dim + 1, 1)
     size, rest = values.shape[1], tuple(values.shape[2:])
     places = ops.reshape(whole(index), (level.size, -1))
-    places = ops.reshape(ops.add(places, ops.mul(_rows(level, 1), size)), (-1,))
+    places = ops.reshape(ops.add(places, ops.mul(_rows(level, 1, places.device), size)), (-1,))
     flat = ops.reshape(values, (level.size * size, *rest))
     added = ops.index_add(
         flat, 0, places, ops.reshape(given, (places.shape[0], *rest)), alpha=alpha
@@ -98,7 +99,7 @@ class _Picked:
         first = next(place for place, index in enumerate(indices) if index is not None)
         self.front = first if _adjacent(indices) else 0
         self.own: tuple[Any, ...] = (
-            _rows(level, self.rank),
+            _rows(level, self.rank, given[0].device),
             *[None if index is None else aligned(index, self.rank) for index in indices],
         )
 

@@ -33,7 +33,8 @@ def search_positions(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     if not sequence.batched and (sorter is None or not sorter.batched) and sequence.ndim == 1:
         order = None if sorter is None else sorter.value
         return dispatch(op, (sequence.value, values.value, out_int32, right, order))
-    given = whole(values) if many else spread(ops.full((), values), level)
+    given = whole(values) if many else spread(
+        ops.full((), values, device=sequence.device), level)
     order = None if sorter is None else whole(sorter)
     if sequence.ndim > 1:
         return dispatch(op, (whole(sequence), given, out_int32, right, order))

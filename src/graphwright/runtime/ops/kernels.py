@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
+from graphwright.runtime.dispatch import on_cuda
 from graphwright.runtime.ops.strides import (
     broadcast_shapes,
     contiguous_strides,
@@ -122,6 +123,14 @@ def wrap(array: Any, dtype: DType) -> Tensor:
     if not result.flags.c_contiguous:
         result = np.ascontiguousarray(result)
     return _core.from_ndarray(Tensor, result, dtype)
+
+
+def on_device(constant: Tensor, device: Any) -> Any:
+    """What a rule has made of numbers on the CPU, on the device of its inputs: in a graph a step
+    that copies it there, also where this machine lacks the device."""
+    if device.type == "cuda":
+        return on_cuda().transfers.moved(constant, constant.dtype, device, True)
+    return constant.to(device)
 
 
 def rounded_into(out: Tensor, array: Array) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.dtype_rules import real_dtype
-from graphwright.runtime.ops.kernels import allocate, wrap
+from graphwright.runtime.ops.kernels import allocate, on_device, wrap
 from graphwright.runtime.ops.strides import nesting, strides_in_order
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.ops.tensor_spec import TensorSpec
@@ -126,7 +126,7 @@ def _twice(value: Any, dim: int, size: Any, factor: float) -> Any:
         weights[-1] = 1.0
     shape = (length, *(1,) * (value.ndim - 1 - dim))
     given = wrap(weights.reshape(shape), real_dtype(value.dtype))
-    return ops.mul(value, given)
+    return ops.mul(value, on_device(given, value.device))
 
 
 def _r2c_vjp(ctx: Any, grad: Any) -> Any:

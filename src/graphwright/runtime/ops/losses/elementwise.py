@@ -380,7 +380,7 @@ def _nll_backward_decompose(
     g = ops.mul(g, weights)
     if reduction == "mean":
         g = ops.div(g, ops.sum(weights))
-    classes = ops.arange(0, size[dim], 1, dtype=int64)
+    classes = ops.arange(0, size[dim], 1, dtype=int64, device=target.device)
     classes = ops.view(classes, (size[dim],) + (1,) * (len(size) - 1 - dim))
     counted = ops.unsqueeze(ops.ne(target, ignore_index), dim)
     chosen = ops.logical_and(ops.eq(classes, ops.unsqueeze(safe, dim)), counted)
@@ -492,8 +492,8 @@ def _soft_cross_entropy(
     dim = _class_dim(log_p)
     classes = log_p.shape[dim]
     if label_smoothing > 0.0:
-        spread = ops.div(ops.full((), label_smoothing, dtype=target.dtype), classes)
-        target = ops.add(ops.mul(target, 1.0 - label_smoothing), spread)
+        share = ops.full((), label_smoothing, dtype=target.dtype, device=target.device)
+        target = ops.add(ops.mul(target, 1.0 - label_smoothing), ops.div(share, classes))
     if weight is not None:
         target = ops.mul(target, _along_classes(weight, log_p.ndim, dim))
     loss = ops.neg(ops.sum(ops.mul(log_p, target), dim))

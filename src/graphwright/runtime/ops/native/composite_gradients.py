@@ -479,7 +479,7 @@ def _affine(ctx: Any, grad: Any) -> Any:
     """theta @ (x, y, .., 1) at each place, so that the sum over places of gradient and place."""
     batch, _, *sizes = ctx.size
     ndim = len(sizes)
-    one = ops.unsqueeze(ops.eye(ndim, ndim + 1, dtype=grad.dtype), 0)
+    one = ops.unsqueeze(ops.eye(ndim, ndim + 1, dtype=grad.dtype, device=grad.device), 0)
     places = ops.affine_grid_generator(one, (1, 1, *sizes), ctx.align_corners)
     base = ops.constant_pad(ops.reshape(places, (-1, ndim)), (0, 1), 1.0)
     flat = ops.reshape(grad, (batch, -1, ndim))

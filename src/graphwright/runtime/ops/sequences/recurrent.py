@@ -199,7 +199,7 @@ def _backward_decompose(
         slope = slope if rest is None else ops.add(slope, rest)
         all_gates.append(to_gates)
         all_own.append(to_own)
-    none = ops.zeros(0, dtype=hidden.dtype)
+    none = ops.zeros(0, dtype=hidden.dtype, device=hidden.device)
     own = ops.stack(all_own[::-1]) if mode == "GRU" else none
     return ops.stack(all_gates[::-1]), own, slope, to_cell if mode == "LSTM" else none
 

@@ -13,6 +13,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_size
+from graphwright.runtime.ops.kernels import on_device
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
@@ -130,8 +131,8 @@ def _combinations(input: Any, r: int, with_replacement: bool) -> Any:
     check_size("combinations", (count, r))
     chosen = chain.from_iterable(choose(range(many), r) if count else ())
     places = np.fromiter(chosen, np.int64, count * r).reshape(count, r)
-    index = _core.from_ndarray(Tensor, np.ascontiguousarray(places), dtypes.int64)
-    return ops.reshape(ops.index_select(input, 0, ops.reshape(index, (-1,))), places.shape)
+    index = on_device(_core.from_ndarray(Tensor, places.reshape(-1), dtypes.int64), input.device)
+    return ops.reshape(ops.index_select(input, 0, index), places.shape)
 
 
 define(

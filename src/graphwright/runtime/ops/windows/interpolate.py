@@ -17,6 +17,7 @@ from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.creation.fill import check_size, contiguous_spec
 from graphwright.runtime.ops.dtype_rules import require_dtype
+from graphwright.runtime.ops.kernels import on_device
 from graphwright.runtime.ops.nn_support import (
     Array,
     cast,
@@ -230,12 +231,15 @@ internal(
 )
 
 
-def _places(mode: str, size: Any, count: Any, *options: Any) -> tuple[Any, Any]:
-    """The table: made once for sizes that are known, as a step of the graph for symbolic ones."""
+def _places(device: Any, mode: str, size: Any, count: Any, *options: Any) -> tuple[Any, Any]:
+    """The table on a device: made once for sizes that are known, as a step of the graph for
+    symbolic ones."""
     known = size.__class__ is int and count.__class__ is int
     if known or options[2]:
-        return _table(mode, int(size), int(count), *options)
-    return ops.resample_table(mode, size, count, *options)
+        index, weight = _table(mode, int(size), int(count), *options)
+    else:
+        index, weight = ops.resample_table(mode, size, count, *options)
+    return on_device(index, device), on_device(weight, device)
 
 
 # -- images
@@ -251,7 +255,8 @@ def _resize(
     if mode.startswith("nearest") and not input.dtype.is_floating_point:
         for i, count in enumerate(size):
             index, _ = _places(
-                mode, input.shape[first + i], count, False, factors[i], False, False, False
+                input.device, mode, input.shape[first + i], count, False, factors[i], False, False,
+                False,
             )
             input = ops.index_select(input, first + i, ops.select(index, 1, 0))
         return input
@@ -262,7 +267,7 @@ def _resize(
         if extent == count and factors[i] in (None, 1.0) and not antialias:
             continue
         table = _places(
-            mode, extent, count, align_corners, factors[i], antialias, double, bytes_
+            x.device, mode, extent, count, align_corners, factors[i], antialias, double, bytes_
         )
         x = ops.resample(x, first + i, *table)
         if bytes_:

@@ -74,11 +74,11 @@ def _adaptive_mean_backward_eager(grad: Tensor, size: Sizes, ndim: int) -> Tenso
 
 def _averaging(size: Any, cells: Any, like: Any) -> Any:
     """The [cells, size] matrix that averages the positions of each cell."""
-    i = ops.unsqueeze(ops.arange(0, cells, 1, dtype=int64), 1)
+    i = ops.unsqueeze(ops.arange(0, cells, 1, dtype=int64, device=like.device), 1)
     begin = ops.div(ops.mul(i, size), cells, rounding_mode="floor")
     scaled = ops.add(ops.mul(ops.add(i, 1), size), cells - 1)
     end = ops.div(scaled, cells, rounding_mode="floor")
-    position = ops.unsqueeze(ops.arange(0, size, 1, dtype=int64), 0)
+    position = ops.unsqueeze(ops.arange(0, size, 1, dtype=int64, device=like.device), 0)
     inside = ops.logical_and(ops.ge(position, begin), ops.lt(position, end))
     weight = ops.to_dtype(inside, like.dtype)
     return ops.div(weight, ops.to_dtype(ops.sub(end, begin), like.dtype))

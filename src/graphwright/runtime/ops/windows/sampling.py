@@ -209,14 +209,15 @@ def _affine_grid(theta: Any, size: Any, align_corners: bool) -> Any:
     parts, sizes = [], size[2:]
     for i in reversed(range(ndim)):
         extent = sizes[i]
-        line = ops.linspace(-1, 1, extent, dtype=theta.dtype) if extent > 1 else None
-        if line is None:
-            line = ops.full((1,), 0, dtype=theta.dtype)
-        elif not align_corners:
+        if extent > 1:
+            line = ops.linspace(-1, 1, extent, dtype=theta.dtype, device=theta.device)
+        else:
+            line = ops.full((1,), 0, dtype=theta.dtype, device=theta.device)
+        if extent > 1 and not align_corners:
             line = ops.mul(line, (extent - 1) / extent)
         shape = tuple(extent if j == i else 1 for j in range(ndim))
         parts.append(ops.expand(ops.reshape(line, shape), sizes))
-    parts.append(ops.full(sizes, 1, dtype=theta.dtype))
+    parts.append(ops.full(sizes, 1, dtype=theta.dtype, device=theta.device))
     base = ops.reshape(ops.stack(tuple(parts), ndim), (1, prod(sizes), ndim + 1))
     base = ops.expand(base, (size[0], prod(sizes), ndim + 1))
     return ops.reshape(ops.bmm(base, ops.transpose(theta, 1, 2)), (size[0], *sizes, ndim))
@@ -227,11 +228,12 @@ def _affine_grid(theta: Any, size: Any, align_corners: bool) -> Any:
 
 def _starts(sample: Any, size: Any, count: Any, kernel: Any) -> Any:
     """Where the windows of each plane begin: [N, C, count], for samples [N, C] in 0..1."""
-    last = ops.full((*sample.shape, min(count, 1)), size - kernel, dtype=dtypes.int64)
+    last = ops.full((*sample.shape, min(count, 1)), size - kernel, dtype=dtypes.int64,
+                    device=sample.device)
     if count <= 1:
         return last
     alpha = (size - kernel) / (count - 1)
-    step = ops.arange(0, count - 1, 1, dtype=sample.dtype)
+    step = ops.arange(0, count - 1, 1, dtype=sample.dtype, device=sample.device)
     s = ops.unsqueeze(sample, len(sample.shape))
     moved = ops.to_dtype(ops.mul(ops.add(step, s), alpha), dtypes.int64)
     first = ops.to_dtype(ops.mul(s, alpha), dtypes.int64)
