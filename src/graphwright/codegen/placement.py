@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.common_device import is_number
 from graphwright.runtime.tensor.device import cpu
 from graphwright.runtime.tensor.device import device as Device
 
@@ -15,7 +16,7 @@ def _devices(values: Iterable[Any]) -> Iterator[Device]:
     for value in values:
         if isinstance(value, list | tuple):
             yield from _devices(value)
-        elif isinstance(value, TensorBase) and (value.device != cpu or value.ndim):
+        elif isinstance(value, TensorBase) and not is_number(value):
             yield value.device
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.common_device import common_device, tensors_of
 from graphwright.runtime.errors import describe
 from graphwright.runtime.op_errors import INTERNAL, refusal
 from graphwright.runtime.ops.int_arguments import plain_integers, plain_number
@@ -223,14 +224,14 @@ def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         assert HOOKS.fake_kernel is not None
         return HOOKS.fake_kernel(op, args)
     if flags & OTHER_DEVICE:
-        devices = _devices(args)
-        if any(device.startswith("cuda") for device in devices):
+        kind = common_device(op, args).type
+        if kind == "cuda":
             return on_cuda().run(op, args)
-        into_meta = op.name == "copy_" and args[0].device.type == "meta"
-        if devices == ["meta"] or into_meta:
+        if kind == "meta":
             assert HOOKS.meta_kernel is not None
             return HOOKS.meta_kernel(op, args)
-        raise NotImplementedError(f"{op.name}: no kernel for {', '.join(devices)}")
+        places = sorted({str(tensor.device) for _, tensor in tensors_of(op, args)})
+        raise NotImplementedError(f"{op.name}: no kernel for {', '.join(places)}")
     return op.run(*args)
 
 
@@ -238,20 +239,6 @@ def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:
 def on_cuda() -> Any:
     """The module that runs ops on GPUs, imported when the first tensor is to be there."""
     return import_module("graphwright.runtime.cuda.kernels")
-
-
-def _devices(args: tuple[Any, ...]) -> list[str]:
-    """Where an op has to run: the devices of its tensors, or of those in its lists.
-
-    Lists beside a tensor are indices, which may be elsewhere. So may CPU tensors without dims
-    behind the first tensor, from which results have their device.
-    """
-    tensors = [arg for arg in args if isinstance(arg, TensorBase)]
-    if not tensors:
-        lists = [arg for arg in args if isinstance(arg, list | tuple)]
-        tensors = [one for items in lists for one in items if isinstance(one, TensorBase)]
-    counted = tensors[:1] + [t for t in tensors[1:] if t.shape or t.device.type != "cpu"]
-    return sorted({str(tensor.device) for tensor in counted})
 
 
 _NUMBER = (int, float, complex)

@@ -8,7 +8,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_like
+from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_like, make_fake
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 
 
@@ -65,3 +65,43 @@ def test_the_tape_runs_on_fakes() -> None:
     x = fake_like(gw.zeros(2, 3).requires_grad_())
     (grad,) = gw.autograd.grad((x * 2).exp().sum(), [x])
     assert isinstance(grad, FakeTensor) and grad.shape == (2, 3)
+
+
+GPU = gw.device("cuda:0")
+
+
+def on_gpu(*shape: int) -> Any:
+    return make_fake(shape, tuple([1] * len(shape)), gw.float32, GPU)
+
+
+def test_results_are_where_the_tensors_with_dims_are() -> None:
+    number, there = fake_like(gw.tensor(2.0)), on_gpu(3)
+    for result in (
+        number * there, there - number, gw.where(there > 0, number, 1.0), number + on_gpu(),
+        gw.clamp(there, number, None), there[fake_like(gw.zeros(2).long())],
+    ):
+        assert result.device == GPU
+    assert gw.zeros_like(there, device="cpu").device.type == "cpu"
+    assert number.clone().copy_(there[0]).device.type == "cpu"
+    assert there.cpu().device.type == "cpu"
+
+
+@pytest.mark.parametrize("run", [
+    lambda number, here, there: here + there,
+    lambda number, here, there: here * there[0],
+    lambda number, here, there: here.add_(there),
+    lambda number, here, there: number.add_(there[0]),
+    lambda number, here, there: gw.cat([there, here]),
+    lambda number, here, there: here[there.long()],
+    lambda number, here, there: gw.add(there, 1, out=here),
+])
+def test_tensors_of_several_devices_are_refused(run: Any) -> None:
+    with pytest.raises(RuntimeError, match=r"on (cpu or on )?the same device"):
+        run(fake_like(gw.tensor(2.0)), fake_like(gw.zeros(3)), on_gpu(3))
+
+
+def test_a_gradient_is_where_its_tensor_is() -> None:
+    number = fake_like(gw.tensor(2.0).requires_grad_())
+    for there in (on_gpu(3), on_gpu()):
+        (grad,) = gw.autograd.grad((number * there).sum(), [number])
+        assert grad.device.type == "cpu" and grad.shape == ()

@@ -287,8 +287,9 @@ def test_lists_of_tensors_and_numbers_on_meta() -> None:
     assert gw.nn.LSTM(3, 4, device="meta")(there[None])[0].shape == (1, 2, 4)
     scaled = there[gw.tensor([1, 1, 0])] * gw.tensor(2.0)
     assert scaled.is_meta and scaled.shape == (3, 3)
+    assert (gw.tensor(2.0) * there).is_meta and gw.where(there > 0, gw.tensor(1.0), 2.0).is_meta
     for refused in (lambda: gw.cat([there, gw.ones(2, 3)]), lambda: there * gw.ones(3)):
-        with pytest.raises(NotImplementedError, match="no kernel for cpu, meta"):
+        with pytest.raises(RuntimeError, match="same device"):
             refused()
 
 

@@ -85,6 +85,7 @@ def _copy(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     target, source = args
     if source.dtype is not target.dtype:
         source = ops.to_dtype(source, target.dtype)
+    source = source.to(target.device)
     return source if source.shape == target.shape else ops.expand(source, target.shape)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.common_device import INDEXED, tensors_of
 from graphwright.runtime.cuda import devices, fallbacks, transfers
 from graphwright.runtime.dispatch import HOOKS, dispatch
 from graphwright.runtime.fake.meta import is_dense, view_by_rule
@@ -34,39 +35,6 @@ def register_kernel_provider(provider: Kernel | None) -> Kernel | None:
     """
     before, HOOKS.gpu_kernel = HOOKS.gpu_kernel, provider
     return before
-
-
-# -- on which device
-
-
-def _tensors(op: Op, args: tuple[Any, ...]) -> list[tuple[str, Any]]:
-    """The tensors among an op's arguments, with their names."""
-    found = []
-    for name, arg in zip(op.names, args, strict=False):
-        items = arg if isinstance(arg, list | tuple) else (arg,)
-        found += [(name, item) for item in items if isinstance(item, TensorBase)]
-    return found
-
-
-_INDEXED = frozenset({"index", "index_put", "index_put_"})
-"""Their indices may be in main memory."""
-
-
-def check_devices(op: Op, args: tuple[Any, ...]) -> None:
-    """Raise RuntimeError, with the arguments' names, unless all tensors are on one GPU.
-
-    Tensors of main memory without dims are numbers, and indices may be there.
-    """
-    given = _tensors(op, args)
-    if op.name in _INDEXED:
-        given = [(name, tensor) for name, tensor in given if name != "indices"]
-    counted = [(n, t) for n, t in given if t.shape or t.device.type != "cpu"]
-    if len({t.device for _, t in counted}) > 1:
-        where = ", ".join(f"{name} on {tensor.device}" for name, tensor in counted)
-        raise RuntimeError(
-            f"{op.name}: Expected all tensors to be on the same device, but found at least two "
-            f"devices: {where}"
-        )
 
 
 # -- what the driver does
@@ -162,8 +130,6 @@ STAGED: dict[str, Kernel] = {
     "copy_": _copy(staged=True),
 }
 """What runs through main memory where the provider has no kernel."""
-_CROSSING = frozenset({"copy_", "to_device"})
-"""Ops whose tensors may be on different devices."""
 
 
 def _provided(op: Op, args: tuple[Any, ...]) -> Any:
@@ -184,7 +150,7 @@ def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
 
 def _device_of(op: Op, args: tuple[Any, ...]) -> Device:
     """The GPU that an op runs on."""
-    on_gpu = [tensor.device for _, tensor in _tensors(op, args) if tensor.is_cuda]
+    on_gpu = [tensor.device for _, tensor in tensors_of(op, args) if tensor.is_cuda]
     named = [arg for arg in args if isinstance(arg, Device)]
     return devices.placed([*on_gpu, *named][0])
 
@@ -229,12 +195,10 @@ def run(op: Op, args: tuple[Any, ...]) -> Any:
     """An op's result where one of its tensors is on a GPU.
 
     Raises:
-        RuntimeError: tensors are on different devices, or the GPU fails.
+        RuntimeError: the GPU fails.
         NotImplementedError: there is no kernel, and ops are not to run on the CPU.
     """
-    if op.name not in _CROSSING:
-        check_devices(op, args)
-    if op.name in _INDEXED:
+    if op.name in INDEXED:
         args = (args[0], _mapped(args[1], lambda index: _beside(args[0], index)), *args[2:])
     out = _without_provider(op, args)
     return _provided(op, args) if out is NotImplemented else out

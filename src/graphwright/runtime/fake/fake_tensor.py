@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, NoReturn, TypeVar
 
 from graphwright.runtime import _core
-from graphwright.runtime.dispatch import HOOKS
+from graphwright.runtime.common_device import results_device
+from graphwright.runtime.dispatch import HOOKS, OTHER_DEVICE
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.fake.meta import mutate
 from graphwright.runtime.ops.strides import dense_order, strides_in_order
@@ -123,6 +124,8 @@ def fake_like(
 
 def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
     """What `op` gives for these arguments, by its shape rule alone."""
+    placed = _core.dispatch_flags(args) & OTHER_DEVICE
+    place = results_device(op, args) if placed else None
     if op.is_inplace:
         return mutate(op, args)
     assert op.meta is not None
@@ -131,8 +134,9 @@ def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
         view = _view(args[0], spec)
         return view if op.differentiable else _core.detach(FakeTensor, view)
     if type(spec) is TensorSpec:
-        return _core.meta(FakeTensor, spec.shape, spec.strides, spec.dtype, spec.device, True)
-    return tuple([make_fake(s.shape, s.strides, s.dtype, s.device) for s in spec])
+        device = place or spec.device
+        return _core.meta(FakeTensor, spec.shape, spec.strides, spec.dtype, device, True)
+    return tuple([make_fake(s.shape, s.strides, s.dtype, place or s.device) for s in spec])
 
 
 class WithoutData:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.common_device import results_device
 from graphwright.runtime.dispatch import HOOKS, SOME, on_cuda, overlap_text, steps
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.ops.tensor_spec import TensorSpec, ViewSpec
@@ -25,11 +26,14 @@ def meta_kernel(op: Op, args: tuple[Any, ...]) -> Any:
     spec = op.meta(*args)
     if type(spec) is ViewSpec:
         return _view(op, args[0], spec)
+    place = results_device(op, args)
     if type(spec) is TensorSpec:
-        if spec.device.type == "cpu":  # as the argument `device` of a creation op has it
+        device = place or spec.device
+        if device.type == "cpu":  # as the argument `device` of a creation op has it
             return op.run(*args)
-        return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, spec.device)
-    return tuple(_core.meta(Tensor, s.shape, s.strides, s.dtype, s.device) for s in spec)
+        return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, device)
+    return tuple(
+        _core.meta(Tensor, s.shape, s.strides, s.dtype, place or s.device) for s in spec)
 
 
 def _view(op: Op, source: Any, spec: ViewSpec) -> Any:

@@ -78,8 +78,9 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any, result: Any = _NOT_ASKED) 
     Classes with a say, of arguments or of `out`, are asked about the function with its `out`.
 
     Raises TypeError where `out` is no tensor (or tuple of as many as the op returns), or a dim is
-    missing, RuntimeError where gradients would be recorded, the result's dtype cannot be cast to
-    that of `out`, or elements of `out` share memory with each other or, in part, with an argument.
+    missing, RuntimeError where gradients would be recorded, `out` is on another device, the
+    result's dtype cannot be cast to that of `out`, or elements of `out` share memory with each
+    other or, in part, with an argument.
     """
     if op.name in ALONG and args[1] is None:
         raise TypeError(f"{op.name}() missing required argument 'dim', beside 'out'")
@@ -213,7 +214,11 @@ def is_plain(op: Op) -> bool:
 
 
 def _typed_by_out(op: Op, args: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
-    """Factories, and reductions where it can hold the input, take the dtype of `out`."""
+    """Factories, and reductions where it can hold the input, take the dtype of `out`; factories
+    its device, too."""
+    if out is not None and "device" in op.names:
+        place = op.names.index("device")
+        args = (*args[:place], args[place] or out.device, *args[place + 1 :])
     index, makes, reduces = _place_of_dtype(op)
     if index < 0 or out is None or args[index] is not None:
         return args
@@ -233,6 +238,11 @@ def _require_dtype(name: str, result: Any, out: Any) -> None:
 def write_out(op: Op, args: tuple[Any, ...], result: Any, out: Any) -> None:
     """Copy what `op` gave for `args` into `out`, which takes its shape."""
     name = op.name
+    if out.device != result.device:
+        raise RuntimeError(
+            f"{name}: Expected all tensors to be on the same device, but found at least two "
+            f"devices: the result on {result.device}, out on {out.device}"
+        )
     if name in EXACT and not (name in TRUTHS and out.dtype is dtypes.uint8):
         _require_dtype(name, result, out)
     if not can_cast(result.dtype, out.dtype):

@@ -411,7 +411,8 @@ class OpNode(Node):
             source = sources[position]
             if source.__class__ is SavedTensor:
                 source = source.tensor
-            if grad.dtype is not source.dtype or not same_shape(grad.shape, source.shape):
+            alike = grad.dtype is source.dtype and grad.device == source.device
+            if not alike or not same_shape(grad.shape, source.shape):
                 grads[position] = fit_gradient(self.op, grad, source)
         return grads
 
@@ -455,7 +456,7 @@ def _conjugated(value: Any) -> Any:
 
 
 def fit_gradient(op: Op, grad: Any, source: Any) -> Any:
-    """`grad` with the shape and dtype of `source`."""
+    """`grad` with the shape and dtype of `source`, on its device."""
     if not same_shape(grad.shape, source.shape):
         if op.kind not in (Kind.POINTWISE, Kind.INPLACE) and op.rule is op.vjp:
             raise RuntimeError(
@@ -467,7 +468,7 @@ def fit_gradient(op: Op, grad: Any, source: Any) -> Any:
         grad = ops.real(grad)
     if grad.dtype is not source.dtype:
         grad = ops.to_dtype(grad, source.dtype)
-    return grad
+    return grad if grad.device == source.device else grad.to(source.device)
 
 
 def gradient_edge(tensor: Any) -> Edge:

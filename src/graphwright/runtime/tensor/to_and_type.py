@@ -66,7 +66,7 @@ def _moved(tensor: Any, dtype: DType, device: Device, non_blocking: bool) -> Any
         return ops.empty_like(tensor, dtype=dtype, device=device)
     if tensor.device.type == "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    if "cuda" in (device.type, tensor.device.type) and _core.cuda_absence() is None:
+    if tensor.is_cuda or (device.type == "cuda" and _core.cuda_absence() is None):
         return on_cuda().transfers.moved(tensor, dtype, device, not non_blocking)
     if device.type == "cpu":
         return ops.clone(tensor) if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
@@ -169,7 +169,7 @@ class Conversions:
             device = on_cuda().devices.placed(device)
         if device != self.device:
             ordered = self if memory_format is None else in_format("to", self, memory_format)
-            return _moved(ordered, dtype, device, non_blocking or True in args)
+            return _moved(ordered, dtype, device, non_blocking or any(arg is True for arg in args))
         if dtype is not self.dtype:
             result = ops.to_dtype(self, dtype)
         else:

@@ -115,7 +115,7 @@ static PyObject *rule_context(const GwNode *node, const GwRecipe *r) {
 
 /* ---- the answer ---- */
 
-/* Whether a gradient has the dtype and shape of what it is for. */
+/* Whether a gradient has the dtype, device and shape of what it is for. */
 static bool fits(PyObject *grad, const GwKept *kept) {
     if (!gw_is_tensor(grad) || (((GwTensor *)grad)->flags & GW_SYMBOLIC) != 0) {
         return false;
@@ -123,11 +123,12 @@ static bool fits(PyObject *grad, const GwKept *kept) {
     const GwTensor *g = (GwTensor *)grad;
     if (kept->kind == GW_KEPT_TENSOR) {
         const GwTensor *t = (GwTensor *)kept->value;
-        return t->dtype == g->dtype && t->ndim == g->ndim && (t->flags & GW_SYMBOLIC) == 0
+        return t->dtype == g->dtype && t->device == g->device && t->device_index == g->device_index
+               && t->ndim == g->ndim && (t->flags & GW_SYMBOLIC) == 0
                && memcmp(t->sizes, g->sizes, (size_t)t->ndim * sizeof(int64_t)) == 0;
     }
-    if (kept->kind != GW_KEPT_SPEC || kept->dtype != g->dtype
-        || PyTuple_GET_SIZE(kept->shape) != g->ndim) {
+    if (kept->kind != GW_KEPT_SPEC || kept->dtype != g->dtype || kept->device != g->device
+        || kept->device_index != g->device_index || PyTuple_GET_SIZE(kept->shape) != g->ndim) {
         return false;
     }
     for (int d = 0; d < g->ndim; d++) {
