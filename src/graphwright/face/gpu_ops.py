@@ -16,13 +16,14 @@ from graphwright.face.gpu_calls import Call
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.lowered_graph import CannotLower, Lowered
 from graphwright.ir.pipeline import lower_graph
-from graphwright.ir.trace import trace
+from graphwright.ir.trace import symbols_of, trace
 from graphwright.runtime import _core
 from graphwright.runtime.collecting import collector_at_rest
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.locks import held_while_forking
 from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.places import value_at
@@ -100,7 +101,10 @@ def _run(program: _Program, call: Call, args: tuple[Any, ...]) -> Any:
     results = program.launch(*call.inputs, **drawing)
     if call.op.is_inplace:
         return args[0]
-    return results[0] if program.single else tuple(results)
+    if program.single:
+        return results[0]
+    named = getattr(return_types, call.op.name, None)
+    return tuple(results) if named is None else named(*results)
 
 
 def _program(call: Call, exact: bool) -> _Program | None:
@@ -138,6 +142,7 @@ def _made(call: Call, exact: bool) -> _Program | None:
 def _compiled(call: Call, exact: bool) -> _Program:
     env = ShapeEnv()
     fakes = call.fakes(env, exact)
+    symbols = symbols_of(fakes)         # before equalities are learnt, which the guards still name
     module, single = _traced(call, fakes)
     lowered = _lowered(module, fakes)
     forward = prepared(lowered.forward, fakes)
@@ -147,7 +152,6 @@ def _compiled(call: Call, exact: bool) -> _Program:
         segment = compile_gpu_segment(forward, fakes, False, call.device, call.op.name, None)
     if call.generator is not None and not isinstance(segment.launch, _core.CudaLauncher):
         raise _NoProgram
-    symbols = dict(forward.meta.get("symbols", {}))
     guards = tuple(guard for guard in env.guards if guard.known() is None)
     return _Program(segment.launch, guards, symbols, single)
 

@@ -28,7 +28,6 @@ from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.symbolic.expr import Sym
 from graphwright.runtime.symbolic.places import STRIDE, WHOLE, integers_of
-from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, sym_int
 from graphwright.runtime.tensor import dtypes, from_data
 
@@ -435,17 +434,26 @@ def finish(tracer: Tracer, result: Any) -> GraphModule:
 
 def bind_symbols(module: GraphModule) -> None:
     """Set meta["symbols"] and meta["shape_env"] from the placeholders' values."""
-    symbols: dict[str, tuple[int, int]] = {}
-    env: ShapeEnv | None = module.meta.get("shape_env")
     inputs = [node.meta.get("val") for node in module.graph.placeholders]
-    found = [(place, index, value) for index, given in enumerate(inputs)
-             for place, value in _integers(given) if type(value) is SymInt]
-    for place, index, value in sorted(found, key=lambda item: item[0] >= STRIDE):
-        env = value.env
+    module.meta["symbols"] = symbols_of(inputs)
+    envs = [value.env for _, _, value in _symbolic(inputs)]
+    module.meta["shape_env"] = envs[-1] if envs else module.meta.get("shape_env")
+
+
+def symbols_of(inputs: Sequence[Any]) -> dict[str, tuple[int, int]]:
+    """Where the values of symbols are found: name -> (number of the input, place in it)."""
+    symbols: dict[str, tuple[int, int]] = {}
+    for place, index, value in _symbolic(inputs):
         if isinstance(value.expr, Sym):
             symbols.setdefault(value.expr.name, (index, place))
-    module.meta["symbols"] = symbols
-    module.meta["shape_env"] = env
+    return symbols
+
+
+def _symbolic(inputs: Sequence[Any]) -> list[tuple[int, int, SymInt]]:
+    """The symbolic integers that inputs give, sizes first: (place, number of the input, value)."""
+    found = [(place, index, value) for index, given in enumerate(inputs)
+             for place, value in _integers(given) if type(value) is SymInt]
+    return sorted(found, key=lambda item: item[0] >= STRIDE)
 
 
 def _integers(value: Any) -> Iterable[tuple[int, IntLike]]:
