@@ -136,7 +136,6 @@ def gpu(simulated_driver: Any) -> Iterator[Any]:
     simulated = not isinstance(simulated_driver, Hardware)
     if simulated:
         simulated_driver.clear()
-        simulated_driver.set("legacy", 0)
     yield simulated_driver
     for device in range(gw.cuda.device_count()):
         gw.cuda.synchronize(device)

@@ -3,13 +3,11 @@ each thread stores an element of every output."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
-from .ptx.machine import Program
+from .ptx.machine import program
 from .ptx.memory import GlobalMemory
 from .ptx.values import BITS, TYPES, Array, Type
 
@@ -23,18 +21,15 @@ def register(kind: Type) -> str:
     return "pred" if kind.kind == "p" else f"b{max(16, 8 * kind.size)}"
 
 
-def load(letter: str, kind: Type, number: int) -> str:
+def moved(letter: str, kind: Type, number: int, loads: bool) -> str:
+    """Load a register from its array, or store it there; a predicate is a byte."""
     where = f"mad.lo.u64 %at, %i, {kind.size}, %p{number};"
     if kind.kind == "p":
-        return f"{where} ld.global.b8 %h, [%at]; setp.ne.b16 %{letter}, %h, 0;"
-    return f"{where} ld.global.b{8 * kind.size} %{letter}, [%at];"
-
-
-def store(letter: str, kind: Type, number: int) -> str:
-    where = f"mad.lo.u64 %at, %i, {kind.size}, %p{number};"
-    if kind.kind == "p":
-        return f"{where} selp.b16 %h, 1, 0, %{letter}; st.global.b8 [%at], %h;"
-    return f"{where} st.global.b{8 * kind.size} [%at], %{letter};"
+        return where + (f" ld.global.b8 %h, [%at]; setp.ne.b16 %{letter}, %h, 0;" if loads else
+                        f" selp.b16 %h, 1, 0, %{letter}; st.global.b8 [%at], %h;")
+    bits = 8 * kind.size
+    return where + (f" ld.global.b{bits} %{letter}, [%at];" if loads else
+                    f" st.global.b{bits} [%at], %{letter};")
 
 
 def kernel_text(body: str, inputs: Sequence[str], outputs: Sequence[str],
@@ -53,24 +48,19 @@ def kernel_text(body: str, inputs: Sequence[str], outputs: Sequence[str],
         *(f"ld.param.u64 %p{n}, [k_{n}];" for n in range(len(kinds))),
         "mov.u32 %t, %tid.x; mov.u32 %n, %ctaid.x;",
         f"mad.lo.u32 %n, %n, {BLOCK}, %t; cvt.u64.u32 %i, %n;",
-        *(load(letter, kind, n) for n, (letter, kind) in enumerate(kinds[:count])),
-        body,
-        *(store(letter, kind, count + n) for n, (letter, kind) in enumerate(kinds[count:])),
+        *(moved(letter, kind, n, True) for n, (letter, kind) in enumerate(kinds[:count])), body,
+        *(moved(letter, kind, n, False)
+          for n, (letter, kind) in enumerate(kinds[count:], count)),
         "ret; }"]
     return "\n".join(line for line in lines if line)
-
-
-@cache
-def program(text: str) -> Program:
-    return Program(text)
 
 
 def launch(text: str, arrays: Sequence[Array], blocks: int = 1, shared: int = 0,
            name: str = "k", block: int = BLOCK) -> None:
     """Run a kernel whose parameters are pointers to the arrays, which it may change."""
-    memory = GlobalMemory()
-    data = struct.pack(f"<{len(arrays)}Q", *(memory.add(one) for one in arrays))
-    program(text).launch(name, (blocks, 1, 1), (block, 1, 1), data, memory, shared)
+    memory, made = GlobalMemory(), program(text)
+    data = made.pack(name, [memory.add(one) for one in arrays])
+    made.launch(name, (blocks, 1, 1), (block, 1, 1), data, memory, shared)
 
 
 def elementwise(body: str, inputs: Sequence[tuple[str, Array]], outputs: Sequence[str],

@@ -1,8 +1,8 @@
-"""Triton kernels compiled for an architecture without a device, and run on the driver."""
+"""Triton kernels compiled for an architecture without a device, and interpreted."""
 
 from __future__ import annotations
 
-import ctypes
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,21 +12,19 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from .fake_driver import FakeDriver
+from .ptx.machine import program
+from .ptx.memory import GlobalMemory
+from .ptx.tensor_maps import encode_map
 from .ptx.values import Array
-from .session import Session, Value
 
 DIVISIBLE = [["tt.divisibility", 16]]
-LETTERS = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q",
-           "u64": "Q", "fp32": "f", "fp64": "d"}
 
 
 @dataclass(frozen=True)
 class Tile:
-    """An argument that is a matrix behind a tensor map, with the box that a program takes."""
+    """An argument that is a matrix behind a tensor map."""
 
     array: Array
-    box: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -37,19 +35,7 @@ class Offset:
     by: int
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """What Triton made of a kernel: its text, and what a launch needs to know."""
-
-    name: str
-    ptx: str
-    shared: int
-    warps: int
-    scratch: int
-    maps: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
+@dataclass
 class Kernel:
     """A Triton kernel with its signature, constants, and the arguments that 16 divides."""
 
@@ -57,13 +43,11 @@ class Kernel:
     signature: dict[str, str]
     constants: dict[str, Any]
     divisible: str | None = None  # names; None: all pointers
-    warps: int = 4
-    stages: int = 3
-    debug: bool = False
-    built: dict[int, Compiled] = field(default_factory=dict, compare=False, hash=False)
+    options: dict[str, Any] = field(default_factory=dict)
+    built: dict[int, Any] = field(default_factory=dict)
 
-    def compile(self, arch: int) -> Compiled:
-        """Its PTX for an architecture; Triton's own assembler accepted it."""
+    def compile(self, arch: int) -> Any:
+        """What Triton makes of it for an architecture; its own assembler accepted the PTX."""
         if arch not in self.built:
             names = self.function.arg_names
             kinds = {**self.signature, **dict.fromkeys(self.constants, "constexpr")}
@@ -73,64 +57,39 @@ class Kernel:
                 fn=self.function, signature={name: kinds[name] for name in names},
                 constexprs=self.constants,
                 attrs={(names.index(name),): DIVISIBLE for name in chosen})
-            options = {"num_warps": self.warps, "num_stages": self.stages}
-            if self.debug:
-                options["debug"] = True
-            done = triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
-            about = done.metadata
-            self.built[arch] = Compiled(
-                about.name, done.asm["ptx"], about.shared, about.num_warps,
-                about.global_scratch_size, tuple(about.tensordesc_meta or ()))
+            self.built[arch] = triton.compile(source, target=GPUTarget("cuda", arch, 32),
+                                              options=self.options)
         return self.built[arch]
 
-    def run(self, driver: FakeDriver, arch: int, grid: tuple[int, ...],
-            arguments: Sequence[Array | Value | Tile | Offset], shared: int | None = None) -> None:
-        """Upload the arrays, launch, and download all of them into the arrays."""
-        driver.set("arch", arch)
-        made, session = self.compile(arch), Session(driver)
-        shared = made.shared if shared is None else shared
-        places: list[tuple[int, Array]] = []
-        packed: list[tuple[str, Value]] = []
-        kinds = [self.signature[name] for name in self.function.arg_names
-                 if name in self.signature]
-        maps = iter(made.maps)
-        for kind, value in zip(kinds, arguments, strict=True):
-            if isinstance(value, Tile):
-                places.append((session.upload(value.array), value.array))
-                packed += tensor_map(session, places[-1][0], value.array, next(maps))
-            elif isinstance(value, Offset):
-                places.append((session.upload(value.array), value.array))
-                packed.append(("Q", places[-1][0] + value.by))
-            elif isinstance(value, np.ndarray):
-                places.append((session.upload(value), value))
-                packed.append(("Q", places[-1][0]))
+    def run(self, arch: int, grid: tuple[int, ...],
+            arguments: Sequence[Array | int | float | Tile | Offset],
+            shared: int | None = None) -> None:
+        """Launch it on arguments whose arrays it may change.
+
+        Raises:
+            Fault: it did what ends a kernel.
+        """
+        made, memory = self.compile(arch), GlobalMemory()
+        about, text = made.metadata, program(made.asm["ptx"])
+        maps, values = iter(about.tensordesc_meta or ()), []
+        for argument in arguments:
+            if isinstance(argument, Tile):
+                values += tensor_map(memory.add(argument.array), argument.array, next(maps))
+            elif isinstance(argument, Offset):
+                values.append(memory.add(argument.array) + argument.by)
             else:
-                packed.append((LETTERS.get(kind, "Q"), value))
-        scratch = session.empty(max(made.scratch * int(np.prod(grid)), 16))
-        function = session.function(made.ptx, made.name, shared)
-        session.launch(function, grid, (32 * made.warps,), [*packed, ("Q", scratch), ("Q", 0)],
-                       shared)
-        for address, array in places:
-            session.download(array, address)
-        session.synchronize()
-        for address, _ in places:
-            session.free(address)
-        session.free(scratch)
+                values.append(memory.add(argument) if isinstance(argument, np.ndarray)
+                              else argument)
+        if about.global_scratch_size:
+            values.append(memory.add(np.zeros(about.global_scratch_size * math.prod(grid),
+                                              np.uint8)))
+        text.launch(about.name, (*grid, 1, 1)[:3], (32 * about.num_warps, 1, 1),
+                    text.pack(about.name, values), memory,
+                    about.shared if shared is None else shared)
 
 
-def tensor_map(session: Session, address: int, array: Array,
-               about: dict[str, Any]) -> list[tuple[str, Value]]:
+def tensor_map(address: int, array: Array, about: dict[str, Any]) -> list[int | bytes]:
     """The five parameters that a tensor map is: the map, two sizes, two strides."""
-    rows, columns = array.shape
-    room = ctypes.create_string_buffer(192)
-    place = (ctypes.addressof(room) + 63) // 64 * 64
-    box = list(reversed(about["block_size"]))
-    session.call(
-        "cuTensorMapEncodeTiled", ctypes.c_void_p(place), about["elem_type"], 2,
-        ctypes.c_void_p(address), (ctypes.c_uint64 * 2)(columns, rows),
-        (ctypes.c_uint64 * 1)(columns * array.itemsize), (ctypes.c_uint32 * 2)(*box),
-        (ctypes.c_uint32 * 2)(1, 1), 0, about["swizzle"], 2, 0)
-    return [("map", ctypes.string_at(place, 128)), ("i", rows), ("i", columns), ("q", columns),
-            ("q", 1)]
-
-
+    made = encode_map(address, array.shape, about["elem_type"], tuple(about["block_size"]),
+                      about["swizzle"])
+    return [made, *array.shape, array.shape[1], 1]

@@ -10,36 +10,48 @@ went wrong, with the instruction; `driver.launches` the kernels that ran.
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import os
 import subprocess
-import sys
 import tempfile
-import traceback
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .ptx.machine import Program
+from .ptx.machine import Program, program
 from .ptx.memory import GlobalMemory
-from .ptx.values import INVALID_PTX, Array, Fault
+from .ptx.values import Array, Fault
 
 SOURCES = Path(__file__).parent / "driver"
 FLAGS = ("-shared", "-fPIC", "-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror",
          "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1")
-BLOCK = np.dtype([("base", "u8"), ("bytes", "u8"), ("host", "u8"), ("device", "i4"),
-                  ("pinned", "i4"), ("freed", "i4"), ("reserved", "i4")])
-UNKNOWN_ERROR = 999
+SUCCESS, NO_BINARY_FOR_GPU, NOT_FOUND, UNKNOWN = 0, 209, 500, 999
+BLOCK = np.dtype([("base", "u8"), ("bytes", "u8"), ("host", "u8"), ("owner", "u8"),
+                  ("device", "i4"), ("pinned", "i4"), ("freed", "i4"), ("unused", "i4")])
+MOST_PARAMETERS = 256
+
+
+class Layout(ctypes.Structure):
+    """A kernel's parameters and block, as `module.c` has them."""
+
+    _fields_ = (("count", ctypes.c_int), ("required", ctypes.c_uint * 3),
+                ("bytes", ctypes.c_size_t), ("offsets", ctypes.c_size_t * MOST_PARAMETERS),
+                ("sizes", ctypes.c_size_t * MOST_PARAMETERS))
+
+
 LOAD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
-LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p,
+FIND = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(Layout))
+LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p,
                           ctypes.POINTER(ctypes.c_uint), ctypes.c_uint, ctypes.c_void_p,
                           ctypes.c_size_t, ctypes.c_int)
 
 
 class Launched(NamedTuple):
-    """A kernel that ran."""
+    """A kernel that ran, and its block of parameters."""
 
     name: str
     grid: tuple[int, ...]
@@ -73,22 +85,19 @@ class FakeDriver:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.library = ctypes.CDLL(str(self.path))
-        self.library.gpusim_blocks.restype = ctypes.c_size_t
+        self.library = ctypes.CDLL(str(path))
+        self.library.gpusim_blocks.restype = self.library.gpusim_used.restype = ctypes.c_size_t
         self.library.gpusim_blocks.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-        for name in ("gpusim_calls", "gpusim_generation", "gpusim_seed"):
-            getattr(self.library, name).restype = ctypes.c_long
-        self.library.gpusim_used.restype = ctypes.c_size_t
+        self.library.gpusim_calls.restype = self.library.gpusim_generation.restype = ctypes.c_long
+        self.library.gpusim_setting.restype = ctypes.POINTER(ctypes.c_long)
         self.faults: list[str] = []
         self.launches: list[Launched] = []
         self.printed: list[str] = []
-        self.programs: dict[bytes, Program] = {}
-        self.loaded: dict[int, Program] = {}
-        self.memories: dict[tuple[int, int], GlobalMemory] = {}
+        self.error: BaseException | None = None
         self.generation = -1
-        self.callbacks = LOAD(self.load), LAUNCH(self.launch)  # kept, as C holds them
-        self.library.gpusim_set_load(self.callbacks[0])
-        self.library.gpusim_set_launch(self.callbacks[1])
+        self.memories: dict[int, GlobalMemory] = {}
+        self.callbacks = LOAD(self.load), FIND(self.find), LAUNCH(self.launch)  # C holds them
+        self.library.gpusim_attach(*self.callbacks)
 
     @staticmethod
     @cache
@@ -99,13 +108,30 @@ class FakeDriver:
     # ---- what tests set and ask
 
     def set(self, name: str, value: int) -> None:
-        """Set arch, devices, memory, version, null, seed or legacy: see `control.c`."""
-        if self.library.gpusim_set(name.encode(), ctypes.c_long(value)):
-            raise ValueError(f"no setting {name}")
+        """Change a setting until `clear`.
+
+        - `arch`: 80 or 90.
+        - `devices`: how many there are; without any `cuInit` fails.
+        - `memory`: the bytes of each device.
+        - `version`: of the driver, such as 13000.
+        - `null`: 1 lets launches do nothing.
+        - `seed`: unless it is 0, draws the order between streams, and of atomic updates.
+        - `legacy`: 1 allows work on the NULL stream.
+        """
+        self.setting(name).value = value
         self.memories.clear()
 
+    def setting(self, name: str) -> ctypes.c_long:
+        place = self.library.gpusim_setting(name.encode())
+        if not place:
+            raise ValueError(f"no setting {name}")
+        return place.contents
+
     def fail(self, name: str, error: int, *, skip: int = 0, times: int = 1) -> None:
-        """Let calls of a function fail, after `skip` that do not; "kernel": kernels that run."""
+        """Let calls of a function fail, after `skip` that do not (-1 times: all of them).
+
+        "kernel" stands for kernels that run, "without cuLaunchKernel" for finding that function.
+        """
         if self.library.gpusim_fail(name.encode(), ctypes.c_long(skip), ctypes.c_long(times),
                                     error):
             raise ValueError("too many faults at once")
@@ -119,56 +145,56 @@ class FakeDriver:
         return int(self.library.gpusim_used(device))
 
     def clear(self) -> None:
-        """End faults on demand and the state of error of the devices, forget what happened, and
-        restore the settings that the process began with."""
-        self.library.gpusim_clear_faults()
+        """Run what is enqueued, end errors, forget what happened, restore the first settings.
+
+        Raises an error that the interpreter itself had.
+        """
         self.library.gpusim_reset()
-        self.library.gpusim_clear_calls()
         self.library.gpusim_restore()
         self.memories.clear()
         for log in (self.faults, self.launches, self.printed):
             log.clear()
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
 
     # ---- what the library calls
 
+    def answer(self, call: Callable[[], Any]) -> int:
+        """The driver's error of a call, or 0. C cannot raise: another error waits for `clear`."""
+        collects = gc.isenabled()
+        gc.disable()  # finalizers would call the driver
+        try:
+            return int(call() or SUCCESS)
+        except Fault as fault:
+            self.faults.append(str(fault))
+            return fault.code
+        except BaseException as error:
+            self.error = error
+            return UNKNOWN
+        finally:
+            if collects:
+                gc.enable()
+
     def load(self, text: bytes) -> int:
-        """Whether the module's text can be run: 0, or the driver's error."""
-        try:
-            self.program(text)
-        except Fault as fault:
-            self.faults.append(str(fault))
-            return fault.code
-        except Exception:
-            self.faults.append(traceback.format_exc())
-            print(self.faults[-1], file=sys.stderr)
-            return INVALID_PTX
-        return 0
+        return self.answer(lambda: self.runs(program(text)))
 
-    def program(self, text: bytes) -> Program:
-        if text not in self.programs:
-            self.programs[text] = Program(text.decode())
-        return self.programs[text]
+    def runs(self, module: Program) -> int:
+        """Text runs on its architecture and later ones, with a suffix (sm_90a) on that alone."""
+        wanted, arch = module.target.removeprefix("sm_"), self.setting("arch").value
+        fits = int(wanted) <= arch if wanted.isdigit() else int(wanted[:-1]) == arch
+        return SUCCESS if fits else NO_BINARY_FOR_GPU
 
-    def launch(self, text: int, name: bytes, sizes: ctypes.Array[ctypes.c_uint], shared: int,
-               parameters: int | None, size: int, device: int) -> int:
-        """Run a kernel: 0, or the driver's error."""
-        grid, block = (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5])
+    def find(self, text: bytes, name: bytes, layout: Any) -> int:
+        return self.answer(lambda: describe(program(text), name.decode(), layout.contents))
+
+    def launch(self, text: bytes, name: bytes, sizes: Any, shared: int, parameters: int | None,
+               size: int, device: int) -> int:
         data = ctypes.string_at(parameters, size) if parameters else b""
-        self.launches.append(Launched(name.decode(), grid, block, shared, data))
-        try:
-            program = self.loaded.get(text)
-            if program is None:
-                program = self.loaded[text] = self.program(ctypes.string_at(text))
-            self.printed += program.launch(name.decode(), grid, block, data,
-                                           self.memory(device), shared)
-        except Fault as fault:
-            self.faults.append(str(fault))
-            return fault.code
-        except Exception:  # a callback from C cannot raise: an error of the interpreter's own
-            self.faults.append(traceback.format_exc())
-            print(self.faults[-1], file=sys.stderr)
-            return UNKNOWN_ERROR
-        return 0
+        made = Launched(name.decode(), tuple(sizes[:3]), tuple(sizes[3:6]), shared, data)
+        self.launches.append(made)
+        return self.answer(lambda: self.printed.extend(program(text).launch(
+            made.name, made.grid, made.block, data, self.memory(device), shared)))
 
     def memory(self, device: int) -> GlobalMemory:
         """The allocations that a device may access, as they are now."""
@@ -176,24 +202,35 @@ class FakeDriver:
         if generation != self.generation:
             self.generation = generation
             self.memories.clear()
-        key = device, int(self.library.gpusim_peers(device))
-        if key not in self.memories:
-            self.memories[key] = self.allocations(*key)
-        return self.memories[key]
+        if device not in self.memories:
+            self.memories[device] = self.allocations(device)
+        return self.memories[device]
 
-    def allocations(self, device: int, peers: int) -> GlobalMemory:
-        """All blocks; those of other devices only where `peers` has their bit."""
+    def allocations(self, device: int) -> GlobalMemory:
         blocks = np.zeros(self.library.gpusim_blocks(None, 0), BLOCK)
         self.library.gpusim_blocks(blocks.ctypes.data, len(blocks))
-        memory, seed = GlobalMemory(), int(self.library.gpusim_seed())
+        memory, seed = GlobalMemory(), self.setting("seed").value
         memory.shuffle = np.random.default_rng(seed) if seed else None
         for block in blocks:
             base, size = int(block["base"]), int(block["bytes"])
             if block["freed"]:
                 memory.freed.append((base, base + size))
-            elif block["device"] == device or block["pinned"] or peers >> block["device"] & 1:
+            elif block["device"] == device or block["pinned"]:
                 memory.add(host_array(int(block["host"]), size), base)
         return memory
+
+
+def describe(module: Program, name: str, layout: Layout) -> int:
+    """Fill in the layout of a kernel's parameters; the driver's error."""
+    if name not in module.entries:
+        return NOT_FOUND
+    parameters = module.parameters(name)
+    layout.count, layout.bytes = len(parameters), module.parameter_size(name)
+    for at, (offset, size) in enumerate(parameters):
+        layout.offsets[at], layout.sizes[at] = offset, size
+    for at, threads in enumerate(module.threads(name) or ()):
+        layout.required[at] = threads
+    return SUCCESS
 
 
 def host_array(address: int, size: int) -> Array:

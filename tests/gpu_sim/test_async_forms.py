@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 from .assembled import BLOCK, HEADER, launch
+from .forms import forms_of
 from .ptx.values import TYPES, Array, Fault
 from .ptx.wgmma import swizzle
-from .test_scalar_forms import FORMS
 
-PRODUCTS = [form for form in FORMS if form.startswith("wgmma.mma_async")]
-COPIES = [form for form in FORMS if re.match(r"cp\.async\.c[ag]", form)] + [
-    "cp.async.cg.shared.global.L2::128B"]
+PRODUCTS, COPIES = forms_of("wgmma.mma_async"), forms_of("cp.async.ca", "cp.async.cg")
 # Forms that `COPY_TEXT`, `MAP_TEXT` and `product_text` have, but for what parametrises them.
 COPY_TEXT = HEADER + """
 .shared .align 16 .b8 memory[4096];

@@ -9,6 +9,7 @@ from . import test_async_forms as asynchronous
 from . import test_memory_forms as memory
 from . import test_scalar_forms as scalar
 from . import test_warp_forms as warp
+from .forms import FORMS
 
 FOLDER = Path(__file__).parent
 
@@ -24,4 +25,4 @@ def test_every_form_of_the_list_is_checked_somewhere() -> None:
     for shared, cluster in (("shared::cta", "shared::cta"), ("shared", "shared::cluster")):
         written += asynchronous.MAP_TEXT.replace("SHARED", shared).replace("CLUSTER", cluster)
     words = set(re.findall(r"[a-z]\w*(?:(?:\.|::)\w+)*", written))
-    assert sorted(set(scalar.FORMS) - listed - words) == []
+    assert sorted(set(FORMS) - listed - words) == []

@@ -10,18 +10,12 @@ import numpy as np
 import pytest
 
 from .assembled import BLOCK, HEADER, elementwise, launch
+from .forms import FORMS, forms_of
 from .ptx.values import BITS, TYPES, Array
-from .test_scalar_forms import FORMS
 
-LOADS = [form for form in FORMS if form.startswith("ld.") and ".param" not in form] + [
-    "ld.volatile.global.v2.b64", "ld.global.L1::evict_first.L2::cache_hint.v4.b32",
-    "ld.acquire.gpu.global.b32", "ld.global.s8", "ld.shared.u16"]
-STORES = [form for form in FORMS if form.startswith("st.") and ".param" not in form] + [
-    "st.global.L1::evict_last.v4.b32", "st.global.cs.b16", "st.release.gpu.global.b64"]
-ATOMICS = [form for form in FORMS if form.startswith(("atom.", "red."))] + [
-    "atom.global.relaxed.gpu.add.s32", "atom.shared.relaxed.cta.max.u32",
-    "red.shared.add.u32", "red.global.relaxed.gpu.add.noftz.f16x2",
-    "red.global.relaxed.gpu.add.noftz.bf16x2", "atom.global.relaxed.gpu.inc.u32"]
+LOADS = [form for form in forms_of("ld") if ".param" not in form]
+STORES = [form for form in forms_of("st") if ".param" not in form]
+ATOMICS = forms_of("atom", "red")
 
 
 def shape(form: str) -> tuple[str, str, int]:

@@ -7,17 +7,12 @@ import numpy as np
 import pytest
 
 from .assembled import BLOCK, HEADER, elementwise, launch
+from .forms import forms_of
 from .ptx.values import BITS, TYPES, Array, Fault
-from .test_scalar_forms import FORMS
 
 LANE = np.arange(32)
-PRODUCTS = [form for form in FORMS if form.startswith("mma.")] + [
-    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
-    "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32".replace("k16", "k32")]
-MATRICES = [form for form in FORMS if form.startswith(("ldmatrix", "stmatrix"))] + [
-    "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16"]
-SHUFFLES = [f"shfl.sync.{mode}.b32" for mode in ("bfly", "up", "down", "idx")]
-REDUCTIONS = [form for form in FORMS if form.startswith("redux")] + ["redux.sync.and.b32"]
+PRODUCTS, MATRICES = forms_of("mma"), forms_of("ldmatrix", "stmatrix")
+SHUFFLES, REDUCTIONS = forms_of("shfl"), forms_of("redux")
 
 
 def random_words(count: int, seed: int = 0) -> Array:

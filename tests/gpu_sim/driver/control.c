@@ -1,111 +1,77 @@
-/* What tests set and read: configuration, faults on demand, counts of calls. */
+/* What tests set and read: settings, errors on demand, counts of calls. */
 #define _GNU_SOURCE
 #include "fake.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 
-Config config = {.arch = 80, .devices = 2, .memory = 8L << 30, .version = 13000, .legacy = 1};
+Config config = {.arch = 80, .devices = 2, .memory = 8L << 30, .version = 13000};
 static Config initial;
-LoadCallback on_load;
-LaunchCallback on_launch;
 
-typedef struct {
+static struct {
     char name[64];
     long skip, times;           /* calls that pass before, calls that fail (-1: all) */
     int error;
-} Fault;
-
-enum { FAULTS = 32 };
-static Fault faults[FAULTS];
-static atomic_int faults_set;
+} demands[32];
+enum { DEMANDS = sizeof demands / sizeof *demands };
+static atomic_bool demanding;
 static Counter *counters;
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 
-API void gpusim_set_load(LoadCallback callback) { on_load = callback; }
-API void gpusim_set_launch(LaunchCallback callback) { on_launch = callback; }
+static const struct { const char *name; long *place; } settings[] = {
+#define SETTING(name) {#name, &config.name},
+    SETTINGS(SETTING)
+#undef SETTING
+};
+enum { COUNT = sizeof settings / sizeof *settings };
 
-static long *setting(const char *name) {
-    static const struct { const char *name; size_t at; } names[] = {
-        {"arch", offsetof(Config, arch)}, {"devices", offsetof(Config, devices)},
-        {"memory", offsetof(Config, memory)}, {"version", offsetof(Config, version)},
-        {"null", offsetof(Config, null)}, {"seed", offsetof(Config, seed)},
-        {"legacy", offsetof(Config, legacy)},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!strcmp(names[i].name, name)) {
-            return (long *)((char *)&config + names[i].at);
+/* The place of a setting, or NULL. */
+API long *gpusim_setting(const char *name) {
+    for (int i = 0; i < COUNT; i++) {
+        if (!strcmp(settings[i].name, name)) {
+            return settings[i].place;
         }
     }
     return NULL;
 }
 
-/* arch (80 or 90), devices, memory (bytes of each), version (of the driver), null (kernels are
- * counted and not run), seed (0: what is demanded runs, threads in their order; else also other
- * streams' work, and atomic updates, in a random order), legacy (0: the NULL stream is refused). */
-API int gpusim_set(const char *name, long value) {
-    long *place = setting(name);
-    if (place == NULL) {
-        return INVALID_VALUE;
-    }
-    *place = value;
-    return SUCCESS;
-}
-
-API void gpusim_restore(void) { config = initial; }
-
-API long gpusim_seed(void) { return config.seed; }
-
-/* Let calls of a function (or "kernel": kernels when they run) fail, after `skip` that do not. */
 API int gpusim_fail(const char *name, long skip, long times, int error) {
     int result = OUT_OF_MEMORY;
     pthread_mutex_lock(&control_lock);
-    for (int i = 0; i < FAULTS; i++) {
-        if (faults[i].times == 0) {
-            snprintf(faults[i].name, sizeof faults[i].name, "%s", name);
-            faults[i].skip = skip, faults[i].times = times, faults[i].error = error;
-            faults_set = 1;
+    for (int i = 0; i < DEMANDS && result != SUCCESS; i++) {
+        if (demands[i].times == 0) {
+            snprintf(demands[i].name, sizeof demands[i].name, "%s", name);
+            demands[i].skip = skip, demands[i].times = times, demands[i].error = error;
+            demanding = true;
             result = SUCCESS;
-            break;
         }
     }
     pthread_mutex_unlock(&control_lock);
     return result;
 }
 
-API void gpusim_clear_faults(void) {
-    pthread_mutex_lock(&control_lock);
-    memset(faults, 0, sizeof faults);
-    faults_set = 0;
-    pthread_mutex_unlock(&control_lock);
-}
-
-bool fake_fails(const char *name, int *error) {
-    bool found = false;
-    if (!faults_set) {
-        return false;
+int fake_demanded(const char *name) {
+    int error = SUCCESS;
+    if (!demanding) {
+        return SUCCESS;
     }
     pthread_mutex_lock(&control_lock);
-    for (int i = 0; i < FAULTS && !found; i++) {
-        Fault *fault = &faults[i];
-        if (fault->times == 0 || strcmp(fault->name, name)) {
+    for (int i = 0; i < DEMANDS && error == SUCCESS; i++) {
+        if (demands[i].times == 0 || strcmp(demands[i].name, name)) {
             continue;
         }
-        if (fault->skip > 0) {
-            fault->skip--;
+        if (demands[i].skip > 0) {
+            demands[i].skip--;
             continue;
         }
-        if (fault->times > 0) {
-            fault->times--;
-        }
-        *error = fault->error;
-        found = true;
+        demands[i].times -= demands[i].times > 0;
+        error = demands[i].error;
     }
     pthread_mutex_unlock(&control_lock);
-    return found;
+    return error;
 }
 
 int fake_enter(Counter *counter) {
-    int error = SUCCESS;
     counter->calls++;
     if (!counter->listed && !atomic_exchange(&counter->listed, true)) {
         pthread_mutex_lock(&control_lock);
@@ -113,25 +79,25 @@ int fake_enter(Counter *counter) {
         counters = counter;
         pthread_mutex_unlock(&control_lock);
     }
-    fake_fails(counter->name, &error);
-    return error;
+    return fake_demanded(counter->name);
 }
 
-/* Calls of the function since the counts were cleared. */
 API long gpusim_calls(const char *name) {
     long calls = 0;
     pthread_mutex_lock(&control_lock);
     for (Counter *counter = counters; counter != NULL; counter = counter->next) {
-        if (!strcmp(counter->name, name)) {
-            calls += counter->calls;
-        }
+        calls += strcmp(counter->name, name) ? 0 : counter->calls;
     }
     pthread_mutex_unlock(&control_lock);
     return calls;
 }
 
-API void gpusim_clear_calls(void) {
+/* The settings that the process began with, no errors on demand, no calls counted. */
+API void gpusim_restore(void) {
     pthread_mutex_lock(&control_lock);
+    config = initial;
+    memset(demands, 0, sizeof demands);
+    demanding = false;
     for (Counter *counter = counters; counter != NULL; counter = counter->next) {
         counter->calls = 0;
     }
@@ -140,17 +106,13 @@ API void gpusim_clear_calls(void) {
 
 /* GPU_SIM_ARCH=90 and so on; GPU_SIM_FAIL=cuMemAlloc_v2:3:1:2,... has name, skip, times, error. */
 __attribute__((constructor)) static void read_environment(void) {
-    static const char *names[] = {"arch", "devices", "memory", "version", "null", "seed",
-                                  "legacy"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (int i = 0; i < COUNT; i++) {
         char variable[32] = "GPU_SIM_";
-        for (size_t at = 0; names[i][at]; at++) {
-            variable[8 + at] = (char)(names[i][at] - 32);
+        for (size_t at = 0; settings[i].name[at]; at++) {
+            variable[8 + at] = (char)toupper(settings[i].name[at]);
         }
         const char *value = getenv(variable);
-        if (value != NULL) {
-            gpusim_set(names[i], strtol(value, NULL, 0));
-        }
+        *settings[i].place = value ? strtol(value, NULL, 0) : *settings[i].place;
     }
     initial = config;
     const char *list = getenv("GPU_SIM_FAIL");
@@ -168,29 +130,22 @@ __attribute__((constructor)) static void read_environment(void) {
     }
 }
 
-/* The name with the suffix of its newest version, or the plain name. A fault demanded of "without
+/* The name with the suffix of its newest version, or the plain name. An error demanded of "without
  * cuLaunchKernel" makes this a driver that lacks cuLaunchKernel. */
 API int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
                             int *status) {
-    static void *self;
     ENTER(cuGetProcAddress_v2);
-    (void)version, (void)flags;
-    if (self == NULL) {
-        Dl_info info;
-        dladdr((void *)cuGetProcAddress_v2, &info);
-        self = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
-    }
-    char versioned[128];
-    int error;
-    snprintf(versioned, sizeof versioned, "without %s", name);
-    if (fake_fails(versioned, &error)) return error;
-    snprintf(versioned, sizeof versioned, "%s_v2", name);
-    *function = dlsym(self, versioned);
-    if (*function == NULL) {
-        *function = dlsym(self, name);
-    }
-    if (status != NULL) {
-        *status = *function == NULL;
-    }
+    (void)version, (void)flags, (void)status;
+    char text[128];
+    snprintf(text, sizeof text, "without %s", name);
+    int error = fake_demanded(text);
+    if (error) return error;
+    Dl_info info;
+    dladdr((void *)cuGetProcAddress_v2, &info);
+    void *self = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    snprintf(text, sizeof text, "%s_v2", name);
+    *function = dlsym(self, text);
+    *function = *function ? *function : dlsym(self, name);
+    dlclose(self);
     return *function != NULL ? SUCCESS : NOT_FOUND;
 }

@@ -1,5 +1,5 @@
 /* A stand-in for the CUDA driver. Device memory is host memory behind an offset that no host pointer
- * survives; streams are queues that run as late as they may; kernels go to a callback. */
+ * survives; streams are queues that run as late as they may; Python interprets modules and kernels. */
 #ifndef FAKE_H
 #define FAKE_H
 
@@ -16,22 +16,43 @@
 
 typedef uint64_t Address;
 
+/* The errors of cuda.h that happen here: number, name, meaning. */
+#define ERRORS(E)                                                                       \
+    E(1, INVALID_VALUE, "invalid argument")                                             \
+    E(2, OUT_OF_MEMORY, "out of memory")                                                \
+    E(3, NOT_INITIALIZED, "initialization error")                                       \
+    E(100, NO_DEVICE, "no CUDA-capable device is detected")                             \
+    E(101, INVALID_DEVICE, "invalid device ordinal")                                    \
+    E(201, INVALID_CONTEXT, "invalid device context")                                   \
+    E(209, NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device") \
+    E(218, INVALID_PTX, "a PTX JIT compilation failed")                                 \
+    E(400, INVALID_HANDLE, "invalid resource handle")                                   \
+    E(500, NOT_FOUND, "named symbol not found")                                         \
+    E(600, NOT_READY, "device not ready")                                               \
+    E(700, ILLEGAL_ADDRESS, "an illegal memory access was encountered")                 \
+    E(710, ASSERT, "device-side assert triggered")                                      \
+    E(715, ILLEGAL_INSTRUCTION, "an illegal instruction was encountered")               \
+    E(716, MISALIGNED_ADDRESS, "misaligned address")                                    \
+    E(719, LAUNCH_FAILED, "unspecified launch failure")                                 \
+    E(801, NOT_SUPPORTED, "operation not supported")                                    \
+    E(999, UNKNOWN, "unknown error")
 enum {
-    SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100,
-    INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NO_BINARY_FOR_GPU = 209,
-    INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600,
-    ILLEGAL_ADDRESS = 700, LAUNCH_OUT_OF_RESOURCES = 701, LAUNCH_FAILED = 719,
-    NOT_SUPPORTED = 801
+    SUCCESS = 0,
+#define ENTRY(number, name, text) name = number,
+    ERRORS(ENTRY)
+#undef ENTRY
 };
 
-enum { DEVICES = 8, HOST_OFFSET_SHIFT = 46 };
-#define DEVICE_OFFSET (1ull << HOST_OFFSET_SHIFT)
+enum { DEVICES = 8, PARAMETERS = 256 };
+#define DEVICE_OFFSET (1ull << 46)
 
-/* ---- control.c: configuration, calls counted, faults on demand ---- */
+/* ---- control.c: settings, errors on demand, calls counted ---- */
 
-/* What GPU_SIM_<NAME> and gpusim_set change. */
+#define SETTINGS(S) S(arch) S(devices) S(memory) S(version) S(null) S(seed) S(legacy)
 typedef struct {
-    long arch, devices, memory, version, null, seed, legacy;
+#define FIELD(name) long name;
+    SETTINGS(FIELD)
+#undef FIELD
 } Config;
 extern Config config;
 
@@ -43,48 +64,39 @@ typedef struct Counter {
 } Counter;
 
 int fake_enter(Counter *counter);       /* count a call; the error that was demanded of it */
-bool fake_fails(const char *name, int *error);  /* the same for what is no call: "kernel" */
+int fake_demanded(const char *name);    /* that of what is no call, such as "kernel"; or 0 */
 
 /* First in each function: errors on demand, before cuInit, without a context, and sticky ones. */
-#define ENTER(call)                             \
-    do {                                        \
-        static Counter counter = {.name = #call};    \
-        int error = fake_enter(&counter);       \
-        if (error) return error;                \
+#define ENTER(call)                                     \
+    do {                                                \
+        static Counter counter = {.name = #call};       \
+        int error = fake_enter(&counter);               \
+        if (error) return error;                        \
     } while (0)
-#define ENTER_READY(call)                       \
-    do {                                        \
-        ENTER(call);                            \
-        if (!fake_is_ready()) return NOT_INITIALIZED; \
+#define ENTER_READY(call)                               \
+    do {                                                \
+        ENTER(call);                                    \
+        if (!fake_is_ready()) return NOT_INITIALIZED;   \
     } while (0)
-#define ENTER_CONTEXT(call)                     \
-    Device *device = fake_current();            \
-    do {                                        \
-        ENTER_READY(call);                      \
-        if (!device) return INVALID_CONTEXT;    \
-        if (device->sticky) return device->sticky; \
+#define ENTER_CONTEXT(call)                             \
+    Device *device = fake_current();                    \
+    do {                                                \
+        ENTER_READY(call);                              \
+        if (!device) return INVALID_CONTEXT;            \
+        if (device->sticky) return device->sticky;      \
     } while (0)
-
-/* Set by the tests: whether a module's text can be run, and running a kernel. Both return an error
- * of the driver or 0. */
-typedef int (*LoadCallback)(const char *ptx);
-typedef int (*LaunchCallback)(const char *ptx, const char *name, const unsigned *grid_and_block,
-                              unsigned shared, const void *parameters, size_t bytes, int device);
-extern LoadCallback on_load;
-extern LaunchCallback on_launch;
 
 /* ---- device.c ---- */
 
 typedef struct Stream Stream;
 
 typedef struct {
-    int ordinal, retained, sticky;
+    int ordinal, sticky;
+    bool retained;
     size_t used;
     Stream *legacy;             /* the NULL stream */
-    unsigned peers;             /* devices whose memory may be accessed */
 } Device;
 
-extern Device fake_devices[DEVICES];
 bool fake_is_ready(void);
 Device *fake_current(void);     /* of the thread's current context, or NULL */
 long fake_attribute(const Device *device, int attribute);   /* -1: unknown */
@@ -101,7 +113,7 @@ typedef struct {
 } Point;
 
 typedef struct Operation {
-    enum { COPY, FILL, KERNEL, RECORD, WAIT, HOST } kind;
+    enum { COPY, FILL, KERNEL, RECORD, WAIT } kind;
     struct Operation *next;
     uint64_t sequence;
     void *to;
@@ -111,31 +123,16 @@ typedef struct Operation {
     int width;
     Point point;                /* WAIT: for the stream to get there */
     atomic_llong *time;         /* RECORD: when, in nanoseconds */
-    void (*host)(void *);
     Function *function;
     unsigned dims[6], shared;
-    size_t parameter_bytes;
     char parameters[];
 } Operation;
 
 /* A new operation with room for parameters. */
 Operation *fake_operation(int kind, size_t parameter_bytes);
 Stream *fake_stream(Device *device, void *handle);      /* NULL: no such stream here */
-/* Append; where `wait` is set, return only when it has run. */
-int fake_push(Stream *stream, Operation *operation, bool wait);
+Point fake_push(Stream *stream, Operation *operation);   /* where it is in its queue */
 int fake_drain_device(Device *device);
-
-/* ---- memory.c ---- */
-
-typedef struct {
-    Address base;               /* device address: of pinned memory the host's */
-    uint64_t bytes;
-    void *host;
-    int32_t device, pinned, freed, reserved;
-} Block;
-
-/* The block that holds all of a range of the device, or NULL; the lock is held. */
-const Block *fake_find(const Device *device, Address address, size_t bytes);
 
 /* ---- module.c ---- */
 

@@ -11,8 +11,6 @@ enum { STREAM = 0x57EA3, EVENT = 0xE7E27, DEAD = 0xDEAD, POLLS = 4 };
 struct Stream {
     int magic;
     Device *device;
-    bool blocking;              /* waits for the NULL stream and the other way round */
-    int priority, polls;
     Operation *head, **tail;
     uint64_t last, done;        /* sequence numbers of what was enqueued, of what has run */
     Stream *next;
@@ -23,27 +21,26 @@ typedef struct {
     bool timed, recorded;
     Device *device;
     Point point;
-    int polls;
     atomic_llong time;
 } Event;
 
 pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static bool busy;               /* a thread runs operations */
+static atomic_int kernels;      /* that are enqueued */
+static atomic_uint polls;
 static Stream *streams;
 static uint64_t random_state;
 
 Operation *fake_operation(int kind, size_t parameter_bytes) {
     Operation *operation = calloc(1, sizeof *operation + parameter_bytes);
     operation->kind = kind;
-    operation->parameter_bytes = parameter_bytes;
     return operation;
 }
 
-static Stream *make_stream(Device *device, bool blocking, int priority) {
+static Stream *make_stream(Device *device) {
     Stream *stream = calloc(1, sizeof *stream);
     stream->magic = STREAM, stream->device = device;
-    stream->blocking = blocking, stream->priority = priority;
     stream->tail = &stream->head;
     pthread_mutex_lock(&fake_lock);
     stream->next = streams;
@@ -54,16 +51,12 @@ static Stream *make_stream(Device *device, bool blocking, int priority) {
 
 Stream *fake_stream(Device *device, void *handle) {
     Stream *stream = handle;
-    if ((uintptr_t)handle <= 1) {               /* NULL, CU_STREAM_LEGACY */
-        if (!config.legacy) {
-            return NULL;
-        }
-        if (device->legacy == NULL) {
-            device->legacy = make_stream(device, false, 0);
-        }
+    if ((uintptr_t)handle <= 1 && config.legacy) {      /* NULL, CU_STREAM_LEGACY */
+        device->legacy = device->legacy ? device->legacy : make_stream(device);
         return device->legacy;
     }
-    return stream->magic == STREAM && stream->device == device ? stream : NULL;
+    return (uintptr_t)handle > 1 && stream->magic == STREAM && stream->device == device
+        ? stream : NULL;
 }
 
 /* ---- running; the lock is held, but while an operation runs ---- */
@@ -74,20 +67,17 @@ static long long now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-static void fill(const Operation *operation) {
-    for (size_t at = 0; at < operation->bytes; at += (size_t)operation->width) {
-        memcpy((char *)operation->to + at, &operation->value, (size_t)operation->width);
-    }
-}
-
 static int perform(const Operation *operation, int device) {
     switch (operation->kind) {
-    case COPY: memmove(operation->to, operation->from, operation->bytes); return SUCCESS;
-    case FILL: fill(operation); return SUCCESS;
+    case COPY: memmove(operation->to, operation->from, operation->bytes); break;
+    case FILL:
+        for (size_t at = 0; at < operation->bytes; at += (size_t)operation->width) {
+            memcpy((char *)operation->to + at, &operation->value, (size_t)operation->width);
+        }
+        break;
     case KERNEL: return fake_run_kernel(operation, device);
-    case RECORD: *operation->time = now(); return SUCCESS;
-    case HOST: operation->host(operation->to); return SUCCESS;
-    case WAIT: return SUCCESS;
+    case RECORD: *operation->time = now(); break;
+    case WAIT: break;
     }
     return SUCCESS;
 }
@@ -108,6 +98,7 @@ static void run_head(Stream *stream) {
             stream->device->sticky = error;
         }
     }
+    kernels -= operation->kind == KERNEL;
     stream->done = operation->sequence;
     free(operation);
 }
@@ -151,22 +142,30 @@ static void run_until(Point point) {
     }
 }
 
+/* ---- Python's lock, which interpreting a kernel takes ---- */
+
+static struct {
+    int (*holds)(void);
+    void *(*save)(void);
+    void (*restore)(void *);
+} python;
+
+__attribute__((constructor)) static void find_python(void) {
+    *(void **)&python.holds = dlsym(RTLD_DEFAULT, "PyGILState_Check");
+    *(void **)&python.save = dlsym(RTLD_DEFAULT, "PyEval_SaveThread");
+    *(void **)&python.restore = dlsym(RTLD_DEFAULT, "PyEval_RestoreThread");
+}
+
+static bool holds_python(void) { return python.holds != NULL && python.holds(); }
+
 /* A thread that waits while another's kernel is interpreted gives up Python's lock, as a wait for a
  * device would not keep an interpreter from running. */
 static void wait_until_idle(void) {
-    static int (*holds)(void);
-    static void *(*save)(void);
-    static void (*restore)(void *);
-    if (holds == NULL) {
-        *(void **)&holds = dlsym(RTLD_DEFAULT, "PyGILState_Check");
-        *(void **)&save = dlsym(RTLD_DEFAULT, "PyEval_SaveThread");
-        *(void **)&restore = dlsym(RTLD_DEFAULT, "PyEval_RestoreThread");
-    }
     while (busy) {
         void *state = NULL;
-        if (holds != NULL && holds()) {
+        if (holds_python()) {
             pthread_mutex_unlock(&fake_lock);
-            state = save();
+            state = python.save();
             pthread_mutex_lock(&fake_lock);
         }
         if (busy) {
@@ -174,7 +173,7 @@ static void wait_until_idle(void) {
         }
         if (state != NULL) {
             pthread_mutex_unlock(&fake_lock);
-            restore(state);
+            python.restore(state);
             pthread_mutex_lock(&fake_lock);
         }
     }
@@ -212,67 +211,51 @@ int fake_drain_device(Device *device) {
     return error;
 }
 
-/* ---- enqueueing ---- */
-
-static void append(Stream *stream, Operation *operation) {
-    operation->sequence = ++stream->last;
-    *stream->tail = operation;
-    stream->tail = &operation->next;
-}
-
-static void append_wait(Stream *stream, Point point) {
-    if (!reached(point)) {
-        Operation *wait = fake_operation(WAIT, 0);
-        wait->point = point;
-        append(stream, wait);
+static void *advance(void *stream) {
+    Point next = {stream, ((Stream *)stream)->done + 1};
+    if (next.sequence <= ((Stream *)stream)->last) {
+        drain(next);
     }
+    return NULL;
 }
 
-/* The NULL stream waits for all blocking ones, and they for it. */
-static void append_implicit(Stream *stream) {
-    Stream *legacy = stream->device->legacy;
-    if (stream == legacy) {
-        for (Stream *other = streams; other != NULL; other = other->next) {
-            if (other->blocking && other->device == stream->device) {
-                append_wait(stream, (Point){other, other->last});
+/* Polling: most polls find nothing new, some find that one more operation has run. A kernel that is
+ * interpreted lets other threads run Python, which one that polls and holds its lock does not expect:
+ * then a thread of its own runs it. */
+static int poll_point(Point point) {
+    Stream *stream = point.stream;
+    if (!reached(point) && ++polls % POLLS == 0) {
+        pthread_t thread;
+        if (kernels > 0 && holds_python()) {
+            if (pthread_create(&thread, NULL, advance, stream) == 0) {
+                pthread_detach(thread);
             }
+        } else {
+            advance(stream);
         }
-    } else if (stream->blocking && legacy != NULL) {
-        append_wait(stream, (Point){legacy, legacy->last});
     }
-}
-
-int fake_push(Stream *stream, Operation *operation, bool wait) {
-    pthread_mutex_lock(&fake_lock);
-    append_implicit(stream);
-    append(stream, operation);
-    Point point = {stream, stream->last};
-    pthread_mutex_unlock(&fake_lock);
-    return wait ? drain(point) : SUCCESS;
+    return stream->device->sticky ? stream->device->sticky : reached(point) ? SUCCESS : NOT_READY;
 }
 
 /* ---- streams ---- */
 
+Point fake_push(Stream *stream, Operation *operation) {
+    pthread_mutex_lock(&fake_lock);
+    Point point = {stream, ++stream->last};
+    operation->sequence = point.sequence;
+    *stream->tail = operation;
+    stream->tail = &operation->next;
+    kernels += operation->kind == KERNEL;
+    pthread_mutex_unlock(&fake_lock);
+    return point;
+}
+
+/* Streams that wait for the NULL stream (flag 0) are not modelled. */
 API int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
     ENTER_CONTEXT(cuStreamCreateWithPriority);
-    if (flags > 1) return INVALID_VALUE;
-    *stream = make_stream(device, flags == 0, priority);
-    return SUCCESS;
-}
-
-API int cuStreamCreate(void **stream, unsigned flags) {
-    ENTER_CONTEXT(cuStreamCreate);
-    if (flags > 1) return INVALID_VALUE;
-    *stream = make_stream(device, flags == 0, 0);
-    return SUCCESS;
-}
-
-/* What was enqueued still runs. */
-API int cuStreamDestroy_v2(void *handle) {
-    ENTER_CONTEXT(cuStreamDestroy_v2);
-    Stream *stream = fake_stream(device, handle);
-    if (stream == NULL || stream == device->legacy) return INVALID_HANDLE;
-    stream->magic = DEAD;
+    (void)priority;
+    if (flags != 1) return flags ? INVALID_VALUE : NOT_SUPPORTED;
+    *stream = make_stream(device);
     return SUCCESS;
 }
 
@@ -282,59 +265,22 @@ API int cuStreamSynchronize(void *handle) {
     return stream == NULL ? INVALID_HANDLE : drain((Point){stream, stream->last});
 }
 
-/* Polling: most polls find nothing new, some find that one more operation has run. */
-static int poll_point(Point point, int *polls) {
-    if (!reached(point) && ++*polls % POLLS == 0) {
-        drain((Point){point.stream, point.stream->done + 1});
-    }
-    return point.stream->device->sticky ? point.stream->device->sticky
-        : reached(point) ? SUCCESS : NOT_READY;
-}
-
 API int cuStreamQuery(void *handle) {
     ENTER_CONTEXT(cuStreamQuery);
     Stream *stream = fake_stream(device, handle);
-    return stream == NULL ? INVALID_HANDLE
-        : poll_point((Point){stream, stream->last}, &stream->polls);
+    return stream == NULL ? INVALID_HANDLE : poll_point((Point){stream, stream->last});
 }
 
-API int cuStreamGetPriority(void *handle, int *priority) {
-    ENTER_CONTEXT(cuStreamGetPriority);
-    Stream *stream = fake_stream(device, handle);
-    if (stream == NULL) return INVALID_HANDLE;
-    *priority = stream->priority;
-    return SUCCESS;
-}
-
-API int cuLaunchHostFunc(void *handle, void (*function)(void *), void *data) {
-    ENTER_CONTEXT(cuLaunchHostFunc);
-    Stream *stream = fake_stream(device, handle);
-    if (stream == NULL) return INVALID_HANDLE;
-    Operation *operation = fake_operation(HOST, 0);
-    operation->host = function, operation->to = data;
-    return fake_push(stream, operation, false);
-}
-
-/* ---- graphs are not modelled ---- */
-
+/* Captures, as graphs, are not modelled. */
 API int cuStreamIsCapturing(void *handle, int *status) {
     ENTER_CONTEXT(cuStreamIsCapturing);
-    if (fake_stream(device, handle) == NULL) return INVALID_HANDLE;
     *status = 0;
-    return SUCCESS;
+    return fake_stream(device, handle) == NULL ? INVALID_HANDLE : SUCCESS;
 }
-
-#define NO_GRAPHS(call) API int call(void) { ENTER_CONTEXT(call); return NOT_SUPPORTED; }
-NO_GRAPHS(cuStreamBeginCapture_v2)
-NO_GRAPHS(cuStreamEndCapture)
-NO_GRAPHS(cuGraphInstantiateWithFlags)
-NO_GRAPHS(cuGraphLaunch)
-NO_GRAPHS(cuGraphExecDestroy)
-NO_GRAPHS(cuGraphDestroy)
 
 /* ---- events ---- */
 
-static Event *event_of(Device *device, void *handle) {
+static Event *event_of(const Device *device, void *handle) {
     Event *event = handle;
     return event != NULL && event->magic == EVENT && event->device == device ? event : NULL;
 }
@@ -365,10 +311,9 @@ API int cuEventRecord(void *handle, void *stream_handle) {
     if (event == NULL || stream == NULL) return INVALID_HANDLE;
     Operation *operation = fake_operation(RECORD, 0);
     operation->time = &event->time;
-    int error = fake_push(stream, operation, false);
+    event->point = fake_push(stream, operation);
     event->recorded = true;
-    event->point = (Point){stream, stream->last};
-    return error;
+    return SUCCESS;
 }
 
 API int cuStreamWaitEvent(void *stream_handle, void *handle, unsigned flags) {
@@ -378,9 +323,9 @@ API int cuStreamWaitEvent(void *stream_handle, void *handle, unsigned flags) {
     if (event == NULL || event->magic != EVENT || stream == NULL) return INVALID_HANDLE;
     if (flags > 1) return INVALID_VALUE;
     if (event->recorded) {
-        pthread_mutex_lock(&fake_lock);
-        append_wait(stream, event->point);
-        pthread_mutex_unlock(&fake_lock);
+        Operation *operation = fake_operation(WAIT, 0);
+        operation->point = event->point;
+        fake_push(stream, operation);
     }
     return SUCCESS;
 }
@@ -396,7 +341,7 @@ API int cuEventQuery(void *handle) {
     ENTER_CONTEXT(cuEventQuery);
     Event *event = event_of(device, handle);
     if (event == NULL) return INVALID_HANDLE;
-    return event->recorded ? poll_point(event->point, &event->polls) : SUCCESS;
+    return event->recorded ? poll_point(event->point) : SUCCESS;
 }
 
 API int cuEventElapsedTime(float *milliseconds, void *start_handle, void *end_handle) {
@@ -409,8 +354,4 @@ API int cuEventElapsedTime(float *milliseconds, void *start_handle, void *end_ha
     if (!reached(start->point) || !reached(finish->point)) return NOT_READY;
     *milliseconds = (float)(finish->time - start->time) / 1e6f;
     return SUCCESS;
-}
-
-API int cuEventElapsedTime_v2(float *milliseconds, void *start, void *finish) {
-    return cuEventElapsedTime(milliseconds, start, finish);
 }

@@ -6,156 +6,108 @@ reported.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from .decode import Decoder, Form, constant, form
+from .decode import Form, form
 from .moves import HINTS
-from .text import Operand
+from .tensor_maps import bulk
 from .threads import Step, Threads
-from .values import TYPES, Array, UnknownForm
+from .values import TYPES, Array
 
 
 @dataclass
 class Copy:
-    """A copy of each of `lanes`: `kept` of its `size` bytes, then zeros."""
+    """A copy of each of `lanes`: `kept` of its `size` bytes, then zeros.
+
+    `groups` numbers each lane's groups that it committed, from 1; 0 is a copy not yet committed.
+    """
 
     lanes: Array
     target: Array
     source: Array
     kept: Array
+    groups: Array
     size: int
 
     def part(self, inside: Array) -> Copy:
         return Copy(self.lanes[inside], self.target[inside], self.source[inside],
-                    self.kept[inside], self.size)
+                    self.kept[inside], self.groups[inside], self.size)
 
 
-@dataclass
-class Group:
-    """Copies that lanes committed together."""
-
-    members: Array
-    copies: list[Copy]
-
-
-@dataclass
 class Copies:
-    """What is in flight in a group of blocks: copies not yet committed, and groups in order."""
+    """What is in flight in a group of blocks, and how many groups each lane has committed."""
 
-    open: list[Copy] = field(default_factory=list)
-    groups: list[Group] = field(default_factory=list)
+    def __init__(self, lanes: int) -> None:
+        self.flying: list[Copy] = []
+        self.committed = np.zeros(lanes, np.int64)
 
     def commit(self, t: Threads) -> None:
-        members = np.ones(t.count, bool) if t.mask is None else t.mask
-        group, still = Group(members, []), []
-        for copy in self.open:
-            inside = members[copy.lanes]
-            if inside.all():
-                group.copies.append(copy)
-            else:
-                group.copies.append(copy.part(inside))
-                still.append(copy.part(~inside))
-        self.open = still
-        self.groups.append(group)
+        members = t.members()
+        self.committed[members] += 1
+        for copy in self.flying:
+            new = (copy.groups == 0) & members[copy.lanes]
+            copy.groups = np.where(new, self.committed[copy.lanes], copy.groups)
 
     def wait(self, t: Threads, newest: int) -> None:
         """Land all but each lane's `newest` groups."""
-        if t.mask is None and all(group.members.all() for group in self.groups):
-            due = self.groups[:max(len(self.groups) - newest, 0)]
-            self.groups = self.groups[len(due):]
-            for group in due:
-                for copy in group.copies:
-                    land(t, copy)
-            return
-        waiting = np.ones(t.count, bool) if t.mask is None else t.mask
-        newer = np.zeros(t.count, np.int64)
-        landing: list[Copy] = []
-        for group in reversed(self.groups):
-            done = waiting & group.members & (newer >= newest)
-            newer += group.members
-            landing += [copy.part(done[copy.lanes]) for copy in group.copies]
-            group.copies = [copy.part(~done[copy.lanes]) for copy in group.copies]
-            group.members = group.members & ~done
-        self.groups = [group for group in self.groups if group.members.any()]
-        for copy in landing:
-            land(t, copy)
+        members, flying, self.flying = t.members(), self.flying, []
+        for copy in flying:
+            due = (copy.groups > 0) & members[copy.lanes] & (
+                copy.groups <= self.committed[copy.lanes] - newest)
+            if due.any():
+                land(t, copy.part(due))
+            if not due.all():
+                self.flying.append(copy.part(~due))
 
 
 def land(t: Threads, copy: Copy) -> None:
-    """Do a copy."""
-    if not len(copy.lanes):
-        return
-    describe = t.describe(copy.lanes)
-    word = min(copy.size, 8)
-    shape = (len(copy.lanes), copy.size // word)
-    values = np.zeros(shape, f"u{word}")
-    full = copy.kept == copy.size
-    if (~full & (copy.kept > 0)).any():
-        values = partial(t, copy, values)
-    else:
-        some = np.nonzero(full)[0]
-        for lanes, view, index in t.blocks.memory.cells(
-                copy.source[some], copy.size, t.describe(copy.lanes[some])):
-            values[some[lanes]] = view[index].reshape(len(index), -1)
-    flat = values if copy.size > 8 else values[:, 0]
-    t.blocks.shared.store(t.blocks.index[copy.lanes], copy.target, flat, copy.size, describe)
-
-
-def partial(t: Threads, copy: Copy, values: Array) -> Array:
-    """Copies whose source is shorter, byte by byte."""
-    data = values.view(np.uint8).reshape(len(copy.lanes), copy.size)
-    for at in range(copy.size):
+    """Do a copy; byte by byte where only parts are copied."""
+    values = np.zeros((len(copy.lanes), copy.size), np.uint8)
+    whole = ((copy.kept == 0) | (copy.kept == copy.size)).all()
+    size = copy.size if whole else 1
+    for at in range(0, copy.size, size):
         some = np.nonzero(copy.kept > at)[0]
-        for lanes, view, index in t.blocks.memory.cells(
-                copy.source[some] + np.uint64(at), 1, t.describe(copy.lanes[some])):
-            data[some[lanes], at] = view[index]
-    return data.view(values.dtype)
+        loaded = t.load("global", copy.lanes[some], copy.source[some] + np.uint64(at), size)
+        values[some, at:at + size] = loaded.view(np.uint8).reshape(-1, size)
+    words = values.view(f"u{min(copy.size, 8)}")
+    t.store("shared", copy.lanes, copy.target, words if copy.size > 8 else words[:, 0], copy.size)
 
 
-def start_copy(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """cp.async.ca.shared.global [to], [from], size {, bytes of the source}."""
-    if not (f.flag("shared", "shared::cta") and f.flag("global") and f.flag("ca", "cg")):
-        raise UnknownForm("a copy other than from .global to .shared")
-    policy = f.flag("L2::cache_hint")
-    while f.flag(*HINTS):
-        pass
-    target, source, size = d.address(a[0]), d.address(a[1]), constant(a[2])
-    rest = a[3:-1] if policy else a[3:]
-    kept = d.read(rest[0], TYPES["u32"]) if rest else None
+def start_copy(f: Form) -> Step:
+    """cp.async.ca.shared.global [to], [from], size {, bytes of the source} {, cache policy}."""
+    for names in (("shared", "shared::cta"), ("global",), ("ca", "cg")):
+        f.need(*names)
+    partial = len(f.operands) - ("L2::cache_hint" in f.rest) > 3
+    f.flag(*HINTS)
+    target, source, size = f.address(0), f.address(1), f.constant(2)
+    kept = f.read(3, TYPES["u32"]) if partial else None
 
     def step(t: Threads) -> None:
-        lanes = t.active()
-        to, describe = target(t)[lanes], t.describe(lanes)
-        shared = t.blocks.shared
-        _, _, index = shared.cells(t.blocks.index[lanes], to, size, describe)
-        shared.mark(index, size, False)
-        length = (t.full(kept(t))[lanes] if kept is not None
-                  else np.full(len(lanes), size, np.uint32))
-        t.copies.open.append(Copy(lanes, to, source(t)[lanes], length, size))
+        lanes, to = t.active(), t.chosen(target(t))
+        for _ in t.cells("shared", lanes, to, size, "start"):
+            length = np.full(len(lanes), size) if kept is None else t.chosen(kept(t))
+            t.copies.flying.append(Copy(lanes, to, t.chosen(source(t)), length,
+                                        np.zeros(len(lanes), np.int64), size))
     return step
 
 
-def copy_async(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """cp.async and what commits it and waits for it."""
+@form("cp")
+def cp(f: Form) -> Step:
+    """cp.async and what commits it and waits for it; cp.async.bulk."""
+    f.need("async")
+    if f.flag("bulk"):
+        return bulk(f)
     if f.flag("commit_group"):
         return lambda t: t.copies.commit(t)
-    if f.flag("wait_group"):
-        newest = constant(a[0])
-        return lambda t: t.copies.wait(t, newest)
-    if f.flag("wait_all"):
-        def wait_all(t: Threads) -> None:
+    newest = 0 if f.flag("wait_all") else f.constant(0) if f.flag("wait_group") else None
+    if newest is None:
+        return start_copy(f)
+    everything = not f.operands
+
+    def wait(t: Threads) -> None:
+        if everything:
             t.copies.commit(t)
-            t.copies.wait(t, 0)
-        return wait_all
-    return start_copy(d, f, a)
-
-
-@form("cp")
-def cp(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    from . import tensor_maps
-
-    if not f.flag("async"):
-        raise UnknownForm("cp without .async")
-    return tensor_maps.bulk(d, f, a) if f.flag("bulk") else copy_async(d, f, a)
+        t.copies.wait(t, newest)
+    return wait

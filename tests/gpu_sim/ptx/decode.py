@@ -1,14 +1,14 @@
 """From instructions to steps: functions over all lanes, their operands resolved.
 
-An opcode's decoder is registered with `form`; it takes the operands' readers and writers from a
-`Decoder` and its modifiers from a `Form`. A modifier that the decoder does not take makes the
-form unknown.
+An opcode's decoder is registered with `form`; it takes an instruction's modifiers and operands
+from a `Form`. A modifier that no decoder takes makes the form unknown.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -30,34 +30,60 @@ from .values import BITS, PRED, TYPES, Array, Type, UnknownForm, type_named
 Found = TypeVar("Found")
 
 
-class Form:
-    """An instruction's modifiers, taken one by one."""
+class Scope:
+    """What the instructions of a function refer to.
 
-    def __init__(self, instruction: Instruction) -> None:
-        self.opcode, self.rest = instruction.opcode, list(instruction.modifiers)
+    `addresses` has the places of variables that are known before a launch, `parameters` a kernel's
+    parameters: offset and size.
+    """
+
+    def __init__(self, function: Function, addresses: dict[str, int],
+                 parameters: dict[str, tuple[int, int]]) -> None:
+        self.function, self.addresses, self.parameters = function, addresses, parameters
+
+    @cached_property
+    def mentions(self) -> Counter[int]:
+        """How often each register is named."""
+        code = self.function.code
+        found = Counter(register.slot for one in code for operand in one.arguments
+                        for register in mentioned(operand))
+        found.update(one.guard.slot for one in code if one.guard is not None)
+        return found
+
+
+class Form:
+    """An instruction that is decoded: its modifiers, taken one by one, and its operands."""
+
+    def __init__(self, scope: Scope, instruction: Instruction) -> None:
+        self.scope, self.opcode = scope, instruction.opcode
+        self.rest, self.operands = list(instruction.modifiers), instruction.arguments
+
+    # ---- modifiers
 
     def flag(self, *names: str) -> bool:
-        """Whether one of the modifiers is there."""
-        found = [one for one in self.rest if one in names]
-        for one in found:
-            self.rest.remove(one)
-        return bool(found)
+        """Take these modifiers; whether one of them is there."""
+        before = len(self.rest)
+        self.rest = [one for one in self.rest if one not in names]
+        return len(self.rest) < before
 
-    def choice(self, *names: str, default: str = "") -> str:
-        """The one of these modifiers that is there."""
-        for one in self.rest:
-            if one in names:
-                self.rest.remove(one)
-                return one
-        return default
+    def need(self, *names: str) -> None:
+        """Take these modifiers, one of which must be there."""
+        if not self.flag(*names):
+            raise UnknownForm(f"{self.opcode} without ." + " or .".join(names))
 
-    def table(self, entries: dict[str, Found]) -> Found:
+    def table(self, entries: dict[str, Found], default: Found | None = None) -> Found:
         """The entry of the first modifier that has one."""
         for one in self.rest:
             if one in entries:
                 self.rest.remove(one)
                 return entries[one]
-        raise UnknownForm(f"{self.opcode} without any of " + ", ".join(entries))
+        if default is None:
+            raise UnknownForm(f"{self.opcode} without any of " + ", ".join(entries))
+        return default
+
+    def choice(self, *names: str, default: str | None = None) -> str:
+        """The one of these modifiers that is there."""
+        return self.table({name: name for name in names}, default)
 
     def type(self) -> Type:
         """The last modifier as a type."""
@@ -70,70 +96,35 @@ class Form:
         if self.rest:
             raise UnknownForm("the modifiers " + ", ".join(f".{one}" for one in self.rest))
 
+    # ---- operands, by number or as they are
 
-Decode = Callable[["Decoder", Form, tuple[Operand, ...]], Step]
-FORMS: dict[str, Decode] = {}
+    def operand(self, which: int | Operand) -> Operand:
+        if not isinstance(which, int):
+            return which
+        if not -len(self.operands) <= which < len(self.operands):
+            raise UnknownForm(f"{len(self.operands)} operands")
+        return self.operands[which]
 
+    def vector(self, which: int | Operand) -> tuple[Operand, ...]:
+        """The parts of `{a, b}`; a scalar is its only part."""
+        operand = self.operand(which)
+        return operand.items if isinstance(operand, Vector) else (operand,)
 
-def form(*opcodes: str) -> Callable[[Decode], Decode]:
-    """Register the decoder of these opcodes."""
-    def register(decode: Decode) -> Decode:
-        for opcode in opcodes:
-            FORMS[opcode] = decode
-        return decode
-    return register
+    def constant(self, which: int | Operand) -> int:
+        """The value of an operand that must be an integer literal."""
+        operand = self.operand(which)
+        if not isinstance(operand, Immediate):
+            raise UnknownForm(f"an operand that is no literal, {operand}")
+        return operand.value
 
+    def unused(self, which: int | Operand) -> bool:
+        """Whether the registers of a destination are read nowhere."""
+        return all(not isinstance(one, Register) or self.scope.mentions[one.slot] == 1
+                   for one in self.vector(which))
 
-def constant(operand: Operand) -> int:
-    """The value of an operand that must be an integer literal."""
-    if not isinstance(operand, Immediate):
-        raise UnknownForm(f"an operand that is no literal, {operand}")
-    return operand.value
-
-
-class Decoder:
-    """Makes steps of one function's instructions.
-
-    `addresses` has the places of variables that are known before a launch: shared and local ones,
-    and the parameters' offsets.
-    """
-
-    def __init__(self, function: Function, addresses: dict[str, int]) -> None:
-        self.function, self.addresses = function, addresses
-        self.parameters: dict[str, tuple[int, int]] = {}  # a kernel's: offset and size
-        self.mentions = Counter(register.slot for instruction in function.code
-                                for operand in instruction.arguments
-                                for register in mentioned(operand))
-        self.mentions.update(i.guard.slot for i in function.code if i.guard is not None)
-
-    def step(self, instruction: Instruction) -> Step:
-        """The step of an instruction.
-
-        Raises:
-            UnknownForm: it is not known.
-        """
-        decode = FORMS.get(instruction.opcode)
-        try:
-            if decode is None:
-                raise UnknownForm(f"the instruction {instruction.opcode}")
-            found = Form(instruction)
-            step = decode(self, found, instruction.arguments)
-            found.done()
-        except UnknownForm as error:
-            name = self.function.name
-            raise UnknownForm(f"{name}, line {instruction.line}: {instruction.text}: "
-                              f"unknown form: {error}") from None
-        except (IndexError, AttributeError) as error:
-            raise UnknownForm(f"{self.function.name}, line {instruction.line}: "
-                              f"{instruction.text}: operands of another kind ({error})") from None
-        return step
-
-    def unused(self, operand: Operand) -> bool:
-        """Whether a destination is read nowhere."""
-        return not isinstance(operand, Register) or self.mentions[operand.slot] == 1
-
-    def read(self, operand: Operand, kind: Type) -> Reader:
+    def read(self, which: int | Operand, kind: Type) -> Reader:
         """Reads an operand's values, typed; of one element where all lanes have the same."""
+        operand = self.operand(which)
         if isinstance(operand, Register):
             return register_reader(operand, kind)
         if isinstance(operand, Negated):
@@ -149,29 +140,27 @@ class Decoder:
     def symbol(self, name: str, kind: Type) -> Reader:
         if name.startswith("%"):
             return lambda t: t.blocks.special[name].astype(kind.dtype, copy=False)
-        if name in self.addresses:
-            value = np.full(1, self.addresses[name], kind.dtype)
-            return lambda t: value
-        if name in self.parameters:  # an address in the parameters' own space
-            value = np.full(1, self.parameters[name][0], kind.dtype)
+        place = self.scope.addresses.get(name, self.scope.parameters.get(name, (None,))[0])
+        if place is not None:
+            value = np.full(1, place, kind.dtype)
             return lambda t: value
         return lambda t: np.full(1, t.blocks.symbols[name], kind.dtype)
 
-    def write(self, operand: Operand) -> Writer:
+    def write(self, which: int | Operand) -> Writer:
         """Writes values to a register, where the mask is set.
 
         Values narrower than the register are extended: signed ones with their sign.
         """
+        operand = self.operand(which)
         if isinstance(operand, Symbol) and operand.name == "_":
             return lambda t, values: None
         if not isinstance(operand, Register):
             raise UnknownForm(f"the destination {operand}")
-        slot, bits = operand.slot, operand.type.bits
-        size, predicate = operand.type.size, operand.type.kind == "p"
+        slot, bits, size = operand.slot, operand.type.bits, operand.type.size
 
         def write(t: Threads, values: Array) -> None:
-            if not predicate:
-                values = (values.view(bits) if values.itemsize == size else values.astype(bits))
+            if values.dtype != bits:
+                values = values.view(bits) if values.itemsize == size else values.astype(bits)
             mask = t.mask
             if mask is not None:
                 values = np.where(mask, values, t.registers[slot])
@@ -179,8 +168,16 @@ class Decoder:
 
         return write
 
-    def address(self, operand: Operand) -> Reader:
+    def reads(self, which: int | Operand, kind: Type) -> list[Reader]:
+        """Readers of all parts of a vector."""
+        return [self.read(one, kind) for one in self.vector(which)]
+
+    def writes(self, which: int | Operand) -> list[Writer]:
+        return [self.write(one) for one in self.vector(which)]
+
+    def address(self, which: int | Operand) -> Reader:
         """Reads the address of all lanes, in 64 bits."""
+        operand = self.operand(which)
         if not isinstance(operand, Address):
             raise UnknownForm(f"the address {operand}")
         offset = np.uint64(operand.offset & (2**64 - 1))
@@ -190,36 +187,72 @@ class Decoder:
         base = self.read(operand.base, TYPES["u64"])
         return lambda t: t.full(base(t) + offset)
 
-    def vector(self, operand: Operand) -> tuple[Operand, ...]:
-        """The parts of `{a, b}`; a scalar is its only part."""
-        return operand.items if isinstance(operand, Vector) else (operand,)
+    def apply(self, function: Callable[..., Array], *kinds: Type) -> Step:
+        """Write the function of the sources, read as these types, to the destination."""
+        if len(self.operands) != len(kinds) + 1:
+            raise UnknownForm(f"{len(self.operands)} operands where it has {len(kinds) + 1}")
+        sources = [self.read(at, kind) for at, kind in enumerate(kinds, 1)]
+        return combined(function, sources, self.write(0))
+
+
+def combined(function: Callable[..., Array], sources: Sequence[Reader], put: Writer) -> Step:
+    """A step that writes a function of what is read."""
+    if len(sources) == 1:
+        x, = sources
+        return lambda t: put(t, function(x(t)))
+    if len(sources) == 2:
+        x, y = sources
+        return lambda t: put(t, function(x(t), y(t)))
+    return lambda t: put(t, function(*[source(t) for source in sources]))
+
+
+Decode = Callable[[Form], Step]
+FORMS: dict[str, Decode] = {}
+
+
+def form(*opcodes: str) -> Callable[[Decode], Decode]:
+    """Register the decoder of these opcodes."""
+    def register(decode: Decode) -> Decode:
+        FORMS.update(dict.fromkeys(opcodes, decode))
+        return decode
+    return register
+
+
+def decoded(scope: Scope, instruction: Instruction) -> Step:
+    """The step of an instruction."""
+    decode = FORMS.get(instruction.opcode)
+    if decode is None:
+        raise UnknownForm(f"the instruction {instruction.opcode}")
+    found = Form(scope, instruction)
+    step = decode(found)
+    found.done()
+    return step
 
 
 def mentioned(operand: Operand) -> Iterator[Register]:
     """The registers in an operand."""
     if isinstance(operand, Register):
         yield operand
-    elif isinstance(operand, Negated):
-        yield operand.register
+        return
+    parts: tuple[Operand, ...] = ()
+    if isinstance(operand, Negated):
+        parts = (operand.register,)
     elif isinstance(operand, Vector):
-        for one in operand.items:
-            yield from mentioned(one)
+        parts = operand.items
     elif isinstance(operand, Address):
-        yield from mentioned(operand.base)
-        for one in operand.coordinates:
-            yield from mentioned(one)
+        parts = (operand.base, *operand.coordinates)
+    for part in parts:
+        yield from mentioned(part)
 
 
 def register_reader(register: Register, kind: Type) -> Reader:
-    slot, dtype = register.slot, kind.dtype
-    if (register.type.kind == "p") != (kind.kind == "p"):
+    slot, dtype, size = register.slot, kind.dtype, register.type.size
+    if (register.type.kind == "p") != (kind.kind == "p") or size < kind.size:
         raise UnknownForm(f"{register.name} of type .{register.type.name} as .{kind.name}")
     if kind is PRED or dtype == register.type.bits:
         return lambda t: t.registers[slot]
-    if register.type.size == kind.size:
+    if size == kind.size:
         return lambda t: t.registers[slot].view(dtype)
-    if register.type.size < kind.size:
-        raise UnknownForm(f"{register.name} of type .{register.type.name} as .{kind.name}")
     bits = kind.bits
     return lambda t: t.registers[slot].astype(bits).view(dtype)
 
@@ -232,6 +265,5 @@ def literal(operand: Immediate, kind: Type) -> Array:
     if size is not None and size != kind.size:
         if kind.kind != "f" or size == 4:
             raise UnknownForm(f"a literal of {size} bytes as .{kind.name}")
-        number = np.array([value], np.uint64).view(np.float64)
-        return number.astype(kind.dtype)
+        return np.array([value], np.uint64).view(np.float64).astype(kind.dtype)
     return np.array([value & ((1 << 8 * kind.size) - 1)], BITS[kind.size]).view(kind.dtype)

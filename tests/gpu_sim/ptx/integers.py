@@ -1,4 +1,4 @@
-"""Integer arithmetic, shifts, bits, selection; add, sub, mul, mad, min, ... of any type."""
+"""Integer arithmetic, shifts, bits, selection; add, mul, min, ... of floats are in `floats`."""
 
 from __future__ import annotations
 
@@ -7,71 +7,27 @@ from collections.abc import Callable
 import numpy as np
 
 from . import floats
-from .decode import Decoder, Form, constant, form
-from .text import Immediate, Operand
-from .threads import Step, Threads
-from .values import PRED, TYPES, Array, Type, UnknownForm
+from .decode import Form, form
+from .threads import Reader, Step, Threads
+from .values import PRED, TYPES, Array, Type, halves, joined
 
-BINARY: dict[str, Callable[[Array, Array], Array]] = {
-    "add": np.add, "sub": np.subtract, "min": np.minimum, "max": np.maximum,
-}
+U32 = TYPES["u32"]
 
 
-def with_carry(d: Decoder, f: Form, a: tuple[Operand, ...], kind: Type) -> Step:
-    """add.cc, addc, sub.cc, subc: with the carry (borrow) of the last, and keeping theirs."""
-    carries = f.flag("cc")
-    takes = f.opcode in ("addc", "subc")
-    subtracts = f.opcode.startswith("sub")
-    x, y, put = d.read(a[1], kind), d.read(a[2], kind), d.write(a[0])
-    bits = kind.bits
-
-    def step(t: Threads) -> None:
-        first, second = x(t).view(bits), y(t).view(bits)
-        carry = t.carry.astype(bits) if takes else bits.type(0)
-        if subtracts:
-            part = first - second
-            result = part - carry
-            out = (first < second) | (part < carry)
-        else:
-            part = first + second
-            result = part + carry
-            out = (part < first) | (result < part)
-        put(t, result)
-        if carries:
-            t.carry = out if t.mask is None else np.where(t.mask, out, t.carry)
-    return step
+def bits_of(x: Array) -> Array:
+    """Integers without their sign's meaning."""
+    return x.view(f"u{x.itemsize}")
 
 
-def packed(d: Decoder, f: Form, a: tuple[Operand, ...], kind: Type) -> Step:
-    """add, min and max of two packed integers of 16 bits."""
-    function, half = BINARY[f.opcode], TYPES[kind.name.removesuffix("x2")].dtype
-    x, y, put = d.read(a[1], kind), d.read(a[2], kind), d.write(a[0])
-
-    def step(t: Threads) -> None:
-        first, second = (np.ascontiguousarray(t.full(one(t))).view(half) for one in (x, y))
-        put(t, function(first, second).view(np.uint32))
-    return step
+def remainder(x: Array, y: Array) -> Array:
+    """Of the dividend's sign; x where y is zero."""
+    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, y.dtype.type(1), y)))
 
 
-@form("add", "sub", "min", "max")
-def binary(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    kind = f.type()
-    if kind.kind == "f":
-        if f.opcode in ("min", "max"):
-            return floats.minimum_maximum(d, f, a, kind)
-        return floats.arithmetic(d, f, a, kind)
-    if kind.name.endswith("x2"):
-        return packed(d, f, a, kind)
-    if "cc" in f.rest:
-        return with_carry(d, f, a, kind)
-    function = BINARY[f.opcode]
-    x, y, put = d.read(a[1], kind), d.read(a[2], kind), d.write(a[0])
-    return lambda t: put(t, function(x(t), y(t)))
-
-
-@form("addc", "subc")
-def carried(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    return with_carry(d, f, a, f.type())
+def quotient(x: Array, y: Array) -> Array:
+    """Truncated; all ones where y is zero, as on devices."""
+    exact = (x - remainder(x, y)) // np.where(y == 0, y.dtype.type(1), y)
+    return np.where(y == 0, ~y, exact)
 
 
 def high(x: Array, y: Array) -> Array:
@@ -91,114 +47,165 @@ def high(x: Array, y: Array) -> Array:
     return result.view(x.dtype)
 
 
-def product(f: Form, kind: Type) -> tuple[Callable[[Array, Array], Array], Type]:
-    """The product that .lo, .hi or .wide names, and its type."""
-    part = f.choice("lo", "hi", "wide")
-    if part == "wide":
-        wide = TYPES[f"{kind.kind}{16 * kind.size}"]
-        return lambda x, y: np.multiply(x, y, dtype=wide.dtype), wide
-    if part == "hi":
-        return high, kind
-    if part == "lo":
-        return np.multiply, kind
-    raise UnknownForm(f"{f.opcode} without .lo, .hi or .wide")
+def reverse(x: Array) -> Array:
+    """The bits in reverse order."""
+    bits = np.unpackbits(np.ascontiguousarray(x).view(np.uint8).reshape(len(x), -1), axis=1)
+    return np.packbits(bits, axis=1, bitorder="little")[:, ::-1].copy().view(x.dtype).reshape(-1)
 
 
-@form("mul")
-def mul(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def leading_zeros(x: Array) -> Array:
+    x, width = bits_of(x), 8 * x.itemsize
+    for by in (1, 2, 4, 8, 16, 32)[:width.bit_length() - 1]:
+        x = x | x >> x.dtype.type(by)
+    return (np.uint32(width) - np.bitwise_count(x)).astype(np.uint32)
+
+
+def leading_bit(x: Array) -> Array:
+    """How far the first bit that is no sign is from the top; all ones where there is none."""
+    magnitude = np.where(x < 0, ~x, x)
+    return np.where(magnitude == 0, np.uint32(0xFFFF_FFFF), leading_zeros(magnitude))
+
+
+def shift_left(x: Array, n: Array) -> Array:
+    """By the width or more: zero."""
+    width = 8 * x.itemsize
+    moved = x << np.minimum(n, width - 1).astype(x.dtype)
+    return np.where(n < width, moved, x.dtype.type(0)) if (n >= width).any() else moved
+
+
+def shift_right(x: Array, n: Array) -> Array:
+    """By the width or more: zero, or the sign."""
+    width = 8 * x.itemsize
+    moved = x >> np.minimum(n, width - 1).astype(x.dtype)
+    if x.dtype.kind == "i" or not (n >= width).any():
+        return moved
+    return np.where(n < width, moved, x.dtype.type(0))
+
+
+def extract(x: Array, start: Array, length: Array) -> Array:
+    """A field of bits, its sign extended where the type is signed."""
+    start, length = start & np.uint32(255), length & np.uint32(255)
+    above = np.uint32(8 * x.itemsize) - np.minimum(length, np.uint32(8 * x.itemsize))
+    field = shift_right(shift_left(shift_right(x, start), above), above)
+    return np.where(length == 0, x.dtype.type(0), field)
+
+
+def insert(x: Array, base: Array, start: Array, length: Array) -> Array:
+    """The low bits of the first, put into the second."""
+    start, length = start & np.uint32(255), length & np.uint32(255)
+    ones = np.full(1, np.iinfo(x.dtype).max, x.dtype)
+    mask = shift_left(~shift_left(ones, length), start)
+    return (base & ~mask) | (shift_left(x, start) & mask)
+
+
+def permute(low: Array, upper: Array, selectors: Array) -> Array:
+    """Any four of the eight bytes of two words; bit 3 of a selector copies the byte's sign."""
+    both = low.astype(np.uint64) | (upper.astype(np.uint64) << np.uint64(32))
+    result = np.zeros(1, np.uint32)
+    for byte in range(4):
+        one = (selectors >> np.uint32(4 * byte)) & np.uint32(15)
+        by = (one & np.uint32(7)).astype(np.uint64) * np.uint64(8)
+        value = ((both >> by) & np.uint64(255)).astype(np.uint32)
+        sign = np.where(value & np.uint32(128), np.uint32(255), np.uint32(0))
+        result = result | (np.where(one & np.uint32(8), sign, value) << np.uint32(8 * byte))
+    return result
+
+
+UNARY: dict[str, Callable[[Array], Array]] = {
+    "abs": np.abs, "neg": np.negative, "not": np.invert, "brev": reverse, "clz": leading_zeros,
+    "popc": lambda x: np.bitwise_count(x).astype(np.uint32),
+}
+BINARY: dict[str, Callable[[Array, Array], Array]] = {
+    "add": np.add, "sub": np.subtract, "min": np.minimum, "max": np.maximum,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    "div": quotient, "rem": remainder,
+}
+
+
+@form(*UNARY)
+def unary(f: Form) -> Step:
     kind = f.type()
-    if kind.kind == "f":
-        return floats.arithmetic(d, f, a, kind)
-    function, _ = product(f, kind)
-    x, y, put = d.read(a[1], kind), d.read(a[2], kind), d.write(a[0])
-    return lambda t: put(t, function(x(t), y(t)))
+    return floats.sign_change(f, kind) if kind.kind == "f" else f.apply(UNARY[f.opcode], kind)
 
 
-@form("mad", "madc")
-def mad(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    kind = f.type()
+@form(*BINARY)
+def binary(f: Form) -> Step:
+    kind, function = f.type(), BINARY[f.opcode]
     if kind.kind == "f":
-        return floats.multiply_add(d, f, a, kind)
-    function, result = product(f, kind)
-    carries, takes = f.flag("cc"), f.opcode == "madc"
-    x, y, z = d.read(a[1], kind), d.read(a[2], kind), d.read(a[3], result)
-    put, bits = d.write(a[0]), result.bits
-    if not carries and not takes:
-        return lambda t: put(t, function(x(t), y(t)) + z(t))
+        return floats.arithmetic(f, kind)
+    if kind.half is not None:  # of 16 bits each
+        dtype = kind.half.dtype
+        return f.apply(lambda x, y: joined(bits_of(
+            function(halves(x).view(dtype), halves(y).view(dtype)))), kind, kind)
+    if "cc" in f.rest:
+        return carried(f, kind)
+    return f.apply(function, kind, kind)
+
+
+@form("addc", "subc")
+def with_carry(f: Form) -> Step:
+    return carried(f, f.type())
+
+
+def carried(f: Form, kind: Type) -> Step:
+    """add.cc, addc, sub.cc and subc."""
+    return sum_with_carry(f, f.read(1, kind), f.read(2, kind), f.opcode.startswith("sub"))
+
+
+def sum_with_carry(f: Form, x: Reader, y: Reader, subtracts: bool = False) -> Step:
+    """A sum or difference with the carry (borrow) of the last, and keeping its own (.cc)."""
+    keeps, takes, put = f.flag("cc"), f.opcode.endswith("c"), f.write(0)
 
     def step(t: Threads) -> None:
-        part = function(x(t), y(t)).view(bits)
-        total = part + z(t).view(bits)
-        out = total < part
-        if takes:
-            more = total + t.carry.astype(bits)
-            out, total = out | (more < total), more
-        put(t, total)
-        if carries:
+        first, second = bits_of(x(t)), bits_of(y(t))
+        carry = t.carry.astype(first.dtype) if takes else first.dtype.type(0)
+        if subtracts:
+            part = first - second
+            result = part - carry
+            out = (first < second) | (part < carry)
+        else:
+            part = first + second
+            result = part + carry
+            out = (part < first) | (result < part)
+        put(t, result)
+        if keeps:
             t.carry = out if t.mask is None else np.where(t.mask, out, t.carry)
     return step
 
 
-@form("div", "rem")
-def divide(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """Integer division truncates; by zero it gives all ones, as devices do."""
+def product(f: Form, kind: Type) -> tuple[Callable[[Array, Array], Array], Type]:
+    """The product that .lo, .hi or .wide names, and its type."""
+    part = f.choice("lo", "hi", "wide")
+    if part != "wide":
+        return np.multiply if part == "lo" else high, kind
+    wide = TYPES[f"{kind.kind}{16 * kind.size}"]
+    return lambda x, y: np.multiply(x, y, dtype=wide.dtype), wide
+
+
+@form("mul")
+def mul(f: Form) -> Step:
+    kind = f.type()
+    return floats.arithmetic(f, kind) if kind.kind == "f" else f.apply(
+        product(f, kind)[0], kind, kind)
+
+
+@form("mad", "madc")
+def mad(f: Form) -> Step:
     kind = f.type()
     if kind.kind == "f":
-        return floats.arithmetic(d, f, a, kind)
-    remainder = f.opcode == "rem"
-    x, y, put = d.read(a[1], kind), d.read(a[2], kind), d.write(a[0])
-    bits = kind.bits
-
-    def magnitude(values: Array) -> Array:
-        return np.abs(values).view(bits) if kind.kind == "s" else values
-
-    def step(t: Threads) -> None:
-        first, second = x(t), y(t)
-        zero = second == 0
-        divisor = np.where(zero, second.dtype.type(1), second)
-        quotient = magnitude(first) // magnitude(divisor)
-        if kind.kind == "s":
-            quotient = np.where((first < 0) ^ (divisor < 0), -quotient, quotient)
-        rest = first.view(bits) - quotient * divisor.view(bits)
-        if remainder:
-            put(t, np.where(zero, first.view(bits), rest))
-        else:
-            put(t, np.where(zero, np.iinfo(bits).max, quotient))
-    return step
-
-
-@form("abs", "neg")
-def unary(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    kind = f.type()
-    if kind.kind == "f":
-        return floats.sign_change(d, f, a, kind)
-    function = np.abs if f.opcode == "abs" else np.negative
-    x, put = d.read(a[1], kind), d.write(a[0])
-    return lambda t: put(t, function(x(t)))
-
-
-LOGIC = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
-
-
-@form("and", "or", "xor")
-def logic(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    kind, function = f.type(), LOGIC[f.opcode]
-    x, y, put = d.read(a[1], kind), d.read(a[2], kind), d.write(a[0])
-    return lambda t: put(t, function(x(t), y(t)))
-
-
-@form("not")
-def invert(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    kind = f.type()
-    x, put = d.read(a[1], kind), d.write(a[0])
-    return lambda t: put(t, ~x(t))
+        return floats.arithmetic(f, kind)
+    function, wide = product(f, kind)
+    if f.opcode == "mad" and "cc" not in f.rest:
+        return f.apply(lambda x, y, z: function(x, y) + z, kind, kind, wide)
+    x, y = f.read(1, kind), f.read(2, kind)
+    return sum_with_carry(f, lambda t: function(x(t), y(t)), f.read(3, wide))
 
 
 @form("lop3")
-def lop3(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def lop3(f: Form) -> Step:
     """Any function of three bits: bit i of the table is its value for (a, b, c) = bits of i."""
-    kind, table = f.type(), constant(a[4])
-    sources, put = [d.read(one, kind) for one in a[1:4]], d.write(a[0])
+    kind, table, put = f.type(), f.constant(4), f.write(0)
+    sources = [f.read(at, kind) for at in (1, 2, 3)]
 
     def step(t: Threads) -> None:
         values = [source(t) for source in sources]
@@ -212,147 +219,53 @@ def lop3(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
 
 
 @form("shl", "shr")
-def shift(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """Shifts by the width or more leave zeros, or the sign."""
-    kind, left = f.type(), f.opcode == "shl"
-    x, count, put = d.read(a[1], kind), d.read(a[2], TYPES["u32"]), d.write(a[0])
-    width, dtype = 8 * kind.size, kind.dtype
-    function = np.left_shift if left else np.right_shift
-    if isinstance(a[2], Immediate) and 0 <= a[2].value < width:
-        by = dtype.type(a[2].value)
-        return lambda t: put(t, function(x(t), by))
-
-    def step(t: Threads) -> None:
-        n = count(t)
-        values = function(x(t), np.minimum(n, width - 1).astype(dtype))
-        put(t, values if kind.kind == "s" and not left else
-            np.where(n >= width, dtype.type(0), values))
-    return step
+def shift(f: Form) -> Step:
+    return f.apply(shift_left if f.opcode == "shl" else shift_right, f.type(), U32)
 
 
 @form("shf")
-def funnel(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def funnel(f: Form) -> Step:
+    """The upper (.l) or lower (.r) word of two that are shifted together."""
     kind, left = f.type(), f.choice("l", "r") == "l"
     wraps = f.choice("wrap", "clamp") == "wrap"
-    low, high_part, count = (d.read(one, kind) for one in a[1:4])
-    put = d.write(a[0])
 
-    def step(t: Threads) -> None:
-        both = (high_part(t).astype(np.uint64) << np.uint64(32)) | low(t)
-        n = count(t).astype(np.uint64)
-        n = n & np.uint64(31) if wraps else np.minimum(n, np.uint64(32))
-        put(t, ((both << n) >> np.uint64(32) if left else both >> n).astype(np.uint32))
-    return step
+    def compute(low: Array, upper: Array, count: Array) -> Array:
+        both = (upper.astype(np.uint64) << np.uint64(32)) | low
+        n = count & np.uint32(31) if wraps else np.minimum(count, np.uint32(32))
+        n = n.astype(np.uint64)
+        return ((both << n) >> np.uint64(32) if left else both >> n).astype(np.uint32)
+    return f.apply(compute, kind, kind, kind)
 
 
 @form("bfe")
-def extract(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """A field of bits, its sign extended where the type is signed."""
-    kind, byte = f.type(), TYPES["u32"]
-    x, start, length = d.read(a[1], kind), d.read(a[2], byte), d.read(a[3], byte)
-    put, width = d.write(a[0]), 8 * kind.size
-
-    def step(t: Threads) -> None:
-        position, count = (one(t).astype(np.int64) & 255 for one in (start, length))
-        values = x(t)
-        bits = kind.bits
-        inside = np.clip(np.minimum(count, width - position), 0, width)
-        shifted = np.where(position < width, values.view(bits)
-                           >> np.minimum(position, width - 1).astype(bits), bits.type(0))
-        mask = np.where(inside >= width, np.iinfo(bits).max,
-                        (bits.type(1) << np.minimum(inside, width - 1).astype(bits))
-                        - bits.type(1)).astype(bits)
-        field = shifted & mask
-        if kind.kind == "s":
-            top = np.minimum(position + count - 1, width - 1)
-            sign = (values.view(bits) >> np.maximum(top, 0).astype(bits)) & bits.type(1)
-            field = np.where((sign == 1) & (count > 0), field | ~mask, field)
-        put(t, field)
-    return step
+def bfe(f: Form) -> Step:
+    return f.apply(extract, f.type(), U32, U32)
 
 
 @form("bfi")
-def insert(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """The low bits of the first, put into the second."""
-    kind, byte = f.type(), TYPES["u32"]
-    x, base = d.read(a[1], kind), d.read(a[2], kind)
-    start, length, put = d.read(a[3], byte), d.read(a[4], byte), d.write(a[0])
-    width, bits = 8 * kind.size, kind.bits
-
-    def step(t: Threads) -> None:
-        position, count = (one(t).astype(np.int64) & 255 for one in (start, length))
-        ones = np.where(count >= width, np.iinfo(bits).max,
-                        (bits.type(1) << np.minimum(count, width - 1).astype(bits))
-                        - bits.type(1)).astype(bits)
-        by = np.minimum(position, width - 1).astype(bits)
-        mask = np.where(position < width, ones << by, bits.type(0))
-        put(t, (base(t) & ~mask) | ((x(t) << by) & mask))
-    return step
-
-
-def reverse(x: Array) -> Array:
-    """The bits in reverse order."""
-    bits = np.unpackbits(np.ascontiguousarray(x).view(np.uint8).reshape(len(x), -1), axis=1)
-    packed = np.packbits(bits, axis=1, bitorder="little")
-    return packed[:, ::-1].copy().view(x.dtype).reshape(-1)
-
-
-def leading_zeros(x: Array) -> Array:
-    width = 8 * x.dtype.itemsize
-    count = np.full(len(x), width, np.uint32)
-    for bit in range(width):
-        count = np.where(x >> x.dtype.type(bit) & x.dtype.type(1), width - 1 - bit, count)
-    return count.astype(np.uint32)
-
-
-@form("clz", "popc", "brev")
-def count_bits(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def bfi(f: Form) -> Step:
     kind = f.type()
-    x, put = d.read(a[1], kind), d.write(a[0])
-    function = {"clz": leading_zeros, "brev": reverse,
-                "popc": lambda v: np.bitwise_count(v).astype(np.uint32)}[f.opcode]
-    return lambda t: put(t, function(x(t)))
+    return f.apply(insert, kind, kind, U32, U32)
 
 
 @form("bfind")
-def find_bit(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """The position of the leading bit that is no sign; all ones where there is none."""
-    kind, amount = f.type(), f.flag("shiftamt")
-    x, put, width = d.read(a[1], kind), d.write(a[0]), 8 * kind.size
-
-    def step(t: Threads) -> None:
-        values = x(t)
-        bits = np.where(values < 0, ~values, values).view(kind.bits)
-        position = np.uint32(width - 1) - leading_zeros(bits)
-        found = np.uint32(width - 1) - position if amount else position
-        put(t, np.where(bits == 0, np.uint32(0xFFFF_FFFF), found))
-    return step
+def find_bit(f: Form) -> Step:
+    """The position of the leading bit that is no sign, or (.shiftamt) its distance to the top."""
+    kind = f.type()
+    if f.flag("shiftamt"):
+        return f.apply(leading_bit, kind)
+    top = np.uint32(8 * kind.size - 1)
+    return f.apply(lambda x: np.where((at := leading_bit(x)) > top, at, top - at), kind)
 
 
 @form("prmt")
-def permute(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """Any four of the eight bytes of two words; bit 3 of a selector copies the byte's sign."""
+def prmt(f: Form) -> Step:
     kind = f.type()
-    low, high_word, select = (d.read(one, kind) for one in a[1:4])
-    put = d.write(a[0])
-
-    def step(t: Threads) -> None:
-        both = low(t).astype(np.uint64) | (high_word(t).astype(np.uint64) << np.uint64(32))
-        selectors, result = select(t), np.zeros(1, np.uint32)
-        for byte in range(4):
-            one = (selectors >> np.uint32(4 * byte)) & np.uint32(15)
-            by = (one & np.uint32(7)).astype(np.uint64) * np.uint64(8)
-            value = ((both >> by) & np.uint64(255)).astype(np.uint32)
-            sign = np.where(value & np.uint32(128), np.uint32(255), np.uint32(0))
-            value = np.where(one & np.uint32(8), sign, value)
-            result = result | (value << np.uint32(8 * byte))
-        put(t, result)
-    return step
+    return f.apply(permute, kind, kind, kind)
 
 
 @form("selp")
-def select(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def select(f: Form) -> Step:
     kind = f.type()
     bits = TYPES[f"b{8 * kind.size}"] if kind.kind == "f" else kind
-    x, y, which, put = d.read(a[1], bits), d.read(a[2], bits), d.read(a[3], PRED), d.write(a[0])
-    return lambda t: put(t, np.where(which(t), x(t), y(t)))
+    return f.apply(lambda x, y, which: np.where(which, x, y), bits, bits, PRED)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from .values import BITS, ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, Array, Fault
 # Addresses of shared memory start here, so that zero is none of them; swizzled tiles need 1,024.
 SHARED_BASE = 1024
 # Generic addresses of shared and local memory lie in these windows.
-SHARED_WINDOW, LOCAL_WINDOW = 1 << 56, 1 << 57
+WINDOWS = {"local": 1 << 57, "shared": 1 << 56, "global": 0}
 # Where a launch has its parameters, and the module's global variables.
 PARAMETERS, GLOBALS = 0x7E00_0000_0000, 0x7E10_0000_0000
 UNWRITTEN = 0xFF  # a NaN in every floating-point type
 
 Describe = Callable[[int], str]
+Access = Literal["read", "write", "start"]  # to start a copy is to make its target unwritten
 
 
 class Cells(NamedTuple):
@@ -32,6 +33,12 @@ class Cells(NamedTuple):
     lanes: slice | Array
     view: Array
     at: Array
+
+
+def words(data: Array, size: int) -> Array:
+    """Bytes as elements of `size` bytes: integers, or rows of integers of 8 bytes."""
+    view = data[:len(data) // size * size].view(BITS[min(size, 8)])
+    return view.reshape(-1, size // 8) if size > 8 else view
 
 
 def check_alignment(addresses: Array, size: int, describe: Describe) -> None:
@@ -50,60 +57,50 @@ class GlobalMemory:
         self.buffers: dict[int, Array] = {}
         self.freed: list[tuple[int, int]] = []
         self.next = 0x7F00_0000_0000
-        self.sorted: Array | None = None
         self.shuffle: np.random.Generator | None = None  # orders atomic updates
 
-    def add(self, contents: Array | int, base: int | None = None) -> int:
-        """Make an allocation of the array's memory, or of `contents` fresh bytes; its address."""
-        if isinstance(contents, int):
-            buffer = np.full(contents, UNWRITTEN, np.uint8)
-        else:
-            if not contents.flags.c_contiguous:
-                raise ValueError("an allocation aliases a contiguous array")
-            buffer = contents.reshape(-1).view(np.uint8)
+    def add(self, contents: Array, base: int | None = None) -> int:
+        """Make an allocation of the array's memory; its address."""
+        if not contents.flags.c_contiguous:
+            raise ValueError("an allocation aliases a contiguous array")
+        buffer = contents.reshape(-1).view(np.uint8)
         if base is None:
             base = self.next
             self.next += (len(buffer) + 1023) // 512 * 512
         bisect.insort(self.bases, base)
         self.buffers[base] = buffer
-        self.sorted = None
         return base
 
     def remove(self, base: int) -> None:
         """Free the allocation at `base`; accesses to it are then reported as such."""
-        self.freed.append((base, base + len(self.buffers.pop(base))))
-        self.bases.remove(base)
-        self.sorted = None
+        self.freed.append((base, base + len(self.buffers[base])))
+        self.drop(base)
 
     def drop(self, base: int) -> None:
         """Remove an allocation that only a launch has."""
         del self.buffers[base]
         self.bases.remove(base)
-        self.sorted = None
+
+    def holder(self, address: int) -> tuple[int, int]:
+        """Start and end of the last allocation that starts at or before the address."""
+        at = bisect.bisect_right(self.bases, address) - 1
+        return (self.bases[at], self.bases[at] + len(self.buffers[self.bases[at]])) if (
+            at >= 0) else (0, 0)
 
     def cells(self, addresses: Array, size: int, describe: Describe) -> Iterator[Cells]:
-        """The places of `size` bytes at `addresses`, one group for each allocation touched.
-
-        The views hold elements of `size` bytes where NumPy has an integer of that size, else rows
-        of 8-byte words.
-        """
+        """The places of `size` bytes at `addresses`, one group for each allocation touched."""
         if not len(addresses):
             return
         check_alignment(addresses, size, describe)
-        low, high = int(addresses.min()), int(addresses.max())
-        at = bisect.bisect_right(self.bases, low) - 1
-        base = self.bases[at] if at >= 0 else 0
-        if at >= 0 and high + size <= base + len(self.buffers[base]):
+        base, end = self.holder(int(addresses.min()))
+        if int(addresses.max()) + size <= end:
             yield self.part(slice(None), base, addresses, size)
             return
-        if self.sorted is None:
-            self.sorted = np.array(self.bases, np.uint64)
-        which = np.searchsorted(self.sorted, addresses, side="right") - 1
+        which = np.searchsorted(np.array(self.bases, np.uint64), addresses, side="right")
         for number in np.unique(which):
             lanes = np.nonzero(which == number)[0]
-            base = self.bases[number] if number >= 0 else 0
-            length = len(self.buffers[base]) if number >= 0 else 0
-            outside = addresses[lanes] + np.uint64(size) > np.uint64(base + length)
+            base, end = self.holder(int(addresses[lanes[0]]))
+            outside = addresses[lanes] + np.uint64(size) > np.uint64(end)
             if outside.any():
                 lane = int(lanes[outside.argmax()])
                 raise Fault(self.outside(int(addresses[lane]), size, int(outside.sum()))
@@ -111,12 +108,8 @@ class GlobalMemory:
             yield self.part(lanes, base, addresses[lanes], size)
 
     def part(self, lanes: slice | Array, base: int, addresses: Array, size: int) -> Cells:
-        buffer = self.buffers[base]
-        view = buffer[:len(buffer) // size * size].view(BITS[min(size, 8)])
-        if size > 8:
-            view = view.reshape(-1, size // 8)
         index = (addresses - np.uint64(base)).view(np.int64) >> (size.bit_length() - 1)
-        return Cells(lanes, view, index)
+        return Cells(lanes, words(self.buffers[base], size), index)
 
     def outside(self, address: int, size: int, lanes: int) -> str:
         """What is wrong with an address that no allocation holds."""
@@ -124,22 +117,18 @@ class GlobalMemory:
         for start, end in self.freed:
             if start <= address < end:
                 return f"{what}: byte {address - start} of a freed allocation of {end - start}"
-        at = bisect.bisect_right(self.bases, address) - 1
         if address < 4096:
             return f"{what}: a null pointer"
-        if at >= 0:
-            base = self.bases[at]
-            length = len(self.buffers[base])
-            beyond = f"byte {address - base} of an allocation of {length} bytes"
-            if address - base < max(length * 16, 1 << 20):
-                return f"{what}: {beyond} ({lanes} threads)"
+        base, end = self.holder(address)
+        if end and address - base < max((end - base) * 16, 1 << 20):
+            return (f"{what}: byte {address - base} of an allocation of {end - base} bytes "
+                    f"({lanes} threads)")
         return f"{what}: in no allocation ({lanes} threads)"
 
     def read(self, address: int, size: int) -> bytes:
         """The bytes at an address, all in one allocation."""
-        at = bisect.bisect_right(self.bases, address) - 1
-        base = self.bases[at] if at >= 0 else 0
-        if at < 0 or address + size > base + len(self.buffers[base]):
+        base, end = self.holder(address)
+        if address + size > end:
             raise Fault(self.outside(address, size, 1), ILLEGAL_ADDRESS)
         return self.buffers[base][address - base:address - base + size].tobytes()
 
@@ -148,14 +137,14 @@ class BlockMemory:
     """Memory of equal size for each of several owners: shared of blocks, local of threads."""
 
     def __init__(self, owners: int, base: int, size: int, space: str, check: bool) -> None:
-        self.base, self.limit, self.space = base, base + size, space
+        self.base, self.limit, self.space, self.check = base, base + size, space, check
         self.stride = (base + size + 15) // 16 * 16 if size else 0
         self.bytes = np.full(owners * self.stride, UNWRITTEN, np.uint8)
-        # 0xFF where something was written, so that a view of any width compares with all ones
+        # All ones where something was written, in a view of any width.
         self.written = np.zeros(owners * self.stride if check else 0, np.uint8)
-        self.check = check
 
-    def cells(self, owners: Array, addresses: Array, size: int, describe: Describe) -> Cells:
+    def cells(self, owners: Array, addresses: Array, size: int, describe: Describe,
+              access: Access) -> Cells:
         """The places of `size` bytes at `addresses` of each owner's memory."""
         if len(addresses):
             low, high = int(addresses.min()), int(addresses.max())
@@ -168,37 +157,18 @@ class BlockMemory:
                     f"{describe(lane)}", ILLEGAL_ADDRESS)
             check_alignment(addresses, size, describe)
         index = (owners * self.stride + addresses.astype(np.int64)) >> (size.bit_length() - 1)
-        return Cells(slice(None), self.view(self.bytes, size), index)
-
-    def view(self, data: Array, size: int) -> Array:
-        view = data.view(BITS[min(size, 8)])
-        return view.reshape(-1, size // 8) if size > 8 else view
-
-    def load(self, owners: Array, addresses: Array, size: int, describe: Describe) -> Array:
-        """The bit patterns at `addresses`; rows of 8-byte words where `size` is above 8."""
-        _, view, index = self.cells(owners, addresses, size, describe)
         if self.check:
-            self.check_written(index, size, addresses, describe)
-        return view[index]
+            written = words(self.written, size)
+            if access == "read":
+                self.check_written(written[index], addresses, describe)
+            else:
+                written[index] = np.iinfo(written.dtype).max if access == "write" else 0
+        return Cells(slice(None), words(self.bytes, size), index)
 
-    def store(self, owners: Array, addresses: Array, values: Array, size: int,
-              describe: Describe) -> None:
-        _, view, index = self.cells(owners, addresses, size, describe)
-        view[index] = values
-        if self.check:
-            self.mark(index, size, True)
-
-    def mark(self, index: Array, size: int, written: bool) -> None:
-        """Remember that the places hold values, or (a copy is in flight) that they do not."""
-        view = self.view(self.written, size)
-        view[index] = np.iinfo(view.dtype).max if written else 0
-
-    def check_written(self, index: Array, size: int, addresses: Array,
-                      describe: Describe) -> None:
+    def check_written(self, written: Array, addresses: Array, describe: Describe) -> None:
         """Raise a fault where a byte was not written."""
-        view = self.view(self.written, size)
-        missing = view[index] != np.iinfo(view.dtype).max
+        missing = written != np.iinfo(written.dtype).max
         if missing.any():
-            lane = int(missing.reshape(len(index), -1).any(1).argmax())
+            lane = int(missing.reshape(len(written), -1).any(1).argmax())
             raise Fault(f"{self.space} address {int(addresses[lane]) - self.base} is read before "
                         f"it is written ({int(missing.sum())} threads), {describe(lane)}")

@@ -1,7 +1,6 @@
 """Tensor maps and the bulk copies (TMA) of the boxes that they describe.
 
-A map's 128 bytes are opaque on a device; here they are `LAYOUT`, which the driver stand-in writes
-too. Copies land at once.
+A map's 128 bytes are opaque on a device; here they are `LAYOUT`. Copies land at once.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ import math
 import numpy as np
 
 from .barriers import update
-from .decode import Decoder, Form, constant, form
+from .decode import Form, form
 from .memory import PARAMETERS
-from .moves import nothing, space_of
-from .text import Address, Operand
-from .threads import Step, Threads
+from .moves import HINTS, nothing
+from .text import Address
+from .threads import Step, Threads, space_of
 from .values import TYPES, Array, Fault, UnknownForm
 from .wgmma import swizzle
 
@@ -31,73 +30,79 @@ MODES = {0: 0, 1: 3, 2: 2, 3: 1}
 RANKS = {f"{rank}d": rank for rank in range(1, 6)}
 
 
+def encode_map(address: int, shape: tuple[int, ...], element: int, box: tuple[int, ...],
+               swizzle_mode: int) -> bytes:
+    """The map of a dense array, as the driver's cuTensorMapEncodeTiled makes it.
+
+    `element` is the driver's number of the type; `shape` and `box` begin with the outermost
+    dimension.
+    """
+    size, rank = ELEMENT_SIZES[element], len(shape)
+    made = np.zeros(1, LAYOUT)
+    strides = [size * math.prod(shape[at:]) for at in range(rank - 1, 0, -1)]
+    row = box[-1] * size
+    if address % 16 or any(stride % 16 for stride in strides) or row % 16 or (
+            row > {0: row, 1: 32, 2: 64, 3: 128}[swizzle_mode]) or max(box) > 256:
+        raise ValueError(f"no tensor map of boxes {box} of an array of {shape} at {address:#x}")
+    for name, value in (("address", address), ("elemtype", element), ("rank", rank - 1),
+                        ("swizzle_mode", swizzle_mode)):
+        made[name] = value
+    for name, values in (("global_dim", shape[::-1]), ("box_dim", box[::-1]),
+                         ("element_stride", (1,) * rank), ("global_stride", strides)):
+        made[name][0, :len(values)] = values
+    return made.tobytes()
+
+
 @form("tensormap")
-def tensormap(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def tensormap(f: Form) -> Step:
     if f.flag("cp_fenceproxy"):
-        while f.flag("global", "shared::cta", "tensormap::generic", "release", "gpu", "sync",
-                     "aligned", "cta", "sys"):
-            pass
-        return copy_map(d, a)
-    if not (f.flag("replace") and f.flag("tile") and f.flag("b1024")):
-        raise UnknownForm("tensormap without .replace.tile or .cp_fenceproxy")
-    kind = f.type()
-    field = FIELDS.get(f.choice(*FIELDS), "")
-    if not field:
-        raise UnknownForm("a field of a tensor map")
-    shared = f.flag("shared::cta", "shared")
-    if not shared and not f.flag("global"):
-        raise UnknownForm("a tensor map in neither .shared nor .global")
-    if not shared:
-        raise UnknownForm("a change of a tensor map in global memory")
+        f.flag("global", "shared::cta", "tensormap::generic", "sync", "aligned", *HINTS)
+        return copy_map(f)
+    for names in (("replace",), ("tile",), ("b1024",), ("shared::cta", "shared")):
+        f.need(*names)
+    kind, field = f.type(), f.table(FIELDS)
     item, start = LAYOUT[field], LAYOUT.fields[field][1]  # type: ignore[index]
-    ordinal = constant(a[1]) if len(a) > 2 else 0
-    base, value = item.base, d.read(a[-1], kind)
-    address = d.address(a[0])
-    offset = np.uint64(start + ordinal * base.itemsize)
+    ordinal = f.constant(1) if len(f.operands) > 2 else 0
+    address, value = f.address(0), f.read(-1, kind)
+    offset = start + ordinal * item.base.itemsize
 
     def step(t: Threads) -> None:
-        lanes = t.active()
-        values = t.full(value(t))[lanes].astype(base)
-        places = address(t)[lanes] + offset
-        block = t.blocks.index[lanes]
+        places, values = t.chosen(address(t)), t.chosen(value(t)).astype(item.base)
         # Fields lie where their size does not divide the address of the map.
-        for byte, column in enumerate(values.view(np.uint8).reshape(len(lanes), -1).T):
-            t.blocks.shared.store(block, places + np.uint64(byte), column, 1, t.describe(lanes))
+        for at, column in enumerate(values.view(np.uint8).reshape(len(places), -1).T, offset):
+            t.store("shared", t.active(), places + np.uint64(at), column, 1)
     return step
 
 
-def copy_map(d: Decoder, a: tuple[Operand, ...]) -> Step:
+def copy_map(f: Form) -> Step:
     """A map from shared to global memory."""
-    target, source, size = d.address(a[0]), d.address(a[1]), constant(a[2])
-    words = [np.uint64(8 * n) for n in range(size // 8)]
+    target, source, size = f.address(0), f.address(1), f.constant(2)
 
     def step(t: Threads) -> None:
         # Each warp's lanes copy the same bytes: the first active lane of each block does.
         lanes = t.active()
-        _, first = np.unique(t.blocks.index[lanes], return_index=True)
-        lanes = lanes[first]
-        to, describe = target(t)[lanes], t.describe(lanes)
-        for word in words:
-            values = t.blocks.shared.load(t.blocks.index[lanes], source(t)[lanes] + word, 8,
-                                          describe)
-            for some, view, index in t.blocks.memory.cells(to + word, 8, describe):
-                view[index] = values[some]
+        lanes = lanes[np.unique(t.blocks.index[lanes], return_index=True)[1]]
+        to, start = target(t)[lanes], source(t)[lanes]
+        for word in range(0, size, 8):
+            values = t.load("shared", lanes, start + np.uint64(word), 8)
+            t.store("global", lanes, to + np.uint64(word), values, 8)
     return step
 
 
-def read_map(t: Threads, address: int) -> np.void:
-    """The map at a global address, its rank as PTX writes it (less one)."""
-    if address < 1 << 16:  # in the parameters' own space
-        address += PARAMETERS
-    found = np.frombuffer(t.blocks.memory.read(address, 128), LAYOUT)[0]
-    if found["elemtype"] not in ELEMENT_SIZES or not found["box_dim"][:found["rank"] + 1].all():
-        raise Fault(f"no tensor map at {address:#x}")
+def read_map(t: Threads, address: int, rank: int) -> np.void:
+    """The map at a generic address."""
+    _, (place,) = space_of(np.array([address], np.uint64))
+    place = int(place) + (PARAMETERS if place < 1 << 16 else 0)  # or in the parameters' own space
+    found = np.frombuffer(t.blocks.memory.read(place, 128), LAYOUT)[0]
+    if int(found["rank"]) + 1 != rank or found["elemtype"] not in ELEMENT_SIZES or not (
+            found["box_dim"][:rank].all()):
+        raise Fault(f"no tensor map of {rank} dimensions at {place:#x}")
     return found
 
 
 def box(found: np.void, corner: list[int], start: int) -> tuple[Array, Array, Array, int]:
     """Global and shared addresses of a box's elements, which exist, and their size."""
-    rank, size = int(found["rank"]) + 1, ELEMENT_SIZES[int(found["elemtype"])]
+    rank, size = len(corner), ELEMENT_SIZES[int(found["elemtype"])]
     extents = [int(n) for n in found["box_dim"][:rank]]
     strides = [size, *(int(n) for n in found["global_stride"][:rank - 1])]
     grids = np.meshgrid(*(np.arange(n) for n in reversed(extents)), indexing="ij")[::-1]
@@ -107,50 +112,37 @@ def box(found: np.void, corner: list[int], start: int) -> tuple[Array, Array, Ar
         place = grid + corner[axis]
         inside &= (place >= 0) & (place < int(found["global_dim"][axis]))
         address += place * strides[axis]
-    mode = MODES[int(found["swizzle_mode"])]
     linear = start + np.arange(math.prod(extents)) * size
-    return address.reshape(-1), swizzle(linear, mode), inside.reshape(-1), size
+    places = swizzle(linear, MODES[int(found["swizzle_mode"])])
+    return address.reshape(-1).astype(np.uint64), places, inside.reshape(-1), size
 
 
-def bulk(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def bulk(f: Form) -> Step:
     """cp.async.bulk: copies of boxes and what commits them and waits for them."""
-    if f.flag("commit_group"):
-        return nothing
-    if f.flag("wait_group"):
+    if f.flag("commit_group", "wait_group"):
         f.flag("read")
         return nothing
-    if not f.flag("tensor"):
-        raise UnknownForm("a bulk copy without .tensor")
+    f.need("tensor")
     rank = f.table(RANKS)
     f.flag("tile")
-    loads = bool(f.rest) and f.rest[0].startswith("shared")
-    f.flag("shared::cta", "shared::cluster"), f.flag("global")
-    if loads and not f.flag("mbarrier::complete_tx::bytes"):
-        raise UnknownForm("a load without .mbarrier::complete_tx::bytes")
-    if not loads and not f.flag("bulk_group"):
-        raise UnknownForm("a store without .bulk_group")
-    tensor, shared = (a[1], a[0]) if loads else (a[0], a[1])
+    loads = f.rest[:1] != ["global"]
+    f.flag("shared::cta", "shared::cluster", "global")
+    f.need("mbarrier::complete_tx::bytes" if loads else "bulk_group")
+    tensor, shared = (f.operand(1), 0) if loads else (f.operand(0), 1)
     if not isinstance(tensor, Address) or len(tensor.coordinates) != rank:
         raise UnknownForm("a tensor without as many coordinates as dimensions")
-    where, place = d.address(Address(tensor.base, tensor.offset)), d.address(shared)
-    coordinates = [d.read(one, TYPES["s32"]) for one in tensor.coordinates]
-    barrier = d.address(a[2]) if loads else None
+    where, place = f.address(Address(tensor.base, tensor.offset)), f.address(shared)
+    coordinates = [f.read(one, TYPES["s32"]) for one in tensor.coordinates]
+    barrier = f.address(2) if loads else None
 
     def step(t: Threads) -> None:
-        lanes = t.active()
-        if not len(lanes):
-            return
-        corners = [t.full(one(t)) for one in coordinates]
-        maps, starts = where(t), place(t)
-        for lane in lanes:
-            _, address = space_of(t, maps[lane:lane + 1])
-            found = read_map(t, int(address[0]))
-            if int(found["rank"]) + 1 != rank:
-                raise Fault(f"a tensor map of {int(found['rank']) + 1} dimensions")
-            corner = [int(one[lane]) for one in corners]
-            moved = move(t, int(lane), found, corner, int(starts[lane]), loads)
+        corners, maps, starts = [t.full(one(t)) for one in coordinates], where(t), place(t)
+        for lane in map(int, t.active()):
+            found = read_map(t, int(maps[lane]), rank)
+            moved = move(t, lane, found, [int(one[lane]) for one in corners], int(starts[lane]),
+                         loads)
             if barrier is not None:
-                update(t, int(lane), barrier(t)[lane:lane + 1], 0, -moved)
+                update(t, lane, barrier(t)[lane:lane + 1], 0, -moved)
     return step
 
 
@@ -160,21 +152,15 @@ def move(t: Threads, lane: int, found: np.void, corner: list[int], start: int,
     if start % 128:
         raise Fault(f"a tensor's box at shared address {start}, which 128 does not divide, "
                     f"{t.blocks.describe(lane)}")
-    addresses, places, inside, size = box(found, corner, start)
-    far, owners = addresses[inside].astype(np.uint64), np.full(len(places), t.blocks.index[lane])
-    describe = t.describe(np.full(len(places), lane))
-    shared = t.blocks.shared
+    far, places, inside, size = box(found, corner, start)
+    lanes, some = np.full(len(places), lane), np.full(int(inside.sum()), lane)
     if loads:
         values = np.zeros(len(places), f"u{size}")
         if int(found["fill_mode"]) and size > 1:
             values[:] = np.iinfo(values.dtype).max
-        loaded = values[inside]
-        for some, view, index in t.blocks.memory.cells(far, size, describe):
-            loaded[some] = view[index]
-        values[inside] = loaded
-        shared.store(owners, places, values, size, describe)
+        values[inside] = t.load("global", some, far[inside], size)
+        t.store("shared", lanes, places, values, size)
     else:
-        values = shared.load(owners, places, size, describe)[inside]
-        for some, view, index in t.blocks.memory.cells(far, size, describe):
-            view[index] = values[some]
+        values = t.load("shared", lanes, places, size)
+        t.store("global", some, far[inside], values[inside], size)
     return len(places) * size

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
-import math
 import re
 import struct
 from dataclasses import dataclass, field
@@ -83,14 +81,13 @@ class Function:
 
     name: str
     entry: bool
-    parameters: list[Variable] = field(default_factory=list)
-    results: list[Variable] = field(default_factory=list)
+    parameters: list[Variable]
+    results: list[Variable]
+    threads: tuple[int, ...] | None  # .reqntid
     code: list[Instruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
     registers: list[Register] = field(default_factory=list)
     local: list[Variable] = field(default_factory=list)
-    threads: tuple[int, ...] | None = None  # .reqntid
-    most_threads: int | None = None  # .maxntid
 
 
 @dataclass
@@ -102,35 +99,77 @@ class Module:
     globals: dict[str, Variable] = field(default_factory=dict)
     shared: dict[str, Variable] = field(default_factory=dict)
     dynamic: str | None = None
-    extern: set[str] = field(default_factory=set)
 
 
-NAME = r"[%$]?[A-Za-z_$][\w$]*(?:\.[xyzw])?"
-HEXADECIMAL_FLOAT = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
-INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)U?")
-DECIMAL_FLOAT = re.compile(r"-?\d+\.\d*(?:[eE][-+]?\d+)?")
-BRACKET, BRACKET_OR_COMMA = re.compile(r"[{}()\[\]]"), re.compile(r"[{}()\[\],]")
-LABEL = re.compile(r"([$\w]+):(?!:)")
-LINE_DIRECTIVE = re.compile(r"\.(?:loc|file)\b[^\n]*")
-GUARD = re.compile(r"@(!?)\s*([%$\w]+)\s+")
-OPCODE = re.compile(r"([a-z]\w*)((?:\.\w+(?:::\w+)*)*)\s*(.*)", re.DOTALL)
-VARIABLE = re.compile(
-    r"(?:\.align\s+(\d+)\s*)?\.(\w+)\s+(?:\.ptr\b[^%$\w]*(?:\.\w+\s+)*(?:\.align\s+\d+\s+)?)?"
-    r"([\w$%]+)\s*(?:\[\s*(\d*)\s*\])?\s*(?:=\s*(.*))?$", re.DOTALL)
-ADDRESS = re.compile(rf"({NAME}|-?\d\w*)\s*(?:\+\s*(-?\d+)|-\s*(\d+))?$")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+START = re.compile(r"\s*\.version\b")
 TARGET = re.compile(r"\.target\s+(\w+)")
+# What is skipped between definitions, and within functions.
+HEADER = re.compile(r"\s*(?:\.(?:version|address_size)\s+[\d.]+|\.target\s+\w+(?:\s*,\s*\w+)*"
+                    r"|\.file[^\n]*|\.section[^{]*\{[^}]*\})")
+NOTE = re.compile(r"\s*(?:\.(?:loc|file)\b[^\n]*|;)")
+DEFINITION = re.compile(r"\s*((?:\.(?:visible|extern|weak|common)\s+)*)\.(\w+)\s*([^{;=]*)")
+SIGNATURE = re.compile(r"(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?(.*)$", re.DOTALL)
 PERFORMANCE = re.compile(r"\.(reqntid|maxntid|minnctapersm|maxnreg|noreturn|maxclusterrank)"
                          r"((?:\s+\d+(?:\s*,\s*\d+)*)?)")
-SPECIAL = re.compile(r"%(?:n?tid|n?ctaid)\.[xyz]$|%(?:laneid|warpid|globaltimer|clock64)$")
-SPACE, END, OPEN, CLOSE = (re.compile(p) for p in (r"\s*", ";", r"\{", r"\}"))
-OPEN_OR_END = re.compile("[{;]")
-DECLARATION = re.compile(r"\.(\w+)\s+\.align\s+(\d+)\s+(.*)$", re.DOTALL)
-HEADER = re.compile(r"\.(?:version|address_size)\s+[\d.]+|\.target\s+\w+(?:\s*,\s*\w+)*"
-                    r"|\.file[^\n]*")
-LINKAGE = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*")
-DIRECTIVE = re.compile(r"\.(\w+)\s*")
-SIGNATURE = re.compile(r"(\([^)]*\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?(.*)$", re.DOTALL)
+STATEMENT = re.compile(r"\s*(?:([{}])|([\w$]+):(?!:)|([^;]*);)")
 POINTER = re.compile(r"\.ptr(?:\s+\.\w+)?(?:\s+\.align\s+\d+)?")
+VARIABLE = re.compile(
+    r"\s*(?:\.align\s+(\d+))?\s*\.(\w+)\s+(?:\.align\s+(\d+)\s+)?([\w$%]+)\s*"
+    r"(?:\[\s*(\d*)\s*\])?\s*(?:=\s*(.*))?$", re.DOTALL)
+INSTRUCTION = re.compile(r"(?:@(!?)\s*([%$\w]+)\s+)?([a-z]\w*)((?:\.\w+(?:::\w+)*)*)\s*(.*)",
+                         re.DOTALL)
+INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)U?")
+FLOAT = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][-+]?\d+)?")
+NAME = re.compile(r"[%$]?[A-Za-z_$][\w$]*(?:\.[xyzw])?")
+SPECIAL = re.compile(r"%(?:n?tid|n?ctaid)\.[xyz]|%(?:laneid|warpid|globaltimer|clock64)")
+ADDRESS = re.compile(rf"({NAME.pattern}|-?\d\w*)\s*(?:\+\s*(-?\d+)|-\s*(\d+))?")
+BRACKET_OR_COMMA = re.compile(r"[{}()\[\],]")
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of a list between commas that no bracket encloses."""
+    parts, depth, start = [], 0, 0
+    for match in BRACKET_OR_COMMA.finditer(text):
+        if match[0] != ",":
+            depth += 1 if match[0] in "{[(" else -1
+        elif depth == 0:
+            parts.append(text[start:match.start()].strip())
+            start = match.end()
+    return [*parts, last] if (last := text[start:].strip()) else parts
+
+
+def immediate(text: str) -> Immediate | None:
+    """The literal that `text` is."""
+    if INTEGER.fullmatch(text):
+        return Immediate(int(text.rstrip("U"), 0), None)
+    if FLOAT.fullmatch(text):
+        return Immediate(int(text[2:], 16), 4 if text[1] in "fF" else 8)
+    if DECIMAL.fullmatch(text):
+        return Immediate(struct.unpack("<Q", struct.pack("<d", float(text)))[0], 8)
+    return None
+
+
+def variable(text: str) -> Variable:
+    """A declaration after its state space: `.align 16 .b8 name[8] = {..}`, `.b32 name`."""
+    match = VARIABLE.match(POINTER.sub("", text))
+    if match is None:
+        raise UnknownForm(f"the declaration {text!r}")
+    align, kind, align_after, name, count, values = match.groups()
+    size = type_named(kind).size
+    total, initial = size * (1 if count is None else int(count or 0)), None
+    if values is not None:
+        numbers = [int(one, 0) for one in values.strip().strip("{}").split(",")]
+        initial = b"".join((n & ((1 << 8 * size) - 1)).to_bytes(size, "little") for n in numbers)
+        total = max(total, len(initial))
+        initial = initial.ljust(total, b"\0")
+    return Variable(name, total, int(align or align_after or size), initial)
+
+
+def variables(text: str | None) -> list[Variable]:
+    """The parameters or results of a function."""
+    return [variable(one.removeprefix(".param")) for one in split_list(text or "")]
 
 
 def parse(text: str) -> Module:
@@ -142,279 +181,186 @@ def parse(text: str) -> Module:
     return _Reader(text).module()
 
 
-def split_list(text: str) -> list[str]:
-    """The parts of a list between commas that no bracket encloses."""
-    if not BRACKET.search(text):
-        return [part for one in text.split(",") if (part := one.strip())]
-    parts, depth, start = [], 0, 0
-    for match in BRACKET_OR_COMMA.finditer(text):
-        letter = match[0]
-        if letter == ",":
-            if depth == 0:
-                parts.append(text[start:match.start()].strip())
-                start = match.end()
-        else:
-            depth += 1 if letter in "{[(" else -1
-    if last := text[start:].strip():
-        parts.append(last)
-    return parts
-
-
-def immediate(text: str) -> Immediate | None:
-    """The literal that `text` is."""
-    if HEXADECIMAL_FLOAT.fullmatch(text):
-        return Immediate(int(text[2:], 16), 4 if text[1] in "fF" else 8)
-    if INTEGER.fullmatch(text):
-        return Immediate(int(text.rstrip("U"), 0), None)
-    if DECIMAL_FLOAT.fullmatch(text):
-        return Immediate(struct.unpack("<Q", struct.pack("<d", float(text)))[0], 8)
-    return None
-
-
-def variable(text: str) -> Variable:
-    """A declaration after its state space: `.align 16 .b8 name[8] = {..}`, `.b32 name`."""
-    text = POINTER.sub("", text).strip()
-    if found := DECLARATION.match(text):
-        text = f".align {found[2]} .{found[1]} {found[3]}"
-    match = VARIABLE.match(text)
-    if match is None:
-        raise UnknownForm(f"the declaration {text!r}")
-    align, kind, name, count, values = match.groups()
-    size = type_named(kind).size
-    initial = None
-    total = size * (int(count) if count else 0 if count is not None else 1)
-    if values is not None:
-        numbers = [int(one, 0) for one in values.strip().strip("{}").split(",")]
-        initial = b"".join((n & ((1 << 8 * size) - 1)).to_bytes(size, "little") for n in numbers)
-        total = max(total, len(initial))
-        initial = initial.ljust(total, b"\0")
-    return Variable(name, total, int(align or size), initial)
-
-
 class _Reader:
-    """Reads the statements of a module one after the other."""
+    """Reads the definitions of a module, and the statements of a function, one after the other."""
 
     def __init__(self, text: str) -> None:
-        blank = re.sub(r"//[^\n]*", lambda m: " " * len(m[0]), text)
-        self.text = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m[0]), blank,
-                           flags=re.DOTALL)
-        self.newlines = [m.start() for m in re.finditer("\n", self.text)]
-        self.at = 0
+        self.text = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+        self.at, self.line, self.counted = 0, 1, 0
 
-    def line(self, position: int) -> int:
-        return bisect.bisect_left(self.newlines, position) + 1
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Go on behind a match of the pattern here; `line` is where it has its first letter."""
+        found = pattern.match(self.text, self.at)
+        if found is not None:
+            start = self.at + len(found[0]) - len(found[0].lstrip())
+            self.line += self.text.count("\n", self.counted, start)
+            self.counted, self.at = start, found.end()
+        return found
 
-    def skip(self) -> None:
-        self.at = SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]
-
-    def until(self, stops: re.Pattern[str]) -> str:
-        """The text up to a match of `stops`, which is not read."""
-        found = stops.search(self.text, self.at)
-        if found is None:
-            raise UnknownForm(f"line {self.line(self.at)}: the text ends inside a statement")
-        start, self.at = self.at, found.start()
-        return self.text[start:self.at].strip()
+    def unknown(self) -> UnknownForm:
+        line = self.line + self.text.count("\n", self.counted, self.at)
+        return UnknownForm(f"line {line}: {self.text[self.at:self.at + 40].strip()!r}")
 
     def module(self) -> Module:
         target = TARGET.search(self.text)
-        if target is None or not self.text.lstrip().startswith(".version"):
+        if target is None or START.match(self.text) is None:
             raise UnknownForm("not PTX: .version and .target are missing")
         module = Module(target[1])
-        while True:
-            self.skip()
-            if self.at >= len(self.text):
-                return module
-            self.definition(module)
-
-    def definition(self, module: Module) -> None:
-        """A directive of the module."""
-        if header := HEADER.match(self.text, self.at):
-            self.at = header.end()
-            return
-        if self.text.startswith(".section", self.at):
-            self.until(OPEN)
-            self.at += 1
-            self.until(CLOSE)
-            self.at += 1
-            return
-        start = self.at
-        words = LINKAGE.match(self.text, self.at)
-        extern = words is not None and ".extern" in words[0]
-        self.at = words.end() if words is not None else self.at
-        kind = DIRECTIVE.match(self.text, self.at)
-        if kind is None:
-            raise UnknownForm(f"line {self.line(start)}: {self.text[start:start + 40]!r}")
-        self.at = kind.end()
-        if kind[1] in ("entry", "func"):
-            self.function(module, kind[1] == "entry")
-        elif kind[1] in ("global", "shared", "const"):
-            found = variable(self.until(END))
-            self.at += 1
-            if extern and kind[1] == "shared":
-                module.dynamic = found.name
+        while self.text[self.at:].strip():
+            if self.match(HEADER):
+                continue
+            start = self.at
+            found = self.match(DEFINITION)
+            if found is None or self.at == len(self.text):
+                raise self.unknown()
+            linkage, kind, rest = found.groups()
+            if kind in ("entry", "func"):
+                self.function(module, kind == "entry", rest)
+            elif kind in ("global", "shared", "const"):
+                end = self.text.find(";", self.at)
+                made = variable(rest + self.text[self.at:end])
+                self.at = end + 1
+                if kind == "shared" and ".extern" in linkage:
+                    module.dynamic = made.name
+                else:
+                    (module.shared if kind == "shared" else module.globals)[made.name] = made
             else:
-                {"shared": module.shared}.get(kind[1], module.globals)[found.name] = found
-        else:
-            raise UnknownForm(f"line {self.line(start)}: the directive .{kind[1]}")
+                self.at = start
+                raise self.unknown()
+        return module
 
-    def function(self, module: Module, entry: bool) -> None:
-        header = self.until(OPEN_OR_END)
+    def function(self, module: Module, entry: bool, header: str) -> None:
         declared = self.text[self.at] == ";"
         self.at += 1
         match = SIGNATURE.match(header)
         if match is None:
             raise UnknownForm(f"the function {header!r}")
         results, name, parameters, directives = match.groups()
-        if declared:
-            module.extern.add(name)
-            return
-        function = Function(name, entry)
-        function.parameters = [variable(p.removeprefix(".param"))
-                               for p in split_list(parameters or "")]
-        function.results = [variable(p.removeprefix(".param"))
-                            for p in split_list((results or "").strip("()"))]
-        for directive, value in PERFORMANCE.findall(directives):
-            counts = tuple(int(n) for n in value.split(",")) if value.strip() else ()
-            if directive == "reqntid":
-                function.threads = (*counts, 1, 1)[:3]
-            elif directive == "maxntid":
-                function.most_threads = math.prod(counts)
-        rest = PERFORMANCE.sub("", directives).strip()
-        if rest:
+        if rest := PERFORMANCE.sub("", directives).strip():
             raise UnknownForm(f"{name}: the directive {rest!r}")
-        _Body(self, function).read()
-        module.functions[name] = function
-        module.extern.discard(name)
+        if declared:
+            return
+        required = dict(PERFORMANCE.findall(directives)).get("reqntid")
+        threads = (*(int(n) for n in required.split(",")), 1, 1)[:3] if required else None
+        made = Function(name, entry, variables(parameters), variables(results), threads)
+        body = _Body(made)
+        while body.scopes:
+            if self.match(NOTE):
+                continue
+            found = self.match(STATEMENT)
+            if found is None:
+                raise self.unknown()
+            brace, label, statement = found.groups()
+            if brace:
+                body.scope(brace == "{")
+            elif label:
+                made.labels[label] = len(made.code)
+            else:
+                body.statement(statement, self.line)
+        module.functions[name] = made
 
 
 class _Body:
-    """Reads a function's statements: scopes rename the registers that they declare."""
+    """A function's statements: scopes rename the registers that they declare."""
 
-    def __init__(self, reader: _Reader, function: Function) -> None:
-        self.reader, self.function = reader, function
-        self.scopes: list[dict[str, Register | Type]] = [{}]
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.scopes: list[dict[str, Register]] = [{}]
         self.ranges: list[tuple[str, int, Type]] = []
+        self.known: dict[str, Operand] = {}  # operands as this scope has them
 
-    def read(self) -> None:
-        reader = self.reader
-        while self.scopes:
-            reader.skip()
-            letter = reader.text[reader.at:reader.at + 1]
-            if letter == "{":
-                self.scopes.append({})
-                reader.at += 1
-            elif letter == "}":
-                self.scopes.pop()
-                reader.at += 1
-            elif letter == ";":
-                reader.at += 1
-            elif found := LINE_DIRECTIVE.match(reader.text, reader.at):
-                reader.at = found.end()
-            elif found := LABEL.match(reader.text, reader.at):
-                self.function.labels[found[1]] = len(self.function.code)
-                reader.at = found.end()
-            else:
-                start = reader.at
-                statement = reader.until(END)
-                reader.at += 1
-                self.statement(statement, reader.line(start))
+    def scope(self, opens: bool) -> None:
+        self.known.clear()
+        if opens:
+            self.scopes.append({})
+        else:
+            self.scopes.pop()
 
     def statement(self, text: str, line: int) -> None:
         if text.startswith(".reg"):
             kind, names = text.split(None, 2)[1:]
             for name in split_list(names):
                 self.declare(name, type_named(kind.removeprefix(".")))
-        elif text.startswith((".local", ".param")):
-            found = variable(text.split(None, 1)[1])
-            if text.startswith(".local"):
-                self.function.local.append(found)
-        elif text.startswith(".pragma"):
-            return
+        elif text.startswith(".local"):
+            self.function.local.append(variable(text.removeprefix(".local")))
         elif text.startswith("."):
-            raise UnknownForm(f"line {line}: {text!r}")
+            if not text.startswith((".param", ".pragma")):
+                raise UnknownForm(f"line {line}: {text!r}")
         else:
             self.instruction(text, line)
 
     def declare(self, name: str, kind: Type) -> None:
+        self.known.clear()
         if "<" in name:
             prefix, count = name.rstrip(">").split("<")
             self.ranges.append((prefix, int(count), kind))
         else:
-            self.scopes[-1][name] = kind
+            self.add(self.scopes[-1], name, kind)
+
+    def add(self, scope: dict[str, Register], name: str, kind: Type) -> Register:
+        made = scope[name] = Register(name, len(self.function.registers), kind)
+        self.function.registers.append(made)
+        return made
 
     def instruction(self, text: str, line: int) -> None:
-        rest, guard, negated = text, None, False
-        if match := GUARD.match(text):
-            guard, negated = self.register(match[2]), bool(match[1])
-            if guard is None:
-                raise UnknownForm(f"line {line}: the guard {match[2]}")
-            rest = text[match.end():]
-        match = OPCODE.match(rest)
+        match = INSTRUCTION.match(text)
         if match is None:
             raise UnknownForm(f"line {line}: {text!r}")
-        arguments = tuple(self.operand(one) for one in split_list(match[3]))
+        negated, guard, opcode, modifiers, rest = match.groups()
+        register = self.register(guard) if guard else None
+        if guard and register is None:
+            raise UnknownForm(f"line {line}: the guard {guard}")
         self.function.code.append(Instruction(
-            match[1], tuple(match[2].split(".")[1:]), arguments, guard, negated, line,
-            " ".join(text.split())))
+            opcode, tuple(modifiers.split(".")[1:]), self.operands(rest), register, bool(negated),
+            line, " ".join(text.split())))
 
     def register(self, name: str) -> Register | None:
-        """The register that `name` is here; its slot is made when it is first named."""
+        """The register that `name` is here; one of a range is made when it is first named."""
         for scope in reversed(self.scopes):
-            known = scope.get(name)
-            if isinstance(known, Register):
-                return known
-            if known is not None:
-                return self.add(scope, name, known)
+            if name in scope:
+                return scope[name]
         for prefix, count, kind in self.ranges:
             number = name[len(prefix):]
             if name.startswith(prefix) and number.isdigit() and int(number) < count:
                 return self.add(self.scopes[0], name, kind)
         return None
 
-    def add(self, scope: dict[str, Register | Type], name: str, kind: Type) -> Register:
-        made = Register(name, len(self.function.registers), kind)
-        self.function.registers.append(made)
-        scope[name] = made
-        return made
+    def operands(self, text: str) -> tuple[Operand, ...]:
+        return tuple(self.operand(one) for one in split_list(text))
 
     def operand(self, text: str) -> Operand:
-        first = text[0]
-        if first.isdigit() or first == "-":
-            if (number := immediate(text)) is not None:
-                return number
-        elif first not in "{([!" and "|" not in text:
-            return self.register(text) or self.symbol(text)
-        if first in "{(":
-            return Vector(tuple(self.operand(one) for one in split_list(text[1:-1])))
-        if first == "[":
-            return self.address(text[1:-1].strip())
-        if first == "!":
-            inner = self.register(text[1:].strip())
-            if inner is None:
-                raise UnknownForm(f"the operand {text}")
-            return Negated(inner)
-        if "|" in text:
-            return Vector(tuple(self.operand(one.strip()) for one in text.split("|")))
-        raise UnknownForm(f"the operand {text!r}")
+        found = self.known.get(text)
+        if found is None:
+            found = self.known[text] = self.new_operand(text)
+        return found
 
-    def symbol(self, name: str) -> Symbol | Immediate:
-        if name.startswith("%") and not SPECIAL.match(name):
-            raise UnknownForm(f"the register {name}")
-        if name in ("true", "false"):
-            return Immediate(int(name == "true"), None)
-        if not re.fullmatch(NAME, name):
-            raise UnknownForm(f"the operand {name!r}")
-        return Symbol(name)
+    def new_operand(self, text: str) -> Operand:
+        if text[0] in "{(":
+            return Vector(self.operands(text[1:-1]))
+        if text[0] == "[":
+            return self.address(text[1:-1].strip())
+        if text[0] == "!":
+            inner = self.operand(text[1:].strip())
+            if isinstance(inner, Register):
+                return Negated(inner)
+        elif "|" in text:
+            return Vector(tuple(self.operand(one.strip()) for one in text.split("|")))
+        elif (found := immediate(text) or self.register(text)) is not None:
+            return found
+        elif text in ("true", "false"):
+            return Immediate(int(text == "true"), None)
+        elif NAME.fullmatch(text) and (text[0] != "%" or SPECIAL.fullmatch(text)):
+            return Symbol(text)
+        raise UnknownForm(f"the operand {text!r}")
 
     def address(self, text: str) -> Address:
         base, *coordinates = split_list(text)
-        match = ADDRESS.match(base.strip())
-        if match is None:
+        match = ADDRESS.fullmatch(base)
+        found = self.operand(match[1]) if match is not None else None
+        if match is None or not isinstance(found, Register | Immediate | Symbol):
             raise UnknownForm(f"the address [{text}]")
         offset = int(match[2] or 0) - int(match[3] or 0)
-        found = self.register(match[1]) or immediate(match[1]) or self.symbol(match[1])
-        items: tuple[Operand, ...] = ()
-        if coordinates:
-            inner = self.operand(coordinates[0])
-            items = inner.items if isinstance(inner, Vector) else (inner,)
-        return Address(found, offset, items)
+        items = [self.operand(one) for one in coordinates]
+        if len(items) == 1 and isinstance(items[0], Vector):
+            return Address(found, offset, items[0].items)
+        return Address(found, offset, tuple(items))

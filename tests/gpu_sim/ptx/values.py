@@ -10,7 +10,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 # The driver's error codes, as cuda.h has them.
-INVALID_PTX, ILLEGAL_ADDRESS, ASSERT, ILLEGAL_INSTRUCTION = 218, 700, 710, 715
+INVALID_PTX, ILLEGAL_ADDRESS, ASSERT = 218, 700, 710
 MISALIGNED_ADDRESS, LAUNCH_FAILED = 716, 719
 
 
@@ -46,12 +46,16 @@ class Type(NamedTuple):
         """How its values are held in a register."""
         return BITS[self.size] if self.kind != "p" else np.dtype(np.bool_)
 
+    @property
+    def half(self) -> Type | None:
+        """The type of the two values that a packed one holds."""
+        return TYPES[self.name.removesuffix("x2")] if self.name.endswith("x2") else None
+
 
 BITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
-KINDS = {"u": "u", "s": "i", "b": "u"}
 TYPES = {
-    f"{kind}{8 * size}": Type(f"{kind}{8 * size}", kind, size, np.dtype(f"{KINDS[kind]}{size}"))
-    for kind in "usb" for size in (1, 2, 4, 8)
+    f"{kind}{8 * size}": Type(f"{kind}{8 * size}", kind, size, np.dtype(f"{signs}{size}"))
+    for kind, signs in (("u", "u"), ("s", "i"), ("b", "u")) for size in (1, 2, 4, 8)
 }
 for name, size, dtype in (
     ("f16", 2, np.float16), ("f32", 4, np.float32), ("f64", 8, np.float64),
@@ -74,3 +78,14 @@ def type_named(name: str) -> Type:
     if name not in TYPES:
         raise UnknownForm(f"the type .{name}")
     return TYPES[name]
+
+
+def halves(packed: Array) -> Array:
+    """Two rows: the lower and the upper halves of bit patterns."""
+    parts = np.ascontiguousarray(packed).view(BITS[packed.itemsize // 2])
+    return parts.reshape(-1, 2).T
+
+
+def joined(rows: Array) -> Array:
+    """The bit patterns whose lower and upper halves are the two rows."""
+    return np.ascontiguousarray(rows.T).view(BITS[2 * rows.itemsize])[:, 0]

@@ -2,119 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from .decode import Decoder, Form, constant, form
+from .decode import Form, form
 from .text import Operand
-from .threads import Step, Threads
-from .values import PRED, TYPES, UnknownForm
+from .threads import Reader, Step, Threads
+from .values import PRED, TYPES, Array, UnknownForm
 
 LANE = np.arange(32)
 WEIGHTS = np.uint32(1) << np.arange(32, dtype=np.uint32)
+B32 = TYPES["b32"]
 REDUCTIONS = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
               "or": np.bitwise_or, "xor": np.bitwise_xor}
+VOTES = {"all": lambda rows: rows.all(1), "any": lambda rows: rows.any(1),
+         "uni": lambda rows: rows.all(1) | ~rows.any(1),
+         "ballot": lambda rows: (rows * WEIGHTS).sum(1, dtype=np.uint32)}
 
 
-def members(d: Decoder, operand: Operand) -> Step:
+def warps(t: Threads, values: Array) -> Array:
+    """The values as rows of a warp's 32."""
+    return t.full(values).reshape(-1, 32)
+
+
+def members(f: Form, which: int | Operand) -> Step:
     """Checks that a member mask names all threads of a warp, and that all of them are there."""
-    mask = d.read(operand, TYPES["b32"])
+    mask = f.read(which, B32)
 
     def check(t: Threads) -> None:
         t.whole_warps()
-        named = mask(t)
-        named = named if t.mask is None or len(named) == 1 else named[t.mask]
+        named = t.chosen(mask(t))
         if (named != np.uint32(0xFFFF_FFFF)).any():
             raise UnknownForm(f"the member mask {int(named[0]):#x}, not of all threads")
     return check
 
 
 @form("shfl")
-def shuffle(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def shuffle(f: Form) -> Step:
     """A value of another lane of the warp, or of a segment of it."""
     f.type()
-    if not f.flag("sync"):
-        raise UnknownForm("shfl without .sync")
-    check = members(d, a[4])
-    mode = f.choice("bfly", "up", "down", "idx")
-    targets = [d.write(one) for one in d.vector(a[0])]
-    source, delta = d.read(a[1], TYPES["b32"]), d.read(a[2], TYPES["b32"])
-    segment, clamp = constant(a[3]) >> 8 & 31, constant(a[3]) & 31
+    f.need("sync")
+    mode, targets = f.choice("bfly", "up", "down", "idx"), f.writes(0)
+    source, delta, check = f.read(1, B32), f.read(2, B32), members(f, 4)
+    segment, clamp = f.constant(3) >> 8 & 31, f.constant(3) & 31
     low = LANE & segment
     high = low | (clamp & ~segment)
 
     def step(t: Threads) -> None:
         check(t)
-        rows = t.warps(source(t))
-        by = delta(t).astype(np.int64) & 31
+        rows, by = warps(t, source(t)), delta(t).astype(np.int64) & 31
         by = by if len(by) == 1 else by.reshape(-1, 32)
-        lane = {"bfly": lambda: LANE ^ by, "up": lambda: LANE - by, "down": lambda: LANE + by,
-                "idx": lambda: low | (by & ~segment)}[mode]()
+        lane = (LANE ^ by if mode == "bfly" else LANE - by if mode == "up"
+                else LANE + by if mode == "down" else low | (by & ~segment))
         inside = lane >= high if mode == "up" else lane <= high
         lane = np.where(inside, lane, LANE)
-        if lane.size == 32:
-            values = rows[:, lane.reshape(-1)]
-        else:
-            values = np.take_along_axis(rows, lane.reshape(-1, 32), 1)
-        targets[0](t, np.ascontiguousarray(values).reshape(-1))
-        if len(targets) > 1:
-            targets[1](t, np.broadcast_to(inside, rows.shape).reshape(-1))
+        values = np.take(rows, lane.reshape(-1), 1) if lane.size == 32 else (
+            np.take_along_axis(rows, lane, 1))
+        targets[0](t, values.reshape(-1))
+        for put in targets[1:]:
+            put(t, np.broadcast_to(inside, rows.shape).reshape(-1))
     return step
 
 
 @form("redux")
-def redux(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    kind = f.type()
-    function = f.table(REDUCTIONS)
-    f.flag("sync")
-    check = members(d, a[2])
-    source, put = d.read(a[1], kind), d.write(a[0])
-
-    def step(t: Threads) -> None:
-        check(t)
-        result = function.reduce(t.warps(source(t)), 1, dtype=kind.dtype)
-        put(t, np.repeat(result, 32))
-    return step
+def redux(f: Form) -> Step:
+    kind, function = f.type(), f.table(REDUCTIONS)
+    f.need("sync")
+    return of_warps(f, f.read(1, kind), members(f, 2),
+                    lambda rows: function.reduce(rows, 1, dtype=kind.dtype))
 
 
 @form("vote")
-def vote(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def vote(f: Form) -> Step:
     f.type()
-    f.flag("sync")
-    mode = f.choice("all", "any", "uni", "ballot")
-    check = members(d, a[2])
-    source, put = d.read(a[1], PRED), d.write(a[0])
-
-    def step(t: Threads) -> None:
-        check(t)
-        rows = t.warps(source(t))
-        result = {"all": lambda: rows.all(1), "any": lambda: rows.any(1),
-                  "uni": lambda: rows.all(1) | ~rows.any(1),
-                  "ballot": lambda: (rows * WEIGHTS).sum(1, dtype=np.uint32)}[mode]()
-        put(t, np.repeat(result, 32))
-    return step
+    f.need("sync")
+    return of_warps(f, f.read(1, PRED), members(f, 2), f.table(VOTES))
 
 
 @form("activemask")
-def active_mask(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
+def active_mask(f: Form) -> Step:
     f.type()
-    put = d.write(a[0])
+    return of_warps(f, Threads.members, lambda t: None, VOTES["ballot"])
+
+
+def of_warps(f: Form, source: Reader, check: Step, function: Callable[[Array], Array]) -> Step:
+    """Write what a function makes of each warp's row of values."""
+    put = f.write(0)
 
     def step(t: Threads) -> None:
-        rows = np.ones((t.count // 32, 32), bool) if t.mask is None else t.mask.reshape(-1, 32)
-        put(t, np.repeat((rows * WEIGHTS).sum(1, dtype=np.uint32), 32))
+        check(t)
+        put(t, np.repeat(function(warps(t, source(t))), 32))
     return step
 
 
 @form("elect")
-def elect(d: Decoder, f: Form, a: tuple[Operand, ...]) -> Step:
-    """The first active lane of each warp; its number, and a predicate that only it has."""
-    f.flag("sync")
-    check = members(d, a[1])
-    number, chosen = (d.write(one) for one in d.vector(a[0]))
+def elect(f: Form) -> Step:
+    """The first lane of each warp: its number, and a predicate that only it has."""
+    f.need("sync")
+    check, (number, chosen) = members(f, 1), f.writes(0)
 
     def step(t: Threads) -> None:
         check(t)
-        lanes = np.tile(LANE, t.count // 32)
         number(t, np.zeros(1, np.uint32))
-        chosen(t, lanes == 0)
+        chosen(t, np.tile(LANE == 0, t.count // 32))
     return step
