@@ -1,55 +1,29 @@
-"""GPU programs on the PTX simulator of `tests/gpu_sim`, where that is there."""
+"""GPU programs on the PTX interpreter of `tests/gpu_sim`."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pytest
 
 from graphwright.codegen.gpu.tile_ir import GpuProgram
 from graphwright.codegen.triton import CompiledKernel, Kind, compile_launches
 
+from ...gpu_sim.ptx.machine import program as ptx_program
+from ...gpu_sim.ptx.memory import GlobalMemory
+
 POISON = 0xA5
-_FORMATS = {"*": "<Q", "i32": "<i", "i64": "<q"}
-
-
-def simulator() -> Any:
-    """The module that runs PTX; skips the test without it."""
-    return pytest.importorskip("tests.gpu_sim.ptx.machine",
-                               reason="the PTX simulator (tests/gpu_sim) is not there")
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: str) -> Any:
-    return simulator().Program(text)
-
-
-def device_memory() -> Any:
-    """Memory that kernels see."""
-    return pytest.importorskip("tests.gpu_sim.ptx.memory").GlobalMemory()
-
-
-def packed(signature: Sequence[str], arguments: Sequence[int]) -> bytes:
-    """A kernel's parameters, each at its own alignment, and the two addresses of scratch memory
-    that Triton adds."""
-    block = b""
-    for kind, argument in zip((*signature, "*", "*"), (*arguments, 0, 0), strict=True):
-        data = struct.pack(_FORMATS["*" if kind[0] == "*" else kind], argument)
-        block += bytes(-len(block) % len(data)) + data
-    return block
 
 
 def run_kernel(
-    kernel: CompiledKernel, programs: int, arguments: Sequence[int], memory: Any
+    kernel: CompiledKernel, programs: int, arguments: Sequence[int], memory: GlobalMemory
 ) -> None:
-    """Launch a kernel and wait for it."""
-    _parsed(kernel.ptx).launch(
+    """Launch a kernel and wait for it; scratch memory that Triton adds has no address."""
+    module = ptx_program(kernel.ptx)
+    module.launch(
         kernel.name, (programs, 1, 1), (32 * kernel.num_warps, 1, 1),
-        packed(kernel.signature, arguments), memory, kernel.shared_bytes)
+        module.pack(kernel.name, arguments), memory, kernel.shared_bytes)
 
 
 class Device:
@@ -58,7 +32,7 @@ class Device:
     def __init__(
         self, program: GpuProgram, inputs: Sequence[np.ndarray], sizes: Mapping[str, int]
     ) -> None:
-        self.memory = device_memory()
+        self.memory = GlobalMemory()
         self.addresses: dict[str, int] = {}
         self.arrays: dict[str, np.ndarray] = {}
         for buffer, given in zip(program.inputs, inputs, strict=True):
@@ -89,7 +63,6 @@ def run_program(
     seed: int = 0, offset: int = 0, arch: int = 80, narrow: bool = False,
 ) -> tuple[list[np.ndarray], Device]:
     """The memory of the program's outputs, and of all that it touched."""
-    simulator()
     sizes = sizes or {}
     device = Device(program, inputs, sizes)
     given = {Kind.BUFFER: device.addresses, Kind.SIZE: sizes,

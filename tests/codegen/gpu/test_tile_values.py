@@ -13,16 +13,15 @@ from graphwright.runtime.ops import functions as ops
 
 from ..lowered import tensor
 from .programs import check, check_eager, program_of
-from .simulated import run_program, simulator
+from .simulated import run_program
 
 F = gw.nn.functional
 _RNG = np.random.default_rng(5)
 
 
 @pytest.fixture(autouse=True)
-def needs_triton_and_the_simulator() -> None:
+def needs_triton() -> None:
     pytest.importorskip("triton")
-    simulator()
 
 
 def floats(*shape: int, dtype: Any = None) -> gw.Tensor:
