@@ -88,11 +88,10 @@ class FakeDriver:
         self.library = ctypes.CDLL(str(path))
         self.library.gpusim_blocks.restype = self.library.gpusim_used.restype = ctypes.c_size_t
         self.library.gpusim_blocks.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-        self.library.gpusim_calls.restype = self.library.gpusim_generation.restype = ctypes.c_long
+        self.library.gpusim_generation.restype = ctypes.c_long
         self.library.gpusim_setting.restype = ctypes.POINTER(ctypes.c_long)
         self.faults: list[str] = []
         self.launches: list[Launched] = []
-        self.printed: list[str] = []
         self.error: BaseException | None = None
         self.generation = -1
         self.memories: dict[int, GlobalMemory] = {}
@@ -114,7 +113,6 @@ class FakeDriver:
         - `devices`: how many there are; without any `cuInit` fails.
         - `memory`: the bytes of each device.
         - `version`: of the driver, such as 13000.
-        - `null`: 1 lets launches do nothing.
         - `seed`: unless it is 0, draws the order between streams, and of atomic updates.
         - `legacy`: 1 allows work on the NULL stream.
         """
@@ -136,10 +134,6 @@ class FakeDriver:
                                     error):
             raise ValueError("too many faults at once")
 
-    def calls(self, name: str) -> int:
-        """How often a function was called since `clear`."""
-        return int(self.library.gpusim_calls(name.encode()))
-
     def used(self, device: int = 0) -> int:
         """The bytes that are allocated on a device."""
         return int(self.library.gpusim_used(device))
@@ -152,8 +146,8 @@ class FakeDriver:
         self.library.gpusim_reset()
         self.library.gpusim_restore()
         self.memories.clear()
-        for log in (self.faults, self.launches, self.printed):
-            log.clear()
+        self.faults.clear()
+        self.launches.clear()
         error, self.error = self.error, None
         if error is not None:
             raise error
@@ -193,8 +187,8 @@ class FakeDriver:
         data = ctypes.string_at(parameters, size) if parameters else b""
         made = Launched(name.decode(), tuple(sizes[:3]), tuple(sizes[3:6]), shared, data)
         self.launches.append(made)
-        return self.answer(lambda: self.printed.extend(program(text).launch(
-            made.name, made.grid, made.block, data, self.memory(device), shared)))
+        return self.answer(lambda: program(text).launch(
+            made.name, made.grid, made.block, data, self.memory(device), shared))
 
     def memory(self, device: int) -> GlobalMemory:
         """The allocations that a device may access, as they are now."""

@@ -8,56 +8,49 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from .assembled import BLOCK, HEADER, launch
+from .assembled import BLOCK, kernel, launch, thread_row, vector
 from .forms import forms_of
 from .ptx.values import TYPES, Array, Fault
 from .ptx.wgmma import swizzle
 
 PRODUCTS, COPIES = forms_of("wgmma.mma_async"), forms_of("cp.async.ca", "cp.async.cg")
-# Forms that `COPY_TEXT`, `MAP_TEXT` and `product_text` have, but for what parametrises them.
-COPY_TEXT = HEADER + """
-.shared .align 16 .b8 memory[4096];
-.visible .entry k(.param .u64 k_0, .param .u64 k_1) .reqntid 128 {
-  .reg .b32 %t, %at, %n, %v<4>; .reg .b64 %from, %to; .reg .pred %p;
-  ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; mov.u32 %t, %tid.x;
-  mad.wide.u32 %from, %t, 16, %from; mad.wide.u32 %to, %t, 32, %to;
-  shl.b32 %at, %t, 4; mov.b32 %n, memory; add.u32 %at, %at, %n;
-  setp.lt.u32 %p, %t, 100; selp.b32 %n, SIZE, 0, %p;
-  FORM [%at], [%from], SIZE, %n;
-  cp.async.commit_group;
-  FORM [%at+2048], [%from], SIZE;
-  cp.async.commit_group;
+COPY = """
+  mad.wide.u32 %w0, %t, 16, %p0; mad.wide.u32 %w1, %t, 32, %p1;
+  shl.b32 %u0, %t, 4; mov.b32 %u1, memory; add.u32 %u0, %u0, %u1;
+  setp.lt.u32 %z0, %t, 100; selp.b32 %u1, SIZE, 0, %z0;
+  FORM [%u0], [%w0], SIZE, %u1; cp.async.commit_group;
+  FORM [%u0+2048], [%w0], SIZE; cp.async.commit_group;
   cp.async.wait_group FIRST;
   READ
-  cp.async.wait_group 0;
-  bar.sync 0;
-  ld.shared.b32 %v0, [%at]; ld.shared.b32 %v1, [%at+2048];
-  st.global.v2.b32 [%to+8], {%v0, %v1};
-  ret;
-}
+  cp.async.wait_group 0; bar.sync 0;
+  ld.shared.b32 %v0, [%u0]; ld.shared.b32 %v1, [%u0+2048];
+  st.global.v2.b32 [%w1+8], {%v0, %v1};
 """
+
+
+def copy_text(form: str, size: int, first: int, read: str) -> str:
+    """Two copies, a wait for all but so many, a read, and a wait for the rest."""
+    body = COPY.replace("FORM", form).replace("SIZE", str(size)).replace("FIRST", str(first))
+    return kernel(body.replace("READ", read), 2, 4096)
 
 
 @pytest.mark.parametrize("form", COPIES)
 def test_copies_land_when_their_group_is_waited_for(form: str) -> None:
     size = 16 if ".cg" in form else 4
     x = np.random.default_rng(0).integers(0, 2**32, (BLOCK, 4), dtype=np.uint32)
-    text = COPY_TEXT.replace("FORM", form).replace("SIZE", str(size))
     out = np.zeros((BLOCK, 8), np.uint32)
-    launch(text.replace("FIRST", "1").replace("READ", "ld.shared.b32 %v0, [%at];"
-                                              " st.global.b32 [%to], %v0;"), [x, out])
+    read = "ld.shared.b32 %v0, [%u0]; st.global.b32 [%w1], %v0;"
+    launch(copy_text(form, size, 1, read), [x, out])
     first = np.where(np.arange(BLOCK) < 100, x[:, 0], 0)
     np.testing.assert_array_equal(out[:, 0], first)
     np.testing.assert_array_equal(out[:, 2], first)
     np.testing.assert_array_equal(out[:, 3], x[:, 0])
 
 
-@pytest.mark.parametrize("first, place", [("2", "%at"), ("1", "%at+2048")])
-def test_a_read_before_the_wait_is_reported(first: str, place: str) -> None:
-    form = "cp.async.cg.shared.global"
-    text = COPY_TEXT.replace("FORM", form).replace("SIZE", "16").replace("FIRST", first)
-    text = text.replace("READ", f"ld.shared.b32 %v0, [{place}];")
-    with pytest.raises(Fault, match=r"line 17: ld\.shared\.b32 %v0.*is read before it is written"):
+@pytest.mark.parametrize("first, place", [(2, "%u0"), (1, "%u0+2048")])
+def test_a_read_before_the_wait_is_reported(first: int, place: str) -> None:
+    text = copy_text("cp.async.cg.shared.global", 16, first, f"ld.shared.b32 %v0, [{place}];")
+    with pytest.raises(Fault, match=r"line 15: ld\.shared\.b32 %v0.*is read before it is written"):
         launch(text, [np.zeros((BLOCK, 4), np.uint32), np.zeros((BLOCK, 8), np.uint32)])
 
 
@@ -65,18 +58,13 @@ def test_a_read_before_the_wait_is_reported(first: str, place: str) -> None:
 
 def test_a_barrier_by_number_waits_for_its_count_and_arrivals() -> None:
     """Warps 0 and 1 hand over to warps 2 and 3: bar.arrive does not wait, bar.sync does."""
-    text = HEADER + """
-.shared .align 16 .b8 memory[256];
-.visible .entry k(.param .u64 k_0) .reqntid 128 {
-  .reg .b32 %t, %at, %n; .reg .b64 %to; .reg .pred %p;
-  ld.param.u64 %to, [k_0]; mov.u32 %t, %tid.x; and.b32 %n, %t, 63; shl.b32 %at, %n, 2;
-  mov.b32 %n, memory; add.u32 %at, %at, %n; setp.lt.u32 %p, %t, 64;
-  @%p bra $first;
-  bar.sync 1, 128; ld.shared.b32 %n, [%at]; mad.wide.u32 %to, %t, 4, %to;
-  st.global.b32 [%to], %n; bar.sync 2, 64; ret;
+    text = kernel("""
+  and.b32 %u0, %t, 63; shl.b32 %u0, %u0, 2; mov.b32 %u1, memory; add.u32 %u0, %u0, %u1;
+  setp.lt.u32 %z0, %t, 64; @%z0 bra $first;
+  bar.sync 1, 128; ld.shared.b32 %v0, [%u0]; mad.wide.u32 %w0, %t, 4, %p0;
+  st.global.b32 [%w0], %v0; bar.sync 2, 64; ret;
 $first:
-  st.shared.b32 [%at], %t; bar.arrive 1, 128; ret;
-}"""
+  st.shared.b32 [%u0], %t; bar.arrive 1, 128;""", 1, 256)
     out = np.zeros(BLOCK, np.uint32)
     launch(text, [out])
     np.testing.assert_array_equal(out[64:], np.arange(64))
@@ -84,23 +72,17 @@ $first:
         launch(text.replace("bar.sync 1, 128;", ""), [out])
 
 
-MBARRIER = HEADER + """
-.shared .align 16 .b8 memory[512];
-.visible .entry k(.param .u64 k_0) .reqntid 128 {
-  .reg .b32 %t, %bar, %n, %v; .reg .b64 %to, %state; .reg .pred %p, %done, %w;
-  ld.param.u64 %to, [k_0]; mov.u32 %t, %tid.x; mov.b32 %bar, memory; setp.eq.u32 %p, %t, 0;
-  @%p mbarrier.init.shared::cta.b64 [%bar], COUNT;
-  bar.sync 0; setp.lt.u32 %w, %t, 32; @%w bra $wait;
-  shl.b32 %n, %t, 2; add.u32 %n, %n, %bar; st.shared.b32 [%n], %t;
-  mbarrier.arrive.shared::cta.b64 _, [%bar]; bra.uni $end;
+MBARRIER = kernel("""
+  mov.b32 %u0, memory; setp.eq.u32 %z0, %t, 0; shl.b32 %u1, %t, 2; add.u32 %u1, %u1, %u0;
+  @%z0 mbarrier.init.shared::cta.b64 [%u0], COUNT;
+  bar.sync 0; setp.lt.u32 %z1, %t, 32; @%z1 bra $wait;
+  st.shared.b32 [%u1], %t; mbarrier.arrive.shared::cta.b64 _, [%u0]; bra.uni $end;
 $wait:
-  mbarrier.try_wait.parity.shared::cta.b64 %done, [%bar], 0;
-  @!%done bra $wait;
-  shl.b32 %n, %t, 2; add.u32 %n, %n, %bar; ld.shared.b32 %v, [%n+128];
-  mad.wide.u32 %to, %t, 4, %to; st.global.b32 [%to], %v;
+  mbarrier.try_wait.parity.shared::cta.b64 %z2, [%u0], 0;
+  @!%z2 bra $wait;
+  ld.shared.b32 %v0, [%u1+128]; mad.wide.u32 %w0, %t, 4, %p0; st.global.b32 [%w0], %v0;
 $end:
-  bar.sync 0; @%p mbarrier.inval.shared::cta.b64 [%bar]; ret;
-}"""
+  bar.sync 0; @%z0 mbarrier.inval.shared::cta.b64 [%u0];""", 1, 512)
 
 
 def test_threads_wait_for_the_arrivals_at_an_mbarrier() -> None:
@@ -115,60 +97,48 @@ def test_an_mbarrier_that_expects_more_arrivals_is_a_deadlock() -> None:
 
 
 def test_more_arrivals_at_once_than_an_mbarrier_expects_are_reported() -> None:
-    text = MBARRIER.replace("_, [%bar]; bra.uni $end;", "_, [%bar], 96; bra.uni $end;")
+    text = MBARRIER.replace("_, [%u0]; bra.uni", "_, [%u0], 96; bra.uni")
     with pytest.raises(Fault, match="more arrivals at an mbarrier than the 95 that it expects"):
         launch(text.replace("COUNT", "95"), [np.zeros(BLOCK, np.uint32)])
 
 
 # ---- tensor maps ----
 
-MAP_TEXT = HEADER + """
-.shared .align 1024 .b8 memory[20480];
-.visible .entry k(.param .u64 k_0, .param .u64 k_1, .param .u64 k_2) .reqntid 128 {
-  .reg .b32 %t, %map, %tile, %bar, %x, %v, %n; .reg .b64 %from, %to, %far, %s, %g;
-  .reg .pred %p, %q, %done;
-  ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; ld.param.u64 %far, [k_2];
-  mov.u32 %t, %tid.x; mov.b32 %tile, memory;
-  add.u32 %map, %tile, 16384; add.u32 %bar, %tile, 16896;
-  setp.eq.u32 %p, %t, 0; setp.lt.u32 %q, %t, 32; shl.b32 %x, %t, 2; add.u32 %n, %map, %x;
-  mov.b32 %v, 0; @%q st.shared.b32 [%n], %v; bar.sync 0; cvt.u64.u32 %s, %map;
-  mov.b32 %v, 1;
-  @%p tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%s], %from;
-  @%p tensormap.replace.tile.rank.shared::cta.b1024.b32 [%s], 1;
-  @%p tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%s], 0, WIDTH;
-  @%p tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%s], 1, 16;
-  @%p tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%s], 0, 100;
-  @%p tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%s], 1, 50;
-  mov.b64 %g, 208;
-  @%p tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%s], 0, %g;
-  @%p tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%s], 0, %v;
-  @%p tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%s], 1, %v;
-  @%p tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%s], 10;
-  @%p tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%s], 0;
-  @%p tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%s], MODE;
-  @%p tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%s], FILL;
+FIELDS = [("global_address", "b64", "%p0"), ("rank", "b32", "1"), ("box_dim", "b32", "0, WIDTH"),
+          ("box_dim", "b32", "1, 16"), ("global_dim", "b32", "0, 100"),
+          ("global_dim", "b32", "1, 50"),
+          ("global_stride", "b64", "0, %pitch"), ("element_stride", "b32", "0, %one"),
+          ("element_stride", "b32", "1, %one"), ("elemtype", "b32", "10"),
+          ("interleave_layout", "b32", "0"), ("swizzle_mode", "b32", "MODE"),
+          ("fill_mode", "b32", "FILL")]
+MAP_TEXT = kernel("""
+  mov.b32 %tile, memory; add.u32 %u0, %tile, 16384; add.u32 %bar, %tile, 16896;
+  setp.eq.u32 %first, %t, 0; setp.lt.u32 %warp, %t, 32; shl.b32 %n, %t, 2; add.u32 %n, %u0, %n;
+  mov.b32 %y, 0; @%warp st.shared.b32 [%n], %y; bar.sync 0; cvt.u64.u32 %map, %u0;
+  mov.b32 %one, 1; mov.b64 %pitch, 208;
+""" + "\n".join(f"@%first tensormap.replace.tile.{field}.shared::cta.b1024.{bits} [%map], {value};"
+                for field, bits, value in FIELDS) + """
   bar.sync 0;
-  @%q tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned
-    [%far], [%s], 0x80;
-  fence.proxy.tensormap::generic.acquire.gpu [%far], 0x80;
-  @%p mbarrier.init.shared::cta.b64 [%bar], 1; fence.acq_rel.gpu; bar.sync 0;
-  @%p mbarrier.arrive.expect_tx.SHARED.b64 _, [%bar], BYTES;
-  mov.b32 %x, COLUMN; mov.b32 %v, ROW;
-  @%p cp.async.bulk.tensor.2d.CLUSTER.global.mbarrier::complete_tx::bytes
-    [%tile], [%far, {%x, %v}], [%bar];
+  @%warp tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned
+    [%p2], [%map], 0x80;
+  fence.proxy.tensormap::generic.acquire.gpu [%p2], 0x80;
+  @%first mbarrier.init.shared::cta.b64 [%bar], 1; fence.acq_rel.gpu; bar.sync 0;
+  @%first mbarrier.arrive.expect_tx.SHARED.b64 _, [%bar], BYTES;
+  mov.b32 %x, COLUMN; mov.b32 %y, ROW;
+  @%first cp.async.bulk.tensor.2d.CLUSTER.global.mbarrier::complete_tx::bytes
+    [%tile], [%p2, {%x, %y}], [%bar];
 $wait:
-  mbarrier.try_wait.parity.SHARED.b64 %done, [%bar], 0;
-  @!%done bra $wait;
-  fence.proxy.async.shared::cta; mov.b32 %x, 0; mov.b32 %v, 16; mov.u32 %n, %t;
+  mbarrier.try_wait.parity.SHARED.b64 %z0, [%bar], 0;
+  @!%z0 bra $wait;
+  fence.proxy.async.shared::cta; mov.b32 %x, 0; mov.b32 %y, 16; mov.u32 %n, %t;
 $copy:
-  mad.lo.u32 %map, %n, 4, %tile; ld.shared.b32 %map, [%map]; mad.wide.u32 %g, %n, 4, %to;
-  st.global.b32 [%g], %map; add.u32 %n, %n, 128; setp.lt.u32 %done, %n, WORDS; @%done bra $copy;
+  mad.lo.u32 %u0, %n, 4, %tile; ld.shared.b32 %u0, [%u0]; mad.wide.u32 %w0, %n, 4, %p1;
+  st.global.b32 [%w0], %u0; add.u32 %n, %n, 128; setp.lt.u32 %z0, %n, WORDS; @%z0 bra $copy;
   bar.sync 0;
-  @%p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%far, {%x, %v}], [%tile];
+  @%first cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%p2, {%x, %y}], [%tile];
   cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 0;
-  ret;
-}
-"""
+""", 3, 20480, ".reg .b32 %tile, %bar, %x, %y, %n, %one; .reg .b64 %map, %pitch;"
+    " .reg .pred %first, %warp;")
 
 
 @pytest.mark.parametrize("width, mode, fill, cluster", [
@@ -210,25 +180,19 @@ NUMBERS = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "tf32": np.float32, "s
            "s32": np.int32}
 
 
-def product_text(form: str, count: int, word: int, tail: str) -> str:
+def product_text(form: str, count: int, tail: str) -> str:
     """A and B, laid out by the test, are copied to shared memory; D starts as what k_2 has."""
-    names = [f"%d{n}" for n in range(count)]
-    return "\n".join([
-        HEADER, ".extern .shared .align 1024 .b8 memory[];",
-        ".visible .entry k(.param .u64 k_0, .param .u64 k_1, .param .u64 k_2) .reqntid 128 {",
-        f".reg .b32 %d<{count}>, %n, %t, %at; .reg .b64 %p<4>, %a, %b; .reg .pred %p, %keep;",
-        "ld.param.u64 %p0, [k_0]; ld.param.u64 %p1, [k_1]; ld.param.u64 %p2, [k_2];",
-        "mov.u32 %t, %tid.x; mov.u32 %n, %t;", "$copy:",
-        "mad.wide.u32 %p3, %n, 4, %p0; ld.global.b32 %at, [%p3]; mov.b32 %d0, memory;",
-        "mad.lo.u32 %d0, %n, 4, %d0; st.shared.b32 [%d0], %at; add.u32 %n, %n, 128;",
-        "setp.lt.u32 %p, %n, 16384; @%p bra $copy;",
-        "ld.global.b64 %a, [%p1]; ld.global.b64 %b, [%p1+8]; ld.global.b32 %n, [%p1+16];",
-        f"setp.ne.b32 %keep, %n, 0; mad.wide.u32 %p2, %t, {4 * count}, %p2;",
-        *(f"ld.global.b32 {name}, [%p2+{4 * n}];" for n, name in enumerate(names)),
-        "bar.sync 0; wgmma.fence.sync.aligned;",
-        f"{form} {{{', '.join(names)}}}, %a, %b, %keep{tail};",
+    d = vector("d", count)
+    return kernel("\n".join([
+        "mov.u32 %u0, %t; $copy:",
+        "mad.wide.u32 %w0, %u0, 4, %p0; ld.global.b32 %u1, [%w0]; mov.b32 %u2, memory;",
+        "mad.lo.u32 %u2, %u0, 4, %u2; st.shared.b32 [%u2], %u1; add.u32 %u0, %u0, 128;",
+        "setp.lt.u32 %z0, %u0, 16384; @%z0 bra $copy;",
+        "ld.global.b64 %w3, [%p1]; ld.global.b64 %w4, [%p1+8]; ld.global.b32 %u0, [%p1+16];",
+        "setp.ne.b32 %z1, %u0, 0;", thread_row("d", count, 4, 2, True),
+        "bar.sync 0; wgmma.fence.sync.aligned;", f"{form} {d}, %w3, %w4, %z1{tail};",
         "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;",
-        *(f"st.global.b32 [%p2+{4 * n}], {name};" for n, name in enumerate(names)), "ret; }"])
+        thread_row("d", count, 4, 2, False)]), 3, 65536, f".reg .b32 %d<{count}>;")
 
 
 def laid_out(matrix: Array, width: int, mode: int) -> tuple[Array, int, int]:
@@ -261,9 +225,9 @@ def test_products_of_warp_groups(form: str, keep: bool) -> None:
     held = np.stack([c[r, q] for r, q in zip(row, column, strict=True)], 1)
     registers = np.ascontiguousarray(held).view(np.uint32).copy()
     tail = "" if kind == "s8" else ", 1, 1, 0, 0" if size == 2 else ", 1, 1"
-    text = product_text(form, registers.shape[1], 4, tail)
+    text = product_text(form, registers.shape[1], tail)
     control = np.array([*descriptors, int(keep)], np.uint64)
-    launch(text, [shared, control, registers], shared=65536)
+    launch(text, [shared, control, registers])
     exact = a.astype(np.float64) @ b.astype(np.float64).T + (c.astype(np.float64) if keep else 0)
     got = registers.view(NUMBERS[total]).reshape(128, elements)
     for i in range(elements):

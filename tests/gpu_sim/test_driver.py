@@ -301,16 +301,6 @@ def test_a_seed_changes_the_order_of_atomic_updates(driver: FakeDriver) -> None:
     assert all(sorted(one) == seen[0] for one in seen) and seen[1] != seen[2]
 
 
-def test_the_null_mode_counts_launches_and_runs_none(driver: FakeDriver,
-                                                     session: Session) -> None:
-    address = session.empty(128)
-    driver.set("null", 1)
-    for _ in range(5):
-        add_one(session, address)
-    session.synchronize()
-    assert driver.calls("cuLaunchKernel") == 5 and driver.launches == []
-
-
 # ---- errors, devices
 
 def test_an_error_of_a_kernel_stays(driver: FakeDriver, session: Session) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from collections.abc import Callable
 
@@ -9,8 +10,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from .assembled import BLOCK, HEADER, elementwise, launch
+from .assembled import BLOCK, HEADER, elementwise, kernel, launch
 from .forms import FORMS, forms_of
+from .ptx.machine import program
+from .ptx.memory import GlobalMemory
 from .ptx.values import BITS, TYPES, Array
 
 LOADS = [form for form in forms_of("ld") if ".param" not in form]
@@ -33,39 +36,36 @@ def memory_text(form: str) -> str:
     size, loads = TYPES[kind].size, form.startswith("ld.")
     bits, step = 8 * size, size * count
     wide = max(16, bits) if kind[0] != "s" else max(32, bits)
-    registers = [f"%v{n}" for n in range(count)]
-    vector = registers[0] if count == 1 else "{" + ", ".join(registers) + "}"
-    policy = ", %policy" if "L2::cache_hint" in form else ""
-    place = {"global": "%from" if loads else "%to", "shared": "%near", "local": "%near"}[space]
-    partner = {"shared": "bar.sync 0; xor.b32 %x, %t, 5;", "local": "", "global": ""}[space]
-    generic = "." + space not in form
-    fetch = [f"ld.global.b{bits} {r}, [%from+{n * size}];" for n, r in enumerate(registers)]
     out = wide if loads else bits
-    put = [f"st.global.b{out} [%to+{n * out // 8}], {r};" for n, r in enumerate(registers)]
-    name = "shared" if space == "shared" else "local"
-    near = [f"st.{name}.b{bits} [%near+{n * size}], {r};" for n, r in enumerate(registers)]
-    back = [f"ld.{name}.b{bits} {r}, [%near+{n * size}];" for n, r in enumerate(registers)]
-    address = f"mov.b64 %base, {'memory' if space == 'shared' else 'depot'};"
-    moved = (f"mad.wide.u32 %near, %x, {step}, %base;" if space == "shared"
-             else "mov.b64 %near, %base;")
-    tested = f"{form} {vector}, [{place}]{policy};" if loads else f"{form} [{place}], {vector};"
+
+    def elements(opcode: str, width: int, place: str, registers_last: bool) -> list[str]:
+        pairs = [(f"%r{n}", f"[{place}+{n * width // 8}]") for n in range(count)]
+        return [f"{opcode}.b{width} {', '.join(one[::-1] if registers_last else one)};"
+                for one in pairs]
+
+    vector = "%r0" if count == 1 else "{" + ", ".join(f"%r{n}" for n in range(count)) + "}"
+    place = "%near" if space != "global" else "%from" if loads else "%to"
+    policy = ", %policy" if "L2::cache_hint" in form else ""
+    tested = [f"{form} {vector}, [{place}]{policy};" if loads else f"{form} [{place}], {vector};"]
+    fetch = elements("ld.global", bits, "%from", False)
+    put = elements("st.global", out, "%to", True)
+    there, back = elements(f"st.{space}", bits, "%near", True), elements(
+        f"ld.{space}", bits, "%near", False)
+    near = (f"mov.b64 %w0, memory; mad.wide.u32 %near, %u0, {step}, %w0;" if space == "shared"
+            else "mov.b64 %near, depot;")
+    partner = ["bar.sync 0; xor.b32 %u0, %t, 5;" if space == "shared" else "", near]
+    cast = ["cvta.local.u64 %near, %near;"] * (space == "local" and ".local" not in form)
     if space == "global":
-        body = [tested, *put] if loads else [*fetch, tested]
-    elif loads:
-        body = [*fetch, *near, partner, moved, tested, *put]
+        body = [*tested, *put] if loads else [*fetch, *tested]
     else:
-        cast = "cvta.local.u64 %near, %near;" if generic else ""
-        body = [*fetch, cast, tested, partner, moved, *back, *put]
-    scale = step if not loads else count * wide // 8
-    return "\n".join([
-        HEADER, f".shared .align 16 .b8 memory[{BLOCK * step}];",
-        f".visible .entry k(.param .u64 k_0, .param .u64 k_1) .reqntid {BLOCK} {{",
-        ".local .align 16 .b8 depot[64];",
-        f".reg .b{wide} %v<4>; .reg .b32 %t, %x; .reg .b64 %from, %to, %near, %base, %policy;",
-        "createpolicy.fractional.L2::evict_first.b64 %policy, 1.0;",
-        "ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; mov.u32 %t, %tid.x;",
-        "mov.b32 %x, %t;", f"mad.wide.u32 %from, %t, {step}, %from;",
-        f"mad.wide.u32 %to, %t, {scale}, %to;", address, moved, *body, "ret; }"])
+        body = [*fetch, *there, *partner, *tested, *put] if loads else [
+            *fetch, *cast, *tested, *partner, *back, *put]
+    return kernel("\n".join([
+        "createpolicy.fractional.L2::evict_first.b64 %policy, 1.0; mov.b32 %u0, %t;",
+        f"mad.wide.u32 %from, %t, {step}, %p0; mad.wide.u32 %to, %t, {count * out // 8}, %p1;",
+        near if space != "global" else "", *body]), 2, BLOCK * step,
+        f".local .align 16 .b8 depot[64]; .reg .b{wide} %r<4>;"
+        " .reg .b64 %from, %to, %near, %policy;")
 
 
 @pytest.mark.parametrize("form", LOADS + STORES)
@@ -120,39 +120,30 @@ def test_moves_put_words_together_and_copy_predicates() -> None:
     np.testing.assert_array_equal(other, x < y)
 
 
-def test_carries_make_sums_and_products_of_several_words() -> None:
-    x, y = (np.random.default_rng(1).integers(0, 2**32, (2, 3, 256), dtype=np.uint32))
-    x[:, :8], y[:, :8] = 0xFFFF_FFFF, [[1], [0], [0]]
-    inputs = [("b32", one) for one in (*x[:2], *y[:2])]
-    whole = [x[0] + (x[1].astype(object) << 32), y[0] + (y[1].astype(object) << 32)]
+CARRIES = {
+    "add.cc.u32 %d, %a, %c; addc.cc.u32 %q, %b, %e; addc.u32 %r, 0, 0;": lambda x, y: x + y,
+    "sub.cc.u32 %d, %a, %c; subc.cc.u32 %q, %b, %e; subc.u32 %r, 0, 0;": lambda x, y: x - y,
+    "mul.lo.u32 %d, %a, %c; mul.hi.u32 %q, %a, %c; mad.lo.cc.u32 %q, %a, %e, %q;"
+    "madc.hi.u32 %r, %a, %e, 0; mad.lo.cc.u32 %q, %b, %c, %q; madc.hi.cc.u32 %r, %b, %c, %r;"
+    "addc.u32 %s, 0, 0; mad.lo.cc.u32 %r, %b, %e, %r; madc.hi.u32 %s, %b, %e, %s;":
+        lambda x, y: x * y,
+    "mul.lo.u32 %d, %a, %c; mad.lo.cc.u32 %q, %d, 1, %a; madc.lo.cc.u32 %q, %b, %c, %e;"
+    "addc.u32 %r, 0, 0;":
+        lambda x, y: (low := x * y & MASK) + (
+            (low + (x & MASK) >> 32) + ((x >> 32) * y & MASK) + (y >> 32) << 32),
+}
+MASK = 0xFFFF_FFFF
 
-    def words(value: Array, count: int) -> list[Array]:
-        return [np.array([int(v) >> 32 * n & 0xFFFF_FFFF for v in value], np.uint32)
-                for n in range(count)]
-    cases = {
-        "add.cc.u32 %d, %a, %c; addc.cc.u32 %q, %b, %e; addc.u32 %r, 0, 0;": (
-            whole[0] + whole[1], 3),
-        "sub.cc.u32 %d, %a, %c; subc.cc.u32 %q, %b, %e; subc.u32 %r, 0, 0;": (
-            whole[0] - whole[1], 3),
-        "mul.lo.u32 %d, %a, %c; mul.hi.u32 %q, %a, %c; mad.lo.cc.u32 %q, %a, %e, %q;"
-        "madc.hi.u32 %r, %a, %e, 0; mad.lo.cc.u32 %q, %b, %c, %q; madc.hi.cc.u32 %r, %b, %c, %r;"
-        "addc.u32 %s, 0, 0; mad.lo.cc.u32 %r, %b, %e, %r; madc.hi.u32 %s, %b, %e, %s;": (
-            whole[0] * whole[1], 4),
-        "mul.lo.u32 %d, %a, %c; mad.lo.cc.u32 %q, %a, %c, %a; madc.lo.cc.u32 %q, %b, %c, %e;"
-        "addc.u32 %r, 0, 0;": (None, 3),
-    }
-    for body, (value, count) in cases.items():
-        got = elementwise(body, inputs, ["b32"] * count)
-        if value is None:
-            low = [(int(a) * int(c) & 0xFFFF_FFFF) + int(a)
-                   for a, c in zip(x[0], y[0], strict=True)]
-            second = [(int(b) * int(c) & 0xFFFF_FFFF) + int(e) + (w >> 32) for b, c, e, w in zip(
-                x[1], y[0], y[1], low, strict=True)]
-            np.testing.assert_array_equal(got[1], [w & 0xFFFF_FFFF for w in second])
-            np.testing.assert_array_equal(got[2], [w >> 32 for w in second])
-            continue
-        for one, want in zip(got, words(value, count), strict=True):
-            np.testing.assert_array_equal(one, want)
+
+@pytest.mark.parametrize("body", CARRIES)
+def test_carries_make_sums_and_products_of_several_words(body: str) -> None:
+    words = np.random.default_rng(1).integers(0, 2**32, (4, 256), dtype=np.uint32)
+    words[:, :8] = [[MASK], [MASK], [1], [0]]
+    results = "dqrs"[:4 if "%s" in body else 3]
+    got = elementwise(body, [("b32", one) for one in words], ["b32"] * len(results))
+    for a, b, c, e, *found in zip(*words.tolist(), *(one.tolist() for one in got), strict=True):
+        value = CARRIES[body](a | b << 32, c | e << 32)
+        assert found == [value >> 32 * n & MASK for n in range(len(results))]
 
 
 def numbers(kind: str, generator: np.random.Generator, size: int) -> Array:
@@ -178,29 +169,22 @@ def test_atomics(form: str) -> None:
     size, bits = TYPES[kind].size, 8 * TYPES[kind].size
     generator = np.random.default_rng(7)
     values, first = (numbers(kind, generator, n * count) for n in (BLOCK, 5))
-    operands = ", ".join(["%c"] * 1 + ["%v0" if count == 1 else "{%v0, %v1, %v2, %v3}"])
-    operands = operands if name == "cas" else operands.removeprefix("%c, ")
-    target = "%o0, " if count == 1 else "{%o0, %o1, %o2, %o3}, "
-    width = f".b{max(16, bits)}"
-    text = "\n".join([
-        HEADER, f".shared .align 16 .b8 memory[{5 * size}];",
-        ".visible .entry k(.param .u64 k_0, .param .u64 k_1, .param .u64 k_2)",
-        f".reqntid {BLOCK} {{",
-        f".reg {width} %v<4>, %o<4>, %c; .reg .b32 %t, %x; .reg .b64 %from, %to, %seen, %near;",
-        ".reg .pred %p;",
-        "ld.param.u64 %from, [k_0]; ld.param.u64 %to, [k_1]; ld.param.u64 %seen, [k_2];",
-        f"mov.u32 %t, %tid.x; rem.u32 %x, %t, 5; mad.wide.u32 %from, %t, {size * count}, %from;",
-        f"mad.wide.u32 %to, %x, {size * count}, %to;",
-        f"mad.wide.u32 %seen, %t, {size * count}, %seen; setp.lt.u32 %p, %t, 5;",
-        *(f"ld.global.b{bits} %v{n}, [%from+{n * size}];" for n in range(count)),
+    vector = {key: f"%{key}0" if count == 1 else "{" + ", ".join(
+        f"%{key}{n}" for n in range(count)) + "}" for key in "ro"}
+    target = "%near" if shared else "%to"
+    text = kernel("\n".join([
+        f"rem.u32 %u0, %t, 5; mad.wide.u32 %from, %t, {size * count}, %p0;",
+        f"mad.wide.u32 %to, %u0, {size * count}, %p1;",
+        f"mad.wide.u32 %seen, %t, {size * count}, %p2; setp.lt.u32 %z0, %t, 5;",
+        *(f"ld.global.b{bits} %r{n}, [%from+{n * size}];" for n in range(count)),
         f"ld.global.b{bits} %c, [%to]; mov.b64 %near, memory;",
-        f"mad.wide.u32 %near, %x, {size}, %near; @%p st.shared.b{bits} [%near], %c; bar.sync 0;",
-        f"{form} {target if returns else ''}[{'%near' if shared else '%to'}], {operands};",
-        "bar.sync 0;",
-        *([f"@%p ld.shared.b{bits} %c, [%near]; @%p st.global.b{bits} [%to], %c;"]
-          if shared else []),
+        f"mad.wide.u32 %near, %u0, {size}, %near; @%z0 st.shared.b{bits} [%near], %c; bar.sync 0;",
+        f"{form} {vector['o'] + ', ' if returns else ''}[{target}], "
+        f"{'%c, ' if name == 'cas' else ''}{vector['r']}; bar.sync 0;",
+        f"@%z0 ld.shared.b{bits} %c, [%near]; @%z0 st.global.b{bits} [%to], %c;" if shared else "",
         *(f"st.global.b{bits} [%seen+{n * size}], %o{n};" for n in range(count if returns else 0)),
-        "ret; }"])
+    ]), 3, 5 * size,
+        f".reg .b{max(16, bits)} %r<4>, %o<4>, %c; .reg .b64 %from, %to, %seen, %near;")
     place, seen = first.copy(), np.zeros(len(values), BITS[size])
     launch(text, [values.copy(), place, seen])
     want, expected = one_by_one(name, kind, values, first, count)
@@ -269,9 +253,6 @@ def test_a_call_runs_a_function_with_registers_of_its_own() -> None:
 
 
 def test_parameters_of_each_type_are_read_at_their_places() -> None:
-    from .assembled import program
-    from .ptx.memory import GlobalMemory
-
     text = HEADER + """
 .visible .entry k(.param .b8 a, .param .b32 b, .param .u64 .ptr .global .align 1 to,
   .param .align 16 .b8 blob[16]) .reqntid 32 {
@@ -280,10 +261,10 @@ def test_parameters_of_each_type_are_read_at_their_places() -> None:
   ld.param.s32 %y, [blob+4]; st.global.b32 [%to+4], %y;
   mov.b32 %x, blob; cvt.u64.u32 %blob, %x; cvta.param.u64 %blob, %blob; ld.b32 %y, [%blob+8];
   st.global.b32 [%to+8], %y; ret; }"""
-    memory, result = GlobalMemory(), np.zeros(3, np.uint32)
-    block = (b"\x09\0\0\0" + (123).to_bytes(4, "little") + memory.add(result).to_bytes(8, "little")
-             + b"".join(n.to_bytes(4, "little") for n in (5, 6, 7, 8)))
-    program(text).launch("k", (1, 1, 1), (32, 1, 1), block, memory)
+    memory, result, made = GlobalMemory(), np.zeros(3, np.uint32), program(text)
+    block = made.pack("k", [9, 123, memory.add(result), struct.pack("<4i", 5, 6, 7, 8)])
+    assert block == struct.pack("<b3xiQ4i", 9, 123, memory.bases[0], 5, 6, 7, 8)
+    made.launch("k", (1, 1, 1), (32, 1, 1), block, memory)
     assert result.tolist() == [123, 6, 7]
 
 

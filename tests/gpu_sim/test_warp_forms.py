@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from .assembled import BLOCK, HEADER, elementwise, launch
+from .assembled import BLOCK, elementwise, kernel, launch, thread_row, vector
 from .forms import forms_of
 from .ptx.values import BITS, TYPES, Array, Fault
 
@@ -85,28 +85,6 @@ def test_part_of_a_warp_at_a_shuffle_is_reported() -> None:
 
 # ---- matrices ----
 
-def register_text(form: str, counts: tuple[int, ...], words: tuple[int, ...], tail: str) -> str:
-    """Each thread loads its registers of A, B, C, runs the form, stores D."""
-    letters = "xyzw"[:len(counts)]
-    lines = [HEADER, ".visible .entry k(" + ", ".join(
-        f".param .u64 k_{n}" for n in range(len(counts) + 1)) + f") .reqntid {BLOCK} {{",
-        f".reg .b64 %p<{len(counts) + 1}>; .reg .b32 %t; .reg .b{8 * words[-1]} %d<8>;"]
-    names = []
-    for n, (letter, count, size) in enumerate(zip(letters, counts, words, strict=True)):
-        lines += [f".reg .b{8 * size} %{letter}<8>; ld.param.u64 %p{n}, [k_{n}];",
-                  f"mov.u32 %t, %tid.x; mad.wide.u32 %p{n}, %t, {count * size}, %p{n};",
-                  *(f"ld.global.b{8 * size} %{letter}{m}, [%p{n}+{m * size}];"
-                    for m in range(count))]
-        names.append("{" + ", ".join(f"%{letter}{m}" for m in range(count)) + "}")
-    last, count, size = len(counts), counts[-1], words[-1]
-    result = "{" + ", ".join(f"%d{m}" for m in range(count)) + "}"
-    return "\n".join([
-        *lines, f"{form} {result}, {', '.join(names)};{tail}",
-        f"ld.param.u64 %p{last}, [k_{last}]; mad.wide.u32 %p{last}, %t, {count * size}, %p{last};",
-        *(f"st.global.b{8 * size} [%p{last}+{m * size}], %d{m};" for m in range(count)),
-        "ret; }"])
-
-
 def positions(kind: str, operand: str, element: int) -> tuple[Array, Array]:
     """Row and column of a thread's element i of A, B or C, as the manual's tables give them."""
     group, member, i = LANE >> 2, LANE % 4, element
@@ -129,27 +107,29 @@ def numbers(kind: str, size: tuple[int, ...], seed: int) -> Array:
 @pytest.mark.parametrize("form", PRODUCTS)
 def test_products_of_matrices(form: str) -> None:
     parts = form.split(".")
-    rows, columns, depth = (int(n) for n in parts[3].replace("m", "").replace(
+    height, width, depth = (int(n) for n in parts[3].replace("m", "").replace(
         "n", " ").replace("k", " ").split())
     left, right, total = parts[-3:]
-    matrices = {"a": numbers(left, (4, rows, depth), 1),
-                "b": numbers(right, (4, depth, columns), 2),
-                "c": numbers(total, (4, rows, columns), 3)}
-    registers, counts, words = [], [], []
+    matrices = {"a": numbers(left, (4, height, depth), 1),
+                "b": numbers(right, (4, depth, width), 2),
+                "c": numbers(total, (4, height, width), 3)}
+    registers = []
     for operand, kind in zip("abc", (left, right, total), strict=True):
         matrix = matrices[operand]
         elements = matrix[0].size // 32
         picked = np.stack([matrix[:, *positions(kind, operand, n)] for n in range(elements)], -1)
         flat = np.ascontiguousarray(picked).reshape(BLOCK, elements)
-        word = 8 if kind == "f64" else 4
-        registers.append(flat.view(np.uint8).reshape(BLOCK, -1).view(BITS[word]))
-        counts.append(registers[-1].shape[1])
-        words.append(word)
-    out = np.zeros_like(registers[2])
-    launch(register_text(form, tuple(counts), tuple(words), ""), [*registers, out])
+        registers.append(flat.view(BITS[8 if kind == "f64" else 4]))
+    shapes = [(letter, one.shape[1], one.itemsize, n)
+              for n, (letter, one) in enumerate(zip("abc", registers, strict=True))]
+    a, b, c = (vector(letter, count) for letter, count, _, _ in shapes)
+    body = [*(thread_row(*shape, True) for shape in shapes), f"{form} {c}, {a}, {b}, {c};",
+            thread_row(*shapes[2], False)]
+    launch(kernel("\n".join(body), 3, registers=" ".join(
+        f".reg .b{8 * size} %{letter}<8>;" for letter, _, size, _ in shapes)), registers)
     exact = (matrices["a"].astype(np.float64) @ matrices["b"].astype(np.float64)
              + matrices["c"].astype(np.float64))
-    got = out.view(matrices["c"].dtype).reshape(4, 32, -1)
+    got = registers[2].view(matrices["c"].dtype).reshape(4, 32, -1)
     for n in range(got.shape[2]):
         np.testing.assert_array_equal(got[:, :, n], exact[:, *positions(total, "c", n)])
 
@@ -159,40 +139,23 @@ def test_matrices_in_shared_memory(form: str) -> None:
     """Row r of matrix m is at thread 8 m + r's address; thread t holds two of row t / 4."""
     count, transposed = int(form.split(".x")[1][0]), ".trans" in form
     x = random_words(BLOCK * 4).reshape(BLOCK, 4)
-    loads = form.startswith("ldmatrix")
-    vector = "{" + ", ".join(f"%v{n}" for n in range(count)) + "}"
-    rows = "shl.b32 %u0, %t, 4; mov.b32 %u1, memory; add.u32 %u1, %u1, %u0;"
-    fetch = "mad.wide.u32 %w0, %t, 16, %p0; ld.global.v4.b32 {%v0, %v1, %v2, %v3}, [%w0];"
-    put = "mad.wide.u32 %w0, %t, 16, %p1; st.global.v4.b32 [%w0], {%v0, %v1, %v2, %v3};"
-    near = "st.shared.v4.b32 [%u1], {%v0, %v1, %v2, %v3};"
-    back = "ld.shared.v4.b32 {%v0, %v1, %v2, %v3}, [%u1];"
-    tested = (f"{near} bar.sync 0; {form} {vector}, [%u1]; {put}" if loads else
-              f"{near} bar.sync 0; {form} [%u1], {vector}; bar.sync 0; {back} {put}")
-    text = "\n".join([
-        HEADER, f".shared .align 128 .b8 memory[{BLOCK * 16}];",
-        f".visible .entry k(.param .u64 k_0, .param .u64 k_1) .reqntid {BLOCK} {{",
-        ".reg .b32 %v<4>, %u<2>, %t; .reg .b64 %p<2>, %w0; mov.u32 %t, %tid.x;",
-        "ld.param.u64 %p0, [k_0]; ld.param.u64 %p1, [k_1];", rows, fetch, tested, "ret; }"])
-    out = np.zeros_like(x)
-    launch(text, [x, out])
-    halves = np.ascontiguousarray(x).view(np.uint16).reshape(4, 32, 8)  # warp, row, column
+    loads, every = form.startswith("ldmatrix"), vector("v", 4)
+    some = "{" + ", ".join(f"%v{n}" for n in range(count)) + "}"
+    body = [thread_row("v", 4, 4, 0, True),
+            "shl.b32 %u0, %t, 4; mov.b32 %u1, memory; add.u32 %u1, %u1, %u0;",
+            f"st.shared.v4.b32 [%u1], {every}; bar.sync 0;",
+            f"{form} {some}, [%u1];" if loads else
+            f"{form} [%u1], {some}; bar.sync 0; ld.shared.v4.b32 {every}, [%u1];",
+            thread_row("v", 4, 4, 1, False)]
+    launch(kernel("\n".join(body), 2, BLOCK * 16), [x, out := np.zeros_like(x)])
+    held = np.ascontiguousarray(x).view(np.uint16).reshape(4, 32, 8)  # warp, row, column
+    got = out.view(np.uint16).reshape(4, 32, 8)
     for m in range(count):
-        square = halves[:, 8 * m:8 * m + 8]
-        if loads:
-            square = square.transpose(0, 2, 1) if transposed else square
-            want = square[:, LANE // 4, LANE % 4 * 2].astype(np.uint32) | (
-                square[:, LANE // 4, LANE % 4 * 2 + 1].astype(np.uint32) << 16)
-            np.testing.assert_array_equal(out.reshape(4, 32, 4)[:, :, m], want)
-        else:
-            words = x.reshape(4, 32, 4)[:, :, m]
-            want = np.zeros((4, 8, 8), np.uint16)
-            for half, by in enumerate((0, 16)):
-                want[:, LANE // 4, LANE % 4 * 2 + half] = words >> by & 0xFFFF
-            want = want.transpose(0, 2, 1) if transposed else want
-            got = out.view(np.uint16).reshape(4, 32, 8)[:, 8 * m:8 * m + 8]
-            np.testing.assert_array_equal(got, want)
+        square = (held if loads else got)[:, 8 * m:8 * m + 8]
+        square = square.transpose(0, 2, 1) if transposed else square
+        registers = (out if loads else x).view(np.uint16).reshape(4, 32, 8)[:, :, 2 * m:2 * m + 2]
+        for half in (0, 1):
+            np.testing.assert_array_equal(registers[:, :, half],
+                                          square[:, LANE // 4, LANE % 4 * 2 + half])
     if not loads:
-        np.testing.assert_array_equal(out.reshape(4, 32, 4)[:, 8 * count:],
-                                      x.reshape(4, 32, 4)[:, 8 * count:])
-
-
+        np.testing.assert_array_equal(got[:, 8 * count:], held[:, 8 * count:])

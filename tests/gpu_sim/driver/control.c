@@ -1,4 +1,4 @@
-/* What tests set and read: settings, errors on demand, counts of calls. */
+/* What tests set: settings and errors on demand. */
 #define _GNU_SOURCE
 #include "fake.h"
 
@@ -15,7 +15,6 @@ static struct {
 } demands[32];
 enum { DEMANDS = sizeof demands / sizeof *demands };
 static atomic_bool demanding;
-static Counter *counters;
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct { const char *name; long *place; } settings[] = {
@@ -71,36 +70,12 @@ int fake_demanded(const char *name) {
     return error;
 }
 
-int fake_enter(Counter *counter) {
-    counter->calls++;
-    if (!counter->listed && !atomic_exchange(&counter->listed, true)) {
-        pthread_mutex_lock(&control_lock);
-        counter->next = counters;
-        counters = counter;
-        pthread_mutex_unlock(&control_lock);
-    }
-    return fake_demanded(counter->name);
-}
-
-API long gpusim_calls(const char *name) {
-    long calls = 0;
-    pthread_mutex_lock(&control_lock);
-    for (Counter *counter = counters; counter != NULL; counter = counter->next) {
-        calls += strcmp(counter->name, name) ? 0 : counter->calls;
-    }
-    pthread_mutex_unlock(&control_lock);
-    return calls;
-}
-
-/* The settings that the process began with, no errors on demand, no calls counted. */
+/* The settings that the process began with, and no errors on demand. */
 API void gpusim_restore(void) {
     pthread_mutex_lock(&control_lock);
     config = initial;
     memset(demands, 0, sizeof demands);
     demanding = false;
-    for (Counter *counter = counters; counter != NULL; counter = counter->next) {
-        counter->calls = 0;
-    }
     pthread_mutex_unlock(&control_lock);
 }
 

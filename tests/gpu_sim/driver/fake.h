@@ -46,9 +46,9 @@ enum {
 enum { DEVICES = 8, PARAMETERS = 256 };
 #define DEVICE_OFFSET (1ull << 46)
 
-/* ---- control.c: settings, errors on demand, calls counted ---- */
+/* ---- control.c: settings, errors on demand ---- */
 
-#define SETTINGS(S) S(arch) S(devices) S(memory) S(version) S(null) S(seed) S(legacy)
+#define SETTINGS(S) S(arch) S(devices) S(memory) S(version) S(seed) S(legacy)
 typedef struct {
 #define FIELD(name) long name;
     SETTINGS(FIELD)
@@ -56,21 +56,12 @@ typedef struct {
 } Config;
 extern Config config;
 
-typedef struct Counter {
-    const char *name;
-    atomic_long calls;
-    atomic_bool listed;
-    struct Counter *next;
-} Counter;
-
-int fake_enter(Counter *counter);       /* count a call; the error that was demanded of it */
-int fake_demanded(const char *name);    /* that of what is no call, such as "kernel"; or 0 */
+int fake_demanded(const char *name);    /* the error that was demanded of a call, or 0 */
 
 /* First in each function: errors on demand, before cuInit, without a context, and sticky ones. */
 #define ENTER(call)                                     \
     do {                                                \
-        static Counter counter = {.name = #call};       \
-        int error = fake_enter(&counter);               \
+        int error = fake_demanded(#call);               \
         if (error) return error;                        \
     } while (0)
 #define ENTER_READY(call)                               \

@@ -1,4 +1,4 @@
-"""call: functions of the module, and the two of the system that kernels call; trap."""
+"""call: functions of the module, and the one of the system that fails an assertion; trap."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ def call(program: Any, f: Form) -> Step:
     given = lists.pop(0) if lists else []
     if name == "__assertfail":
         return lambda t: failed_assertion(t, given)
-    if name == "vprintf":
-        return lambda t: printed(t, given, results)
     callee = program.module.functions.get(name)
     if callee is None:
         raise UnknownForm(f"the function {name}")
@@ -60,10 +58,3 @@ def failed_assertion(t: Threads, given: list[str]) -> None:
     message, file = text_at(t, given[0], lane), text_at(t, given[1], lane)
     line = int(t.frame[given[2]][lane].view(np.uint32)[0])
     raise Fault(f"{file}:{line}: assertion failed: {message}, {t.blocks.describe(lane)}", ASSERT)
-
-
-def printed(t: Threads, given: list[str], results: list[str]) -> None:
-    """Keep the format of what is printed, once for each thread."""
-    t.blocks.printed.extend(text_at(t, given[0], int(lane)) for lane in t.active())
-    for name in results:
-        t.frame[name] = np.zeros((t.count, 4), np.uint8)

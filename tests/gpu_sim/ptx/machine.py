@@ -133,8 +133,8 @@ class Program:
         return self.module.functions[name].threads
 
     def launch(self, name: str, grid: tuple[int, ...], block: tuple[int, ...], parameters: bytes,
-               memory: GlobalMemory, shared: int = 0) -> list[str]:
-        """Run a kernel over a grid; what it printed.
+               memory: GlobalMemory, shared: int = 0) -> None:
+        """Run a kernel over a grid.
 
         `parameters` is the block of its parameters, each at its own alignment; `shared` the bytes
         of dynamic shared memory.
@@ -153,7 +153,7 @@ class Program:
         threads, total = math.prod(block), math.prod(grid)
         if threads % 32:
             raise Fault(f"{name}: a block of {threads} threads, which 32 does not divide")
-        data, out = np.frombuffer(parameters, np.uint8), []
+        data = np.frombuffer(parameters, np.uint8)
         end = self.static + shared
         together = max(min(MOST_LANES // threads, MOST_SHARED // end), RESIDENT)
         symbols = self.enter(memory, data)
@@ -163,12 +163,11 @@ class Program:
                 blocks = Blocks(
                     grid, block, first, count, memory,
                     BlockMemory(count, SHARED_BASE, end - SHARED_BASE, "shared", True), data,
-                    symbols, out)
+                    symbols)
                 self.run(name, blocks)
         finally:
             for address in symbols.values():
                 memory.drop(address)
-        return out
 
     def run(self, name: str, blocks: Blocks) -> None:
         plan = self.plans[name]

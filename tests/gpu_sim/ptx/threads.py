@@ -53,7 +53,6 @@ class Blocks:
     shared: BlockMemory
     parameters: Array
     symbols: dict[str, int]
-    printed: list[str]
 
     def __post_init__(self) -> None:
         self.threads = math.prod(self.block)
