@@ -32,7 +32,7 @@ FLAGS = ("-shared", "-fPIC", "-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror",
 SUCCESS, NO_BINARY_FOR_GPU, NOT_FOUND, UNKNOWN = 0, 209, 500, 999
 BLOCK = np.dtype([("base", "u8"), ("bytes", "u8"), ("host", "u8"), ("owner", "u8"),
                   ("device", "i4"), ("pinned", "i4"), ("freed", "i4"), ("unused", "i4")])
-MOST_PARAMETERS = 256
+MOST_PARAMETERS, MOST_DEMANDS = 256, 8
 
 
 class Layout(ctypes.Structure):
@@ -41,6 +41,20 @@ class Layout(ctypes.Structure):
     _fields_ = (("count", ctypes.c_int), ("required", ctypes.c_uint * 3),
                 ("bytes", ctypes.c_size_t), ("offsets", ctypes.c_size_t * MOST_PARAMETERS),
                 ("sizes", ctypes.c_size_t * MOST_PARAMETERS))
+
+
+class Config(ctypes.Structure):
+    """The settings, as `fake.h` has them."""
+
+    _fields_ = tuple((name, ctypes.c_long) for name in (
+        "arch", "devices", "memory", "version", "seed", "legacy", "null"))
+
+
+class Demand(ctypes.Structure):
+    """An error that calls are to have, as `control.c` has it."""
+
+    _fields_ = (("name", ctypes.c_char * 48), ("skip", ctypes.c_long), ("times", ctypes.c_long),
+                ("error", ctypes.c_long))
 
 
 LOAD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
@@ -84,19 +98,25 @@ class FakeDriver:
     """The library, loaded, and the interpreter behind it."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.library = ctypes.CDLL(str(path))
-        self.library.gpusim_blocks.restype = self.library.gpusim_used.restype = ctypes.c_size_t
+        self.path, self.library = path, ctypes.CDLL(str(path))
+        self.library.gpusim_blocks.restype = ctypes.c_size_t
         self.library.gpusim_blocks.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-        self.library.gpusim_generation.restype = ctypes.c_long
-        self.library.gpusim_setting.restype = ctypes.POINTER(ctypes.c_long)
+        self.config = Config.in_dll(self.library, "gpusim_config")
+        self.demands = (Demand * MOST_DEMANDS).in_dll(self.library, "gpusim_demands")
+        self.generation = ctypes.c_long.in_dll(self.library, "gpusim_generation")
         self.faults: list[str] = []
         self.launches: list[Launched] = []
         self.error: BaseException | None = None
-        self.generation = -1
-        self.memories: dict[int, GlobalMemory] = {}
+        self.memories: tuple[int, dict[int, GlobalMemory]] = -1, {}
         self.callbacks = LOAD(self.load), FIND(self.find), LAUNCH(self.launch)  # C holds them
         self.library.gpusim_attach(*self.callbacks)
+        for name, _ in Config._fields_:
+            value = os.environ.get(f"GPU_SIM_{name.upper()}")
+            self.set(name, getattr(self.config, name) if value is None else int(value))
+        self.first = bytes(self.config)
+        for one in filter(None, os.environ.get("GPU_SIM_FAIL", "").split(",")):
+            name, skip, times, error = one.split(":")
+            self.fail(name, int(error), skip=int(skip), times=int(times))
 
     @staticmethod
     @cache
@@ -115,28 +135,25 @@ class FakeDriver:
         - `version`: of the driver, such as 13000.
         - `seed`: unless it is 0, draws the order between streams, and of atomic updates.
         - `legacy`: 1 allows work on the NULL stream.
+        - `null`: 1 lets modules be unread, and launches do nothing.
         """
-        self.setting(name).value = value
-        self.memories.clear()
-
-    def setting(self, name: str) -> ctypes.c_long:
-        place = self.library.gpusim_setting(name.encode())
-        if not place:
+        if name not in dict(Config._fields_):
             raise ValueError(f"no setting {name}")
-        return place.contents
+        setattr(self.config, name, value)
+        self.memories = -1, {}
 
     def fail(self, name: str, error: int, *, skip: int = 0, times: int = 1) -> None:
         """Let calls of a function fail, after `skip` that do not (-1 times: all of them).
 
         "kernel" stands for kernels that run, "without cuLaunchKernel" for finding that function.
         """
-        if self.library.gpusim_fail(name.encode(), ctypes.c_long(skip), ctypes.c_long(times),
-                                    error):
-            raise ValueError("too many faults at once")
+        free = next(at for at, one in enumerate(self.demands) if one.times == 0)
+        self.demands[free] = Demand(name.encode(), skip, times, error)
 
     def used(self, device: int = 0) -> int:
         """The bytes that are allocated on a device."""
-        return int(self.library.gpusim_used(device))
+        return sum(int(one["bytes"]) for one in self.blocks() if one["device"] == device
+                   and not one["freed"] and not one["pinned"])
 
     def clear(self) -> None:
         """Run what is enqueued, end errors, forget what happened, restore the first settings.
@@ -144,8 +161,9 @@ class FakeDriver:
         Raises an error that the interpreter itself had.
         """
         self.library.gpusim_reset()
-        self.library.gpusim_restore()
-        self.memories.clear()
+        ctypes.memmove(ctypes.byref(self.config), self.first, len(self.first))
+        ctypes.memset(self.demands, 0, ctypes.sizeof(self.demands))
+        self.memories = -1, {}
         self.faults.clear()
         self.launches.clear()
         error, self.error = self.error, None
@@ -175,7 +193,7 @@ class FakeDriver:
 
     def runs(self, module: Program) -> int:
         """Text runs on its architecture and later ones, with a suffix (sm_90a) on that alone."""
-        wanted, arch = module.target.removeprefix("sm_"), self.setting("arch").value
+        wanted, arch = module.target.removeprefix("sm_"), self.config.arch
         fits = int(wanted) <= arch if wanted.isdigit() else int(wanted[:-1]) == arch
         return SUCCESS if fits else NO_BINARY_FOR_GPU
 
@@ -190,28 +208,29 @@ class FakeDriver:
         return self.answer(lambda: program(text).launch(
             made.name, made.grid, made.block, data, self.memory(device), shared))
 
+    def blocks(self) -> Array:
+        """All allocations, also those that were freed not long ago."""
+        found = np.zeros(self.library.gpusim_blocks(None, 0), BLOCK)
+        self.library.gpusim_blocks(found.ctypes.data, len(found))
+        return found
+
     def memory(self, device: int) -> GlobalMemory:
         """The allocations that a device may access, as they are now."""
-        generation = int(self.library.gpusim_generation())
-        if generation != self.generation:
-            self.generation = generation
-            self.memories.clear()
-        if device not in self.memories:
-            self.memories[device] = self.allocations(device)
-        return self.memories[device]
-
-    def allocations(self, device: int) -> GlobalMemory:
-        blocks = np.zeros(self.library.gpusim_blocks(None, 0), BLOCK)
-        self.library.gpusim_blocks(blocks.ctypes.data, len(blocks))
-        memory, seed = GlobalMemory(), self.setting("seed").value
-        memory.shuffle = np.random.default_rng(seed) if seed else None
-        for block in blocks:
-            base, size = int(block["base"]), int(block["bytes"])
-            if block["freed"]:
-                memory.freed.append((base, base + size))
-            elif block["device"] == device or block["pinned"]:
-                memory.add(host_array(int(block["host"]), size), base)
-        return memory
+        generation, memories = self.memories
+        if generation != self.generation.value:
+            memories = {}
+            self.memories = self.generation.value, memories
+        if device not in memories:
+            memory = memories[device] = GlobalMemory()
+            seed = self.config.seed
+            memory.shuffle = np.random.default_rng(seed) if seed else None
+            for block in self.blocks():
+                base, size = int(block["base"]), int(block["bytes"])
+                if block["freed"]:
+                    memory.freed.append((base, base + size))
+                elif block["device"] == device or block["pinned"]:
+                    memory.add(host_array(int(block["host"]), size), base)
+        return memories[device]
 
 
 def describe(module: Program, name: str, layout: Layout) -> int:

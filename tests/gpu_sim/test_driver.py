@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ TEXT = HEADER.replace("sm_90a", "sm_80") + """
   red.global.add.f32 [%to], %v; atom.global.add.u32 %n, [%to+4], 1; st.global.b32 [%x], %n;
   ret; }
 """
+ROOT = Path(__file__).parents[2]
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_HANDLE, NOT_FOUND, NOT_READY = 1, 2, 400, 500, 600
 
 
@@ -301,6 +303,14 @@ def test_a_seed_changes_the_order_of_atomic_updates(driver: FakeDriver) -> None:
     assert all(sorted(one) == seen[0] for one in seen) and seen[1] != seen[2]
 
 
+def test_the_null_mode_reads_no_text_and_runs_nothing(driver: FakeDriver,
+                                                      session: Session) -> None:
+    driver.set("null", 1)
+    session.launch(session.function("any text", "any_name"), (1,), (32,), [])
+    session.synchronize()
+    assert driver.launches == []
+
+
 # ---- errors, devices
 
 def test_an_error_of_a_kernel_stays(driver: FakeDriver, session: Session) -> None:
@@ -365,24 +375,23 @@ def test_functions_are_found_by_name_and_a_driver_can_lack_one(driver: FakeDrive
 
 
 SCRIPT = """
-import ctypes, sys
-library = ctypes.CDLL(sys.argv[1])
-value, ordinal = ctypes.c_int(), ctypes.c_int()
+import ctypes
+from tests.gpu_sim.fake_driver import FakeDriver
+library, value, count = FakeDriver.shared().library, ctypes.c_int(), ctypes.c_int()
 print(library.cuInit(0), library.cuDriverGetVersion(ctypes.byref(value)), value.value,
-      library.cuDeviceGetCount(ctypes.byref(ordinal)), ordinal.value,
+      library.cuDeviceGetCount(ctypes.byref(count)), count.value,
       library.cuDeviceGetAttribute(ctypes.byref(value), 75, 0), value.value)
 """
 
 
 @pytest.mark.parametrize("settings, printed", [
     ({}, "0 0 13000 0 2 0 8"),
-    ({"GPU_SIM_ARCH": "90", "GPU_SIM_DEVICES": "1"}, "0 0 13000 0 1 0 9"),
+    ({"GPU_SIM_ARCH": "90", "GPU_SIM_DEVICES": "1", "GPU_SIM_VERSION": "11040"},
+     "0 0 11040 0 1 0 9"),
     ({"GPU_SIM_DEVICES": "0"}, "100 0 13000 3 0 3 13000"),
-    ({"GPU_SIM_VERSION": "11040"}, "0 0 11040 0 2 0 8"),
     ({"GPU_SIM_FAIL": "cuInit:0:1:999,cuDeviceGetCount:0:-1:3"}, "999 0 13000 3 0 3 13000"),
 ])
-def test_settings_come_from_the_environment(driver: FakeDriver, settings: dict[str, str],
-                                            printed: str) -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT, str(driver.path)], check=True, text=True,
+def test_settings_come_from_the_environment(settings: dict[str, str], printed: str) -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], check=True, text=True, cwd=ROOT,
                           capture_output=True, env={**os.environ, **settings})
     assert done.stdout.strip() == printed

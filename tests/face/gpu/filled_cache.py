@@ -10,7 +10,7 @@ import os
 import warnings
 from typing import Any
 
-from tests.gpu_sim import fake_driver
+from tests.gpu_sim.fake_driver import FakeDriver
 
 import graphwright as gw
 
@@ -19,7 +19,7 @@ from . import test_single_ops as tests
 
 def fill(most: int | None = None) -> None:
     """Compile all of them, or `most`; what refuses is refused again where the tests run."""
-    os.environ["GRAPHWRIGHT_LIBCUDA"] = str(fake_driver.build())
+    os.environ["GRAPHWRIGHT_LIBCUDA"] = str(FakeDriver.shared().path)
     warnings.simplefilter("ignore")
     cases = tests.cases()[:most]
     for number, param in enumerate(cases):

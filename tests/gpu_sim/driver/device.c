@@ -27,8 +27,6 @@ API void gpusim_reset(void) {
     }
 }
 
-API size_t gpusim_used(int ordinal) { return devices[ordinal].used; }
-
 API int cuDriverGetVersion(int *version) {
     ENTER(cuDriverGetVersion);
     *version = (int)config.version;

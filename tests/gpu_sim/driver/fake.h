@@ -43,18 +43,16 @@ enum {
 #undef ENTRY
 };
 
-enum { DEVICES = 8, PARAMETERS = 256 };
+enum { DEVICES = 8, PARAMETERS = 256, DEMANDS = 8 };
 #define DEVICE_OFFSET (1ull << 46)
 
 /* ---- control.c: settings, errors on demand ---- */
 
-#define SETTINGS(S) S(arch) S(devices) S(memory) S(version) S(seed) S(legacy)
 typedef struct {
-#define FIELD(name) long name;
-    SETTINGS(FIELD)
-#undef FIELD
+    long arch, devices, memory, version, seed, legacy, null;
 } Config;
-extern Config config;
+extern Config gpusim_config;
+#define config gpusim_config
 
 int fake_demanded(const char *name);    /* the error that was demanded of a call, or 0 */
 

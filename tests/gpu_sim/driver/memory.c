@@ -15,7 +15,7 @@ typedef struct {
 
 static Block *blocks;
 static size_t count, room, held;
-static long generation;         /* of the blocks: changes with them */
+API long gpusim_generation;     /* of the blocks: changes with them */
 
 /* All blocks, freed ones too, into `out` where `size` suffices; how many there are. */
 API size_t gpusim_blocks(Block *out, size_t size) {
@@ -28,14 +28,12 @@ API size_t gpusim_blocks(Block *out, size_t size) {
     return found;
 }
 
-API long gpusim_generation(void) { return generation; }
-
 static void add(Block block) {
     if (count == room) {
         room = room ? 2 * room : 64;
         blocks = realloc(blocks, room * sizeof *blocks);
     }
-    generation++;
+    gpusim_generation++;
     blocks[count++] = block;
 }
 
@@ -78,7 +76,7 @@ static int release(Device *device, Address address, bool pinned) {
             block->freed = 1;
             block->device->used -= pinned ? 0 : block->bytes;
             held += block->bytes;
-            generation++;
+            gpusim_generation++;
             found = SUCCESS;
         }
     }
