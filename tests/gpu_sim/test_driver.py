@@ -1,11 +1,11 @@
-"""The stand-in for the driver: late queues, memory, events, errors on demand, several devices."""
+"""The stand-in for the driver: late queues, memory, modules, launches, several devices.
+
+What it does for the runtime, and its errors on demand, are in tests/runtime/cuda."""
 
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -168,25 +168,6 @@ def test_the_null_stream_has_work_where_it_is_allowed(driver: FakeDriver,
     assert len(driver.launches) == 1
 
 
-def test_events_measure_time_and_are_checked(session: Session) -> None:
-    start, end, untimed = (session.handle("cuEventCreate", flags) for flags in (0, 0, 2))
-    elapsed, x = ctypes.c_float(), zeros()
-    arguments = ("cuEventElapsedTime", ctypes.byref(elapsed), start, end)
-    fails(INVALID_HANDLE, session.call, *arguments)
-    session.call("cuEventRecord", start, session.stream)
-    add_one(session, session.upload(x))
-    session.call("cuEventRecord", end, session.stream)
-    fails(NOT_READY, session.call, *arguments)
-    session.call("cuEventSynchronize", end)
-    session.call(*arguments)
-    assert elapsed.value > 0
-    session.call("cuEventRecord", untimed, session.stream)
-    session.call("cuCtxSynchronize")
-    fails(INVALID_HANDLE, session.call, *arguments[:2], start, untimed)
-    session.call("cuEventDestroy_v2", end)
-    fails(INVALID_HANDLE, session.call, "cuEventRecord", end, session.stream)
-
-
 # ---- memory
 
 def test_memory_is_poisoned_when_it_is_made_and_when_it_is_freed(session: Session) -> None:
@@ -216,44 +197,18 @@ def test_a_freed_or_a_foreign_range_is_refused_and_a_kernel_on_it_named(
     assert caught.value.code == 700
 
 
-def test_fills_write_elements_of_each_width(session: Session) -> None:
-    address, y = session.empty(16), np.zeros(16, np.uint8)
-    for width, value in ((8, 0x11), (16, 0x2211), (32, 0x44332211)):
-        session.call(f"cuMemsetD{width}Async", ctypes.c_uint64(address), value,
-                     ctypes.c_size_t(128 // width), session.stream)
-        session.download(y, address)
-        session.synchronize()
-        assert y.tobytes() == struct.pack("<I", value)[:width // 8] * (128 // width)
-
-
-@pytest.mark.parametrize("number", range(4))
-def test_memory_runs_out_at_the_allocation_that_is_asked_for(
-        driver: FakeDriver, session: Session, number: int) -> None:
-    driver.fail("cuMemAlloc_v2", OUT_OF_MEMORY, skip=number)
-    for _ in range(number):
-        session.empty(64)
-    fails(OUT_OF_MEMORY, session.empty, 64)
-    session.empty(64)
-    driver.set("memory", driver.used() + 1000)
-    session.empty(1000)
-    fails(OUT_OF_MEMORY, session.empty, 1)
-
-
 # ---- modules and launches
 
 @pytest.mark.parametrize("text, code", [
+    (TEXT.replace(" add_one(", " add_two("), 500),
     ("\x7fELF" + 60 * "\0", 209), (TEXT.replace("sm_80", "sm_90a"), 209),
     (TEXT.replace("sm_80", "sm_86"), 209), ("no text of a module", 218),
     (TEXT.replace("add.s32", "plus.s32"), 218)])
 def test_what_is_no_text_for_the_device_is_refused(driver: FakeDriver, session: Session, text: str,
                                                    code: int) -> None:
-    fails(code, session.handle, "cuModuleLoadData", text.encode())
+    fails(code, session.function, text, "add_one")
     if "plus" in text:
         assert "plus.s32 %v, %v, %by: unknown form: the instruction plus" in driver.faults[-1]
-
-
-def test_a_kernel_that_a_module_lacks_is_not_found(session: Session) -> None:
-    fails(NOT_FOUND, session.function, TEXT, "add")
 
 
 @pytest.mark.parametrize("kernel, grid, block, shared", [
@@ -313,18 +268,6 @@ def test_the_null_mode_reads_no_text_and_runs_nothing(driver: FakeDriver,
 
 # ---- errors, devices
 
-def test_an_error_of_a_kernel_stays(driver: FakeDriver, session: Session) -> None:
-    driver.fail("kernel", 719)
-    x = zeros()
-    address = session.upload(x)
-    add_one(session, address)
-    for call in (session.synchronize, lambda: session.free(address),
-                 lambda: session.call("cuCtxSynchronize")):
-        fails(719, call)
-    driver.clear()
-    session.synchronize()
-
-
 def test_an_error_of_the_interpreter_is_raised_by_clear(driver: FakeDriver, session: Session,
                                                         monkeypatch: pytest.MonkeyPatch) -> None:
     add_one(session, session.empty(128))
@@ -353,45 +296,3 @@ def test_devices_keep_their_memory_and_streams_apart(driver: FakeDriver) -> None
     with pytest.raises(DriverError, match="in no allocation"):
         second.synchronize()
     fails(101, second.call, "cuDeviceGet", ctypes.byref(ctypes.c_int()), 2)
-
-
-def test_a_call_without_a_context_is_refused(driver: FakeDriver, session: Session) -> None:
-    caught: list[int] = []
-    thread = threading.Thread(target=lambda: caught.append(driver.library.cuCtxSynchronize()))
-    thread.start()
-    thread.join()
-    assert caught == [201]
-
-
-def test_functions_are_found_by_name_and_a_driver_can_lack_one(driver: FakeDriver) -> None:
-    def find(name: str) -> int:
-        return driver.library.cuGetProcAddress_v2(name.encode(), ctypes.byref(ctypes.c_void_p()),
-                                                  12000, ctypes.c_uint64(0), None)
-
-    for name in ("cuMemAlloc", "cuLaunchKernel", "cuEventDestroy"):
-        assert find(name) == 0
-    driver.fail("without cuMemAlloc", NOT_FOUND)
-    assert find("cuNothing") == find("cuMemAlloc") == NOT_FOUND
-
-
-SCRIPT = """
-import ctypes
-from tests.gpu_sim.fake_driver import FakeDriver
-library, value, count = FakeDriver.shared().library, ctypes.c_int(), ctypes.c_int()
-print(library.cuInit(0), library.cuDriverGetVersion(ctypes.byref(value)), value.value,
-      library.cuDeviceGetCount(ctypes.byref(count)), count.value,
-      library.cuDeviceGetAttribute(ctypes.byref(value), 75, 0), value.value)
-"""
-
-
-@pytest.mark.parametrize("settings, printed", [
-    ({}, "0 0 13000 0 2 0 8"),
-    ({"GPU_SIM_ARCH": "90", "GPU_SIM_DEVICES": "1", "GPU_SIM_VERSION": "11040"},
-     "0 0 11040 0 1 0 9"),
-    ({"GPU_SIM_DEVICES": "0"}, "100 0 13000 3 0 3 13000"),
-    ({"GPU_SIM_FAIL": "cuInit:0:1:999,cuDeviceGetCount:0:-1:3"}, "999 0 13000 3 0 3 13000"),
-])
-def test_settings_come_from_the_environment(settings: dict[str, str], printed: str) -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], check=True, text=True, cwd=ROOT,
-                          capture_output=True, env={**os.environ, **settings})
-    assert done.stdout.strip() == printed

@@ -14,9 +14,9 @@ from .threads import Reader, Step, Threads
 from .values import TYPES, Array, Type, UnknownForm, halves, joined
 
 Update = Callable[..., Array]
-UFUNCS = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
-          "or": np.bitwise_or, "xor": np.bitwise_xor}
-UPDATES: dict[str, Update] = UFUNCS | {
+UPDATES: dict[str, Update] = {
+    "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
+    "or": np.bitwise_or, "xor": np.bitwise_xor,
     "exch": lambda old, new: new,
     "cas": lambda old, expected, new: np.where(old == expected, new, old),
     "inc": lambda old, top: np.where(old >= top, old.dtype.type(0), old + old.dtype.type(1)),
@@ -24,23 +24,21 @@ UPDATES: dict[str, Update] = UFUNCS | {
 }
 
 
-def ranks(index: Array) -> Array:
-    """How many entries before it are equal, for each entry."""
-    order = np.argsort(index, kind="stable")
-    ordered = index[order]
-    first = np.r_[True, ordered[1:] != ordered[:-1]]
-    starts = np.maximum.accumulate(np.where(first, np.arange(len(index)), 0))
-    result = np.empty(len(index), np.int64)
-    result[order] = np.arange(len(index)) - starts
-    return result
-
-
-def combine(view: Array, index: Array, update: Update, values: tuple[Array, ...]) -> Array:
+def combine(view: Array, index: Array, update: Update, values: list[Array]) -> Array:
     """Update the places in the order of the lanes; what each found there."""
+    order = np.argsort(index, kind="stable")
+    starts = np.flatnonzero(np.diff(index[order], prepend=-1))
+    counts = np.diff(starts, append=len(index))
     old = np.empty(len(index), view.dtype)
-    rank = ranks(index)
-    for turn in range(int(rank.max(initial=-1)) + 1):
-        some = np.nonzero(rank == turn)[0]
+    if isinstance(update, np.ufunc) and counts.max(initial=0) > len(starts):
+        for start, count in zip(starts, counts, strict=True):  # place by place
+            lanes = order[start:start + count]
+            place = index[lanes[0]]
+            steps = update.accumulate(np.append(view[place], values[0][lanes]), dtype=view.dtype)
+            old[lanes], view[place] = steps[:-1], steps[-1]
+        return old
+    for turn in range(counts.max(initial=0)):
+        some = order[starts[counts > turn] + turn]
         at = index[some]
         old[some] = view[at]
         view[at] = update(view[at], *(v[some] for v in values))
@@ -63,15 +61,14 @@ def atomic(f: Form) -> Step:
     f.flag("noftz", *HINTS)
     if space in ("local", "param"):
         raise UnknownForm(f"atomics on .{space}")
-    update, ufunc = UPDATES[name], UFUNCS.get(name)
+    update = UPDATES[name]
     if kind.name in ("bf16", "f16x2", "bf16x2"):
-        update, ufunc, kind = on_bits(kind, update), None, TYPES[f"b{8 * kind.size}"]
+        update, kind = on_bits(kind, update), TYPES[f"b{8 * kind.size}"]
     first = int(returns)
     columns = [f.reads(at, kind) for at in range(first + 1, len(f.operands))]
     if any(len(column) != count for column in columns):
         raise UnknownForm("operands that are not as many as the vector has")
     address, targets = f.address(first), f.writes(0) if returns else []
-    quick = ufunc if not returns or f.unused(0) else None
 
     def one(t: Threads, at: int, sources: list[Reader]) -> None:
         lanes, shuffle = t.active(), t.blocks.memory.shuffle
@@ -80,11 +77,8 @@ def atomic(f: Form) -> Step:
         places = address(t)[lanes] + np.uint64(at * kind.size)
         old = np.zeros(t.count, kind.dtype)
         for some, view, index in t.cells(space, lanes, places, kind.size, "read"):
-            typed, mine = view.view(kind.dtype), tuple(v[some] for v in values)
-            if quick is not None:
-                quick.at(typed, index, *mine)
-            else:
-                old[lanes[some]] = combine(typed, index, update, mine)
+            old[lanes[some]] = combine(view.view(kind.dtype), index, update,
+                                       [v[some] for v in values])
         if targets:
             targets[at](t, old)
 

@@ -6,16 +6,13 @@ from a `Form`. A modifier that no decoder takes makes the form unknown.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from .text import (
     Address,
-    Function,
     Immediate,
     Instruction,
     Negated,
@@ -30,25 +27,12 @@ from .values import BITS, PRED, TYPES, Array, Type, UnknownForm, type_named
 Found = TypeVar("Found")
 
 
-class Scope:
-    """What the instructions of a function refer to.
+class Scope(NamedTuple):
+    """What the instructions of a function refer to: the places of variables that are known before
+    a launch, and a kernel's parameters: offset and size."""
 
-    `addresses` has the places of variables that are known before a launch, `parameters` a kernel's
-    parameters: offset and size.
-    """
-
-    def __init__(self, function: Function, addresses: dict[str, int],
-                 parameters: dict[str, tuple[int, int]]) -> None:
-        self.function, self.addresses, self.parameters = function, addresses, parameters
-
-    @cached_property
-    def mentions(self) -> Counter[int]:
-        """How often each register is named."""
-        code = self.function.code
-        found = Counter(register.slot for one in code for operand in one.arguments
-                        for register in mentioned(operand))
-        found.update(one.guard.slot for one in code if one.guard is not None)
-        return found
+    addresses: dict[str, int]
+    parameters: dict[str, tuple[int, int]]
 
 
 class Form:
@@ -116,11 +100,6 @@ class Form:
         if not isinstance(operand, Immediate):
             raise UnknownForm(f"an operand that is no literal, {operand}")
         return operand.value
-
-    def unused(self, which: int | Operand) -> bool:
-        """Whether the registers of a destination are read nowhere."""
-        return all(not isinstance(one, Register) or self.scope.mentions[one.slot] == 1
-                   for one in self.vector(which))
 
     def read(self, which: int | Operand, kind: Type) -> Reader:
         """Reads an operand's values, typed; of one element where all lanes have the same."""
@@ -227,22 +206,6 @@ def decoded(scope: Scope, instruction: Instruction) -> Step:
     step = decode(found)
     found.done()
     return step
-
-
-def mentioned(operand: Operand) -> Iterator[Register]:
-    """The registers in an operand."""
-    if isinstance(operand, Register):
-        yield operand
-        return
-    parts: tuple[Operand, ...] = ()
-    if isinstance(operand, Negated):
-        parts = (operand.register,)
-    elif isinstance(operand, Vector):
-        parts = operand.items
-    elif isinstance(operand, Address):
-        parts = (operand.base, *operand.coordinates)
-    for part in parts:
-        yield from mentioned(part)
 
 
 def register_reader(register: Register, kind: Type) -> Reader:

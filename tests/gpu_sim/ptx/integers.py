@@ -111,35 +111,31 @@ def permute(low: Array, upper: Array, selectors: Array) -> Array:
     return result
 
 
-UNARY: dict[str, Callable[[Array], Array]] = {
-    "abs": np.abs, "neg": np.negative, "not": np.invert, "brev": reverse, "clz": leading_zeros,
-    "popc": lambda x: np.bitwise_count(x).astype(np.uint32),
+# By opcode, with the types of the operands: k is the instruction's, u a number of bits.
+FUNCTIONS: dict[str, tuple[Callable[..., Array], str]] = {
+    "abs": (np.abs, "k"), "neg": (np.negative, "k"), "not": (np.invert, "k"),
+    "brev": (reverse, "k"), "clz": (leading_zeros, "k"),
+    "popc": (lambda x: np.bitwise_count(x).astype(np.uint32), "k"),
+    "add": (np.add, "kk"), "sub": (np.subtract, "kk"), "min": (np.minimum, "kk"),
+    "max": (np.maximum, "kk"), "and": (np.bitwise_and, "kk"), "or": (np.bitwise_or, "kk"),
+    "xor": (np.bitwise_xor, "kk"), "div": (quotient, "kk"), "rem": (remainder, "kk"),
+    "shl": (shift_left, "ku"), "shr": (shift_right, "ku"), "bfe": (extract, "kuu"),
+    "bfi": (insert, "kkuu"), "prmt": (permute, "kkk"),
 }
-BINARY: dict[str, Callable[[Array, Array], Array]] = {
-    "add": np.add, "sub": np.subtract, "min": np.minimum, "max": np.maximum,
-    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-    "div": quotient, "rem": remainder,
-}
 
 
-@form(*UNARY)
-def unary(f: Form) -> Step:
-    kind = f.type()
-    return floats.sign_change(f, kind) if kind.kind == "f" else f.apply(UNARY[f.opcode], kind)
-
-
-@form(*BINARY)
-def binary(f: Form) -> Step:
-    kind, function = f.type(), BINARY[f.opcode]
+@form(*FUNCTIONS)
+def integer(f: Form) -> Step:
+    kind, (function, operands) = f.type(), FUNCTIONS[f.opcode]
     if kind.kind == "f":
-        return floats.arithmetic(f, kind)
+        return (floats.sign_change if operands == "k" else floats.arithmetic)(f, kind)
     if kind.half is not None:  # of 16 bits each
         dtype = kind.half.dtype
         return f.apply(lambda x, y: joined(bits_of(
             function(halves(x).view(dtype), halves(y).view(dtype)))), kind, kind)
     if "cc" in f.rest:
         return carried(f, kind)
-    return f.apply(function, kind, kind)
+    return f.apply(function, *(kind if one == "k" else U32 for one in operands))
 
 
 @form("addc", "subc")
@@ -218,11 +214,6 @@ def lop3(f: Form) -> Step:
     return step
 
 
-@form("shl", "shr")
-def shift(f: Form) -> Step:
-    return f.apply(shift_left if f.opcode == "shl" else shift_right, f.type(), U32)
-
-
 @form("shf")
 def funnel(f: Form) -> Step:
     """The upper (.l) or lower (.r) word of two that are shifted together."""
@@ -237,17 +228,6 @@ def funnel(f: Form) -> Step:
     return f.apply(compute, kind, kind, kind)
 
 
-@form("bfe")
-def bfe(f: Form) -> Step:
-    return f.apply(extract, f.type(), U32, U32)
-
-
-@form("bfi")
-def bfi(f: Form) -> Step:
-    kind = f.type()
-    return f.apply(insert, kind, kind, U32, U32)
-
-
 @form("bfind")
 def find_bit(f: Form) -> Step:
     """The position of the leading bit that is no sign, or (.shiftamt) its distance to the top."""
@@ -256,12 +236,6 @@ def find_bit(f: Form) -> Step:
         return f.apply(leading_bit, kind)
     top = np.uint32(8 * kind.size - 1)
     return f.apply(lambda x: np.where((at := leading_bit(x)) > top, at, top - at), kind)
-
-
-@form("prmt")
-def prmt(f: Form) -> Step:
-    kind = f.type()
-    return f.apply(permute, kind, kind, kind)
 
 
 @form("selp")

@@ -64,7 +64,7 @@ class Program:
 
     def plan(self, function: Function) -> Plan:
         local, size = placed(function.local)
-        scope = Scope(function, self.addresses | {name: at for name, (at, _) in local.items()},
+        scope = Scope(self.addresses | {name: at for name, (at, _) in local.items()},
                       self.entries[function.name][0] if function.entry else {})
         plan = Plan(function, [UNWRITTEN_REGISTER[r.type.bits] for r in function.registers], size)
         for at, one in enumerate(function.code):
