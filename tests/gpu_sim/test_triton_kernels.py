@@ -66,10 +66,10 @@ def test_a_sample_of_the_kernels(part: int) -> None:
 
 X, ROWS = np.ones((4, 1001), np.float32), {"x": "*fp32", "y": "*fp32", "n": "i32"}
 SMALL = np.ones((21, 100), np.float32)
-DOUBLED = kernels.doubled_rows, ROWS, {"B": 1024}
+DOUBLED = kernels.doubled_rows, ROWS, {"B": 1024, "MASKED": True}
 MISTAKES: dict[str, tuple[tuple[Any, ...], str | None, int, list[Any], str]] = {
-    "no mask": ((kernels.doubled_rows_without_mask, *DOUBLED[1:]), None, 4, [X, X, 1001],
-                r"doubled_rows_without_mask, line \d+: @?.*ld\.global\S* .*illegal address"),
+    "no mask": ((*DOUBLED[:2], {"B": 1024, "MASKED": False}), None, 4, [X, X, 1001],
+                r"doubled_rows, line \d+: @?.*ld\.global\S* .*illegal address"),
     "a row length that 16 does not divide": (DOUBLED, "x y n", 4, [X, X, 1001],
                                              r"line \d+: .*ld\.global\.v\d.*misaligned address"),
     "a program too many": (DOUBLED, None, 5, [X, X, 1001],

@@ -335,35 +335,33 @@ for name, kind, to, (M, N_, K), tile, precision, tolerance, archs, warps in (
         [drawn(kind, M, K), drawn(kind, K, N_), out(to, M, N_), M, N_, K, K, N_, N_],
         lambda a, b, *_: [np.maximum(product(a, b)[0], 0)], tolerance, archs,
         divisible="a b c K lda ldb ldc", num_warps=warps)
-for kind, to in (("i8", "i32"), ("fp64", "fp64"), ("fp8e5", "fp32"), ("bf16", "fp32")):
-    for warps in (4, 8):
-        add(f"square product {kind} {warps}", kernels.square_product, {"S": 64}, (1,),
-            [drawn(kind, 64, 64), drawn(kind, 64, 64), out(to, 64, 64)], product_turned,
-            {"i8": 0.0, "fp64": 1e-13}.get(kind, 1e-6), HOPPER if "8" in kind[2:] else BOTH,
-            num_warps=warps)
 
 
-def laid_out(kind: str, tile: tuple[int, int, int], turned: tuple[bool, bool],
-             archs: tuple[int, ...]) -> None:
+def laid_out(kind: str, to: str, tile: tuple[int, int, int], turned: tuple[bool, bool],
+             archs: tuple[int, ...], warps: int = 4, steps: int = 2) -> None:
     """Tiles whose rows in shared memory have each width and swizzle, from either layout."""
     rows, columns, step = tile
-    a, b = (drawn(kind, *(shape[::-1] if by_columns else shape)) for shape, by_columns in zip(
-        ((rows, 2 * step), (2 * step, columns)), turned, strict=True))
-    add(f"laid out {kind} {rows} {columns} {step} {''.join('rc'[one] for one in turned)}",
-        kernels.matmul_laid_out,
-        {"M": rows, "N": columns, "K": 2 * step, "BK": step, "A_COLUMNS": turned[0],
-         "B_COLUMNS": turned[1]}, (1,), [a, b, out("fp32", rows, columns)],
+    shapes = (rows, steps * step), (steps * step, columns)
+    a, b = (drawn(kind, *(shape[::-1] if by_columns else shape))
+            for shape, by_columns in zip(shapes, turned, strict=True))
+    add(f"laid out {kind} {rows} {columns} {step} {turned} {warps}", kernels.matmul_laid_out,
+        {"M": rows, "N": columns, "K": steps * step, "BK": step, "A_COLUMNS": turned[0],
+         "B_COLUMNS": turned[1]}, (1,), [a, b, out(to, rows, columns)],
         lambda a, b, c: product(*(one.T if by_columns else one for one, by_columns in zip(
             (a, b), turned, strict=True))),
-        2e-3 if kind == "fp32" else 1e-5, archs, num_warps=8 if rows == 128 else 4)
+        {"fp32": 2e-3, "i8": 0.0, "fp64": 1e-13}.get(kind, 1e-5), archs, num_warps=warps)
 
 
 for tile in ((64, 64, 16), (64, 32, 32), (64, 8, 32), (128, 256, 64)):
     for turned in ((False, False), (False, True), (True, False), (True, True)):
-        laid_out("bf16", tile, turned, BOTH)
+        laid_out("bf16", "fp32", tile, turned, BOTH, 8 if tile[0] == 128 else 4)
         if tile[1] in (8, 32):
-            laid_out("fp32", tile, turned, BOTH)
-            laid_out("fp8e4nv", tile, turned, HOPPER)
+            laid_out("fp32", "fp32", tile, turned, BOTH)
+            laid_out("fp8e4nv", "fp32", tile, turned, HOPPER)
+for kind, to in (("i8", "i32"), ("fp64", "fp64"), ("fp8e5", "fp32"), ("bf16", "fp32")):
+    for warps in (4, 8):
+        laid_out(kind, to, (64, 64, 64), (False, True), HOPPER if kind == "fp8e5" else BOTH,
+                 warps, 1)
 add("matmul split", kernels.matmul_split, {"BM": 32, "BN": 32, "BK": 32, "SPLITS": 4}, (1, 2, 4),
     [drawn("fp16", 32, 256), drawn("fp16", 256, 64), out("fp32", 32, 64), 32, 64, 256], product,
     1e-5, divisible="a b c N K")

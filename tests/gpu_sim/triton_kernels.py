@@ -214,15 +214,6 @@ def matmul(a, b, c, M, N, K, lda, ldb, ldc, BM: tl.constexpr, BN: tl.constexpr, 
 
 
 @triton.jit
-def square_product(a, b, c, S: tl.constexpr):
-    """One tile, in the type that tl.dot gives."""
-    i, j = tl.arange(0, S), tl.arange(0, S)
-    left = tl.load(a + i[:, None] * S + j[None, :])
-    right = tl.load(b + i[:, None] + j[None, :] * S)
-    tl.store(c + i[:, None] * S + j[None, :], tl.dot(left, right).to(c.dtype.element_ty))
-
-
-@triton.jit
 def matmul_split(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
                  SPLITS: tl.constexpr):
     """Parts of the inner dimension are added atomically."""
@@ -291,22 +282,18 @@ def attention(q, k, v, o, L, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.co
 
 
 @triton.jit
-def doubled_rows(x, y, n, B: tl.constexpr):
+def doubled_rows(x, y, n, B: tl.constexpr, MASKED: tl.constexpr):
     r, j = tl.program_id(0), tl.arange(0, B)
-    tl.store(y + r * n + j, tl.load(x + r * n + j, mask=j < n, other=0) * 2, mask=j < n)
-
-
-@triton.jit
-def doubled_rows_without_mask(x, y, n, B: tl.constexpr):
-    r, j = tl.program_id(0), tl.arange(0, B)
-    tl.store(y + r * n + j, tl.load(x + r * n + j) * 2, mask=j < n)
+    inside = (j < n) | (not MASKED)
+    tl.store(y + r * n + j, tl.load(x + r * n + j, mask=inside, other=0) * 2, mask=inside)
 
 
 @triton.jit
 def matmul_laid_out(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
                     BK: tl.constexpr, A_COLUMNS: tl.constexpr, B_COLUMNS: tl.constexpr):
     """One tile of A B in steps along K; an operand may lie in memory by columns."""
-    rm, rn, total = tl.arange(0, M), tl.arange(0, N), tl.zeros((M, N), tl.float32)
+    rm, rn = tl.arange(0, M), tl.arange(0, N)
+    total = tl.zeros((M, N), c.dtype.element_ty)
     for start in range(0, K, BK):
         k = start + tl.arange(0, BK)
         if A_COLUMNS:
@@ -317,5 +304,5 @@ def matmul_laid_out(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
             right = tl.load(b + rn[:, None] * K + k[None, :]).trans()
         else:
             right = tl.load(b + k[:, None] * N + rn[None, :])
-        total = tl.dot(left, right, total)
+        total = tl.dot(left, right, total, out_dtype=c.dtype.element_ty)
     tl.store(c + rm[:, None] * N + rn[None, :], total)

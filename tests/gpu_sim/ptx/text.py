@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 import struct
 from dataclasses import dataclass, field
@@ -119,6 +120,7 @@ VARIABLE = re.compile(
     r"(?:\[\s*(\d*)\s*\])?\s*(?:=\s*(.*))?$", re.DOTALL)
 INSTRUCTION = re.compile(r"(?:@(!?)\s*([%$\w]+)\s+)?([a-z]\w*)((?:\.\w+(?:::\w+)*)*)\s*(.*)",
                          re.DOTALL)
+OPEN = re.compile(r"\s*\{")
 INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)U?")
 FLOAT = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
 DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][-+]?\d+)?")
@@ -142,6 +144,8 @@ def split_list(text: str) -> list[str]:
 
 def immediate(text: str) -> Immediate | None:
     """The literal that `text` is."""
+    if text in ("true", "false"):
+        return Immediate(int(text == "true"), None)
     if INTEGER.fullmatch(text):
         return Immediate(int(text.rstrip("U"), 0), None)
     if FLOAT.fullmatch(text):
@@ -185,20 +189,20 @@ class _Reader:
     """Reads the definitions of a module, and the statements of a function, one after the other."""
 
     def __init__(self, text: str) -> None:
-        self.text = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-        self.at, self.line, self.counted = 0, 1, 0
+        self.text = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text).rstrip()
+        self.newlines = [found.start() for found in re.finditer("\n", self.text)]
+        self.at = self.line = 0
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Go on behind a match of the pattern here; `line` is where it has its first letter."""
         found = pattern.match(self.text, self.at)
         if found is not None:
-            start = self.at + len(found[0]) - len(found[0].lstrip())
-            self.line += self.text.count("\n", self.counted, start)
-            self.counted, self.at = start, found.end()
+            start = found.end() - len(found[0].lstrip())
+            self.line, self.at = bisect.bisect_left(self.newlines, start) + 1, found.end()
         return found
 
     def unknown(self) -> UnknownForm:
-        line = self.line + self.text.count("\n", self.counted, self.at)
+        line = bisect.bisect_left(self.newlines, self.at) + 1
         return UnknownForm(f"line {line}: {self.text[self.at:self.at + 40].strip()!r}")
 
     def module(self) -> Module:
@@ -206,39 +210,38 @@ class _Reader:
         if target is None or START.match(self.text) is None:
             raise UnknownForm("not PTX: .version and .target are missing")
         module = Module(target[1])
-        while self.text[self.at:].strip():
-            if self.match(HEADER):
-                continue
-            start = self.at
-            found = self.match(DEFINITION)
-            if found is None or self.at == len(self.text):
-                raise self.unknown()
-            linkage, kind, rest = found.groups()
-            if kind in ("entry", "func"):
-                self.function(module, kind == "entry", rest)
-            elif kind in ("global", "shared", "const"):
-                end = self.text.find(";", self.at)
-                made = variable(rest + self.text[self.at:end])
-                self.at = end + 1
-                if kind == "shared" and ".extern" in linkage:
-                    module.dynamic = made.name
-                else:
-                    (module.shared if kind == "shared" else module.globals)[made.name] = made
-            else:
-                self.at = start
-                raise self.unknown()
+        while self.at < len(self.text):
+            if self.match(HEADER) is None:
+                self.definition(module)
         return module
 
+    def definition(self, module: Module) -> None:
+        found = DEFINITION.match(self.text, self.at)
+        if found is None or found[2] not in ("entry", "func", "global", "shared", "const"):
+            raise self.unknown()
+        self.at = found.end()
+        linkage, kind, rest = found.groups()
+        if kind in ("entry", "func"):
+            self.function(module, kind == "entry", rest)
+            return
+        end = self.text.index(";", self.at)
+        made = variable(rest + self.text[self.at:end])
+        self.at = end + 1
+        if kind == "shared" and ".extern" in linkage:
+            module.dynamic = made.name
+        else:
+            (module.shared if kind == "shared" else module.globals)[made.name] = made
+
     def function(self, module: Module, entry: bool, header: str) -> None:
-        declared = self.text[self.at] == ";"
-        self.at += 1
+        defined = self.match(OPEN) is not None
         match = SIGNATURE.match(header)
         if match is None:
             raise UnknownForm(f"the function {header!r}")
         results, name, parameters, directives = match.groups()
         if rest := PERFORMANCE.sub("", directives).strip():
             raise UnknownForm(f"{name}: the directive {rest!r}")
-        if declared:
+        if not defined:
+            self.match(NOTE)
             return
         required = dict(PERFORMANCE.findall(directives)).get("reqntid")
         threads = (*(int(n) for n in required.split(",")), 1, 1)[:3] if required else None
@@ -251,8 +254,10 @@ class _Reader:
             if found is None:
                 raise self.unknown()
             brace, label, statement = found.groups()
-            if brace:
-                body.scope(brace == "{")
+            if brace == "{":
+                body.scopes.append(dict(body.scopes[-1]))
+            elif brace:
+                body.scopes.pop()
             elif label:
                 made.labels[label] = len(made.code)
             else:
@@ -261,20 +266,11 @@ class _Reader:
 
 
 class _Body:
-    """A function's statements: scopes rename the registers that they declare."""
+    """A function's statements: each scope has the operands of one word that it knows."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
-        self.scopes: list[dict[str, Register]] = [{}]
-        self.ranges: list[tuple[str, int, Type]] = []
-        self.known: dict[str, Operand] = {}  # operands as this scope has them
-
-    def scope(self, opens: bool) -> None:
-        self.known.clear()
-        if opens:
-            self.scopes.append({})
-        else:
-            self.scopes.pop()
+        self.scopes: list[dict[str, Operand]] = [{}]
 
     def statement(self, text: str, line: int) -> None:
         if text.startswith(".reg"):
@@ -283,74 +279,52 @@ class _Body:
                 self.declare(name, type_named(kind.removeprefix(".")))
         elif text.startswith(".local"):
             self.function.local.append(variable(text.removeprefix(".local")))
-        elif text.startswith("."):
-            if not text.startswith((".param", ".pragma")):
-                raise UnknownForm(f"line {line}: {text!r}")
-        else:
+        elif not text.startswith("."):
             self.instruction(text, line)
+        elif not text.startswith((".param", ".pragma")):
+            raise UnknownForm(f"line {line}: {text!r}")
 
-    def declare(self, name: str, kind: Type) -> None:
-        self.known.clear()
-        if "<" in name:
-            prefix, count = name.rstrip(">").split("<")
-            self.ranges.append((prefix, int(count), kind))
-        else:
-            self.add(self.scopes[-1], name, kind)
-
-    def add(self, scope: dict[str, Register], name: str, kind: Type) -> Register:
-        made = scope[name] = Register(name, len(self.function.registers), kind)
-        self.function.registers.append(made)
-        return made
+    def declare(self, text: str, kind: Type) -> None:
+        """`%p` or, for many registers, `%p<4>`."""
+        prefix, _, count = text.rstrip(">").partition("<")
+        for name in [f"{prefix}{n}" for n in range(int(count))] if count else [text]:
+            made = Register(name, len(self.function.registers), kind)
+            self.function.registers.append(made)
+            self.scopes[-1][name] = made
 
     def instruction(self, text: str, line: int) -> None:
         match = INSTRUCTION.match(text)
         if match is None:
             raise UnknownForm(f"line {line}: {text!r}")
         negated, guard, opcode, modifiers, rest = match.groups()
-        register = self.register(guard) if guard else None
-        if guard and register is None:
+        register = self.operand(guard) if guard else None
+        if not isinstance(register, Register | None):
             raise UnknownForm(f"line {line}: the guard {guard}")
         self.function.code.append(Instruction(
             opcode, tuple(modifiers.split(".")[1:]), self.operands(rest), register, bool(negated),
             line, " ".join(text.split())))
 
-    def register(self, name: str) -> Register | None:
-        """The register that `name` is here; one of a range is made when it is first named."""
-        for scope in reversed(self.scopes):
-            if name in scope:
-                return scope[name]
-        for prefix, count, kind in self.ranges:
-            number = name[len(prefix):]
-            if name.startswith(prefix) and number.isdigit() and int(number) < count:
-                return self.add(self.scopes[0], name, kind)
-        return None
-
     def operands(self, text: str) -> tuple[Operand, ...]:
         return tuple(self.operand(one) for one in split_list(text))
 
     def operand(self, text: str) -> Operand:
-        found = self.known.get(text)
-        if found is None:
-            found = self.known[text] = self.new_operand(text)
-        return found
-
-    def new_operand(self, text: str) -> Operand:
+        found = self.scopes[-1].get(text)
+        if found is not None:
+            return found
         if text[0] in "{(":
             return Vector(self.operands(text[1:-1]))
         if text[0] == "[":
             return self.address(text[1:-1].strip())
+        if "|" in text:
+            return Vector(tuple(self.operand(one.strip()) for one in text.split("|")))
         if text[0] == "!":
             inner = self.operand(text[1:].strip())
             if isinstance(inner, Register):
                 return Negated(inner)
-        elif "|" in text:
-            return Vector(tuple(self.operand(one.strip()) for one in text.split("|")))
-        elif (found := immediate(text) or self.register(text)) is not None:
-            return found
-        elif text in ("true", "false"):
-            return Immediate(int(text == "true"), None)
+        elif (number := immediate(text)) is not None:
+            return self.scopes[-1].setdefault(text, number)
         elif NAME.fullmatch(text) and (text[0] != "%" or SPECIAL.fullmatch(text)):
-            return Symbol(text)
+            return self.scopes[-1].setdefault(text, Symbol(text))
         raise UnknownForm(f"the operand {text!r}")
 
     def address(self, text: str) -> Address:
@@ -359,8 +333,7 @@ class _Body:
         found = self.operand(match[1]) if match is not None else None
         if match is None or not isinstance(found, Register | Immediate | Symbol):
             raise UnknownForm(f"the address [{text}]")
-        offset = int(match[2] or 0) - int(match[3] or 0)
         items = [self.operand(one) for one in coordinates]
         if len(items) == 1 and isinstance(items[0], Vector):
-            return Address(found, offset, items[0].items)
-        return Address(found, offset, tuple(items))
+            items = [*items[0].items]
+        return Address(found, int(match[2] or 0) - int(match[3] or 0), tuple(items))
