@@ -12,9 +12,9 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from .ptx.asynchronous import encode_map
 from .ptx.machine import program
 from .ptx.memory import GlobalMemory
-from .ptx.tensor_maps import encode_map
 from .ptx.values import Array
 
 DIVISIBLE = [["tt.divisibility", 16]]

@@ -10,8 +10,8 @@ import pytest
 
 from .assembled import BLOCK, kernel, launch, thread_row, vector
 from .forms import forms_of
+from .ptx.matrix import swizzle
 from .ptx.values import TYPES, Array, Fault
-from .ptx.wgmma import swizzle
 
 PRODUCTS, COPIES = forms_of("wgmma.mma_async"), forms_of("cp.async.ca", "cp.async.cg")
 COPY = """

@@ -1,4 +1,4 @@
-"""PTX modules, ready to launch: their instructions as steps, their variables placed."""
+"""PTX modules, ready to launch: their instructions as steps, their variables placed, calls."""
 
 from __future__ import annotations
 
@@ -9,31 +9,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from . import (
-    async_copies,
-    atomics,
-    barriers,
-    conversions,
-    floats,
-    integers,
-    matrix,
-    moves,
-    tensor_maps,
-    warp,
-    wgmma,
-)
-from .calls import call
-from .decode import Form, Scope, decoded
+from . import asynchronous, atomics, floats, integers, matrix, moves, warp
+from .decode import Form, Scope, decoded, form
 from .memory import GLOBALS, PARAMETERS, SHARED_BASE, BlockMemory, GlobalMemory
 from .moves import nothing
 from .scheduler import Kind, Plan, Scheduler
-from .text import Function, Instruction, Symbol, Variable, parse
+from .text import Function, Instruction, Symbol, Variable, Vector, parse
 from .threads import Blocks, Step, Threads
-from .values import BITS, Array, Fault, UnknownForm
+from .values import ASSERT, BITS, Array, Fault, UnknownForm
 
 # Their decoders are registered when they are imported.
-FAMILIES = (async_copies, atomics, barriers, conversions, floats, integers, matrix, moves,
-            tensor_maps, warp, wgmma)
+FAMILIES = asynchronous, atomics, floats, integers, matrix, moves, warp
 MOST_LANES, MOST_SHARED, RESIDENT = 32768, 1 << 26, 132
 # What a register holds before it is written: NaN, -1, false.
 UNWRITTEN_REGISTER = {bits: np.full(1, np.iinfo(bits).max, bits) for bits in BITS.values()} | {
@@ -172,7 +158,7 @@ class Program:
     def run(self, name: str, blocks: Blocks) -> None:
         plan = self.plans[name]
         threads = Threads(blocks, list(plan.registers), plan.local,
-                          async_copies.Copies(blocks.lanes))
+                          asynchronous.Copies(blocks.lanes))
         with np.errstate(all="ignore"):
             Scheduler(threads, plan, threads.members()).run()
 
@@ -202,3 +188,52 @@ def placed(variables: Iterable[Variable], at: int = 0) -> tuple[dict[str, tuple[
         layout[one.name] = (at, one.size)
         at += one.size
     return layout, at
+
+
+# ---- calls
+
+def call(program: Program, f: Form) -> Step:
+    """`call (results), name, (arguments)`: by the lanes that call, with registers of its own."""
+    lists = [[item.name for item in one.items if isinstance(item, Symbol)]
+             for one in f.operands if isinstance(one, Vector)]
+    name = next(one.name for one in f.operands if isinstance(one, Symbol))
+    results = lists.pop(0) if isinstance(f.operand(0), Vector) else []
+    given = lists.pop(0) if lists else []
+    if name == "__assertfail":
+        return lambda t: failed_assertion(t, given)
+    callee = program.module.functions.get(name)
+    if callee is None:
+        raise UnknownForm(f"the function {name}")
+
+    def step(t: Threads) -> None:
+        plan = program.plans[name]
+        inner = Threads(t.blocks, list(plan.registers), plan.local, t.copies)
+        for formal, actual in zip(callee.parameters, given, strict=True):
+            inner.frame[formal.name] = t.frame[actual]
+        Scheduler(inner, plan, t.members()).run()
+        for formal, actual in zip(callee.results, results, strict=True):
+            t.frame[actual] = inner.frame[formal.name]
+    return step
+
+
+def text_at(t: Threads, name: str, lane: int) -> str:
+    """The string that an argument of a call points to."""
+    address = int(t.frame[name][lane].view(np.uint64)[0])
+    found = bytearray()
+    while (letter := t.blocks.memory.read(address + len(found), 1)) != b"\0":
+        found += letter
+    return found.decode()
+
+
+def failed_assertion(t: Threads, given: list[str]) -> None:
+    lane = int(t.active()[0])
+    message, file = text_at(t, given[0], lane), text_at(t, given[1], lane)
+    line = int(t.frame[given[2]][lane].view(np.uint32)[0])
+    raise Fault(f"{file}:{line}: assertion failed: {message}, {t.blocks.describe(lane)}", ASSERT)
+
+
+@form("trap")
+def trap(f: Form) -> Step:
+    def step(t: Threads) -> None:
+        raise Fault(f"trap, {t.blocks.describe(int(t.active()[0]))}")
+    return step
