@@ -76,6 +76,10 @@ wgmma.mma_async.sync.aligned.{m64n32k32,m64n64k32,m64n8k32}.f32.e4m3.e4m3
 wgmma.mma_async.sync.aligned.{m64n32k32,m64n64k32}.f32.e5m2.e5m2
 wgmma.mma_async.sync.aligned.{m64n32k32,m64n64k32}.s32.s8.s8
 wgmma.mma_async.sync.aligned.{m64n32k8,m64n64k8,m64n8k8}.f32.tf32.tf32 xor.{b16,b32,b64,pred}
+sqrt.rn.f32 mul.hi.u16 setp.ne.f32 mad.wide.u16 abs.bf16 sub.rz.ftz.f32 neg.bf16
+setp.ge.{s64,s16,u64,u16,u32} setp.neu.f16 setp.nan.f16 stmatrix.sync.aligned.m8n8.x2.shared.b16
+wgmma.mma_async.sync.aligned.{m64n256k8,m64n128k8}.f32.tf32.tf32
+wgmma.mma_async.sync.aligned.m64n16k16.f32.{f16.f16,bf16.bf16}
 """
 LIKELY_PATTERNS = """
 abs.bf16x2 add.{rm,rp,sat}.f32 atom.global.relaxed.gpu.add.s32 atom.shared.relaxed.cta.max.u32

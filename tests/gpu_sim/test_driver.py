@@ -374,6 +374,6 @@ def test_devices_keep_their_memory_and_streams_apart(driver: FakeDriver) -> None
     second.synchronize()
     assert (x == 1).all()
     add_one(second, address)
-    with pytest.raises(DriverError, match="illegal address .* thread"):
+    with pytest.raises(DriverError, match=r"illegal address .* thread"):
         second.synchronize()
     fails(101, second.call, "cuDeviceGet", ctypes.byref(ctypes.c_int()), 2)

@@ -1,4 +1,4 @@
-"""Triton kernels of every kind that the simulator must run."""
+"""Triton kernels of kinds that the tests of generated kernels (tests/codegen/gpu) do not run."""
 
 from __future__ import annotations
 
@@ -66,25 +66,6 @@ def either(x, y, n, B: tl.constexpr):
 
 
 @triton.jit
-def softmax(x, y, n, stride, B: tl.constexpr):
-    """Online, over a row that does not fit."""
-    r = tl.program_id(0).to(tl.int64)
-    high, total = tl.full((B,), float("-inf"), tl.float32), tl.zeros((B,), tl.float32)
-    for o in range(0, n, B):
-        j = o + tl.arange(0, B)
-        v = tl.load(x + r * stride + j, mask=j < n, other=float("-inf"))
-        new = tl.maximum(high, v)
-        total = total * tl.exp(high - new) + tl.exp(v - new)
-        high = new
-    top = tl.max(high, 0)
-    total = tl.sum(total * tl.exp(high - top), 0)
-    for o in range(0, n, B):
-        j = o + tl.arange(0, B)
-        v = tl.load(x + r * stride + j, mask=j < n, other=float("-inf"))
-        tl.store(y + r * stride + j, tl.exp(v - top) / total, mask=j < n)
-
-
-@triton.jit
 def normalized_rows(x, y, R, n, BR: tl.constexpr, B: tl.constexpr):
     """Layer normalisation of several rows by a program."""
     r, j = tl.program_id(0) * BR + tl.arange(0, BR), tl.arange(0, B)
@@ -93,17 +74,6 @@ def normalized_rows(x, y, R, n, BR: tl.constexpr, B: tl.constexpr):
     d = tl.where(m, v - (tl.sum(v, 1) / n)[:, None], 0.)
     variance = tl.sum(d * d, 1) / n
     tl.store(y + r[:, None] * n + j[None, :], d * tl.rsqrt(variance + 1e-5)[:, None], mask=m)
-
-
-@triton.jit
-def column_sums(x, y, R, n, BR: tl.constexpr, B: tl.constexpr):
-    j = tl.program_id(0) * B + tl.arange(0, B)
-    total = tl.zeros((BR, B), tl.float32)
-    for o in range(0, R, BR):
-        r = o + tl.arange(0, BR)
-        total += tl.load(x + r[:, None] * n + j[None, :], other=0.,
-                         mask=(r < R)[:, None] & (j < n)[None, :])
-    tl.store(y + j, tl.sum(total, 0), mask=j < n)
 
 
 @triton.jit
@@ -142,13 +112,6 @@ def sorted_rows(x, y, n, B: tl.constexpr):
 
 
 @triton.jit
-def top_eight(x, y, n, B: tl.constexpr):
-    r, j = tl.program_id(0), tl.arange(0, B)
-    v = tl.load(x + r * n + j, mask=j < n, other=float("-inf"))
-    tl.store(y + r * 8 + tl.arange(0, 8), tl.topk(v, 8))
-
-
-@triton.jit
 def histogram(x, y, n, B: tl.constexpr):
     i = tl.arange(0, B)
     tl.store(y + tl.arange(0, 64), tl.histogram(tl.load(x + i), 64))
@@ -167,28 +130,6 @@ def scatter_added(x, index, y, D, B: tl.constexpr):
     r, j = tl.program_id(0), tl.arange(0, B)
     i = tl.load(index + r)
     tl.atomic_add(y + i * D + j, tl.load(x + r * D + j, mask=j < D), mask=j < D, sem="relaxed")
-
-
-@triton.jit
-def largest(x, y, n, B: tl.constexpr):
-    i = tl.program_id(0) * B + tl.arange(0, B)
-    tl.atomic_max(y, tl.max(tl.load(x + i, mask=i < n, other=0), 0))
-
-
-@triton.jit
-def normal_numbers(y, seed, n, B: tl.constexpr):
-    i = tl.program_id(0) * B + tl.arange(0, B)
-    tl.store(y + i, tl.randn(seed, i), mask=i < n)
-
-
-@triton.jit
-def transposed(x, y, R, C, BR: tl.constexpr, BC: tl.constexpr):
-    r = tl.program_id(0) * BR + tl.arange(0, BR)
-    c = tl.program_id(1) * BC + tl.arange(0, BC)
-    inside = (r < R)[:, None] & (c < C)[None, :]
-    v = tl.load(x + r[:, None] * C + c[None, :], mask=inside)
-    tl.store(y + c[:, None] * R + r[None, :], tl.trans(v),
-             mask=(c < C)[:, None] & (r < R)[None, :])
 
 
 @triton.jit

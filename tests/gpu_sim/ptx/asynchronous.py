@@ -1,17 +1,17 @@
 """What runs beside the threads: fences, mbarriers, cp.async, and tensor maps with their copies.
 
 An mbarrier is a word in shared memory: its phase, how many arrivals a phase expects, how many are
-pending, and the bytes that are still to arrive. `bar` is the scheduler's.
+pending, and the bytes that are still to arrive.
 
-A copy by cp.async lands when it is waited for, not before: its destination counts as unwritten while
-it is in flight, so that a read without the wait is reported. Copies of boxes, which tensor maps
-describe (TMA), land at once. A map's 128 bytes are opaque on a device; here they are `LAYOUT`.
+A copy by cp.async lands when it is waited for, not before: its destination counts as unwritten
+while it is in flight, so that a read without the wait is reported. Copies of boxes, which tensor
+maps describe (TMA), land at once. A map's bytes are opaque on a device; here they are `LAYOUT`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,17 +49,6 @@ def update(t: Threads, lane: int, address: Array, arrivals: int, bytes_left: int
     if pending[0] == 0 and left[0] == 0:
         phase, pending = phase ^ np.int64(1), expected
     t.store("shared", lanes, address, pack(phase, expected, pending, left), 8)
-
-
-@form("mbarrier")
-def mbarrier(f: Form) -> Step:
-    kind = f.choice("init", "inval", "arrive", "try_wait", "test_wait")
-    f.flag("shared", "shared::cta", "b64", *HINTS)
-    if kind == "inval":
-        return nothing
-    if kind == "init":
-        return init(f)
-    return arrive(f) if kind == "arrive" else wait(f)
 
 
 def arrive(f: Form) -> Step:
@@ -102,6 +91,14 @@ def wait(f: Form) -> Step:
     return step
 
 
+@form("mbarrier")
+def mbarrier(f: Form) -> Step:
+    action = f.table({"init": init, "inval": lambda f: nothing, "arrive": arrive,
+                      "try_wait": wait, "test_wait": wait})
+    f.flag("shared", "shared::cta", "b64", *HINTS)
+    return action(f)
+
+
 @form("fence", "membar", "griddepcontrol", "setmaxnreg", "nanosleep")
 def fence(f: Form) -> Step:
     """The lanes run in lockstep and see each other's accesses at once."""
@@ -113,8 +110,7 @@ def fence(f: Form) -> Step:
 
 # ---- cp.async
 
-@dataclass
-class Copy:
+class Copy(NamedTuple):
     """A copy of each of `lanes`: `kept` of its `size` bytes, then zeros.
 
     `groups` numbers each lane's groups that it committed, from 1; 0 is a copy not yet committed.
@@ -128,8 +124,7 @@ class Copy:
     size: int
 
     def part(self, inside: Array) -> Copy:
-        return Copy(self.lanes[inside], self.target[inside], self.source[inside],
-                    self.kept[inside], self.groups[inside], self.size)
+        return Copy(*(one[inside] for one in self[:-1]), self.size)
 
 
 class Copies:
@@ -144,7 +139,7 @@ class Copies:
         self.committed[members] += 1
         for copy in self.flying:
             new = (copy.groups == 0) & members[copy.lanes]
-            copy.groups = np.where(new, self.committed[copy.lanes], copy.groups)
+            copy.groups[new] = self.committed[copy.lanes[new]]
 
     def wait(self, t: Threads, newest: int) -> None:
         """Land all but each lane's `newest` groups."""
@@ -173,8 +168,7 @@ def land(t: Threads, copy: Copy) -> None:
 
 def start_copy(f: Form) -> Step:
     """cp.async.ca.shared.global [to], [from], size {, bytes of the source} {, cache policy}."""
-    for names in (("shared", "shared::cta"), ("global",), ("ca", "cg")):
-        f.need(*names)
+    f.need("shared|shared::cta", "global", "ca|cg")
     partial = len(f.operands) - ("L2::cache_hint" in f.rest) > 3
     f.flag(*HINTS)
     target, source, size = f.address(0), f.address(1), f.constant(2)
@@ -230,19 +224,17 @@ def encode_map(address: int, shape: tuple[int, ...], element: int, box: tuple[in
     `element` is the driver's number of the type; `shape` and `box` begin with the outermost
     dimension.
     """
-    size, rank = ELEMENT_SIZES[element], len(shape)
-    made = np.zeros(1, LAYOUT)
-    strides = [size * math.prod(shape[at:]) for at in range(rank - 1, 0, -1)]
+    size, made = ELEMENT_SIZES[element], np.zeros(1, LAYOUT)
+    strides = [size * math.prod(shape[at:]) for at in range(len(shape) - 1, 0, -1)]
     row = box[-1] * size
-    if address % 16 or any(stride % 16 for stride in strides) or row % 16 or (
-            row > {0: row, 1: 32, 2: 64, 3: 128}[swizzle_mode]) or max(box) > 256:
+    if address % 16 or any(n % 16 for n in (row, *strides)) or max(box) > 256 or (
+            row > {0: row, 1: 32, 2: 64, 3: 128}[swizzle_mode]):
         raise ValueError(f"no tensor map of boxes {box} of an array of {shape} at {address:#x}")
-    for name, value in (("address", address), ("elemtype", element), ("rank", rank - 1),
-                        ("swizzle_mode", swizzle_mode)):
-        made[name] = value
-    for name, values in (("global_dim", shape[::-1]), ("box_dim", box[::-1]),
-                         ("element_stride", (1,) * rank), ("global_stride", strides)):
-        made[name][0, :len(values)] = values
+    for name, value in (
+            ("address", address), ("elemtype", element), ("rank", len(shape) - 1),
+            ("swizzle_mode", swizzle_mode), ("global_dim", shape[::-1]), ("box_dim", box[::-1]),
+            ("element_stride", (1,) * len(shape)), ("global_stride", strides)):
+        made[name].flat[:np.size(value)] = value
     return made.tobytes()
 
 
@@ -251,8 +243,7 @@ def tensormap(f: Form) -> Step:
     if f.flag("cp_fenceproxy"):
         f.flag("global", "shared::cta", "tensormap::generic", "sync", "aligned", *HINTS)
         return copy_map(f)
-    for names in (("replace",), ("tile",), ("b1024",), ("shared::cta", "shared")):
-        f.need(*names)
+    f.need("replace", "tile", "b1024", "shared::cta|shared")
     kind, field = f.type(), f.table(FIELDS)
     item, start = LAYOUT[field], LAYOUT.fields[field][1]  # type: ignore[index]
     ordinal = f.constant(1) if len(f.operands) > 2 else 0
@@ -299,15 +290,13 @@ def box(found: np.void, corner: list[int], start: int) -> tuple[Array, Array, Ar
     extents = [int(n) for n in found["box_dim"][:rank]]
     strides = [size, *(int(n) for n in found["global_stride"][:rank - 1])]
     grids = np.meshgrid(*(np.arange(n) for n in reversed(extents)), indexing="ij")[::-1]
-    address = np.full(grids[0].shape, int(found["address"]), np.int64)
-    inside = np.ones(grids[0].shape, bool)
-    for axis, grid in enumerate(grids):
-        place = grid + corner[axis]
-        inside &= (place >= 0) & (place < int(found["global_dim"][axis]))
-        address += place * strides[axis]
-    linear = start + np.arange(math.prod(extents)) * size
-    places = swizzle(linear, MODES[int(found["swizzle_mode"])])
-    return address.reshape(-1).astype(np.uint64), places, inside.reshape(-1), size
+    places = [(grid + at).reshape(-1) for grid, at in zip(grids, corner, strict=True)]
+    inside = np.all([(place >= 0) & (place < int(end)) for place, end in zip(
+        places, found["global_dim"], strict=False)], 0)
+    far = int(found["address"]) + sum(
+        place * stride for place, stride in zip(places, strides, strict=True))
+    near = swizzle(start + np.arange(len(far)) * size, MODES[int(found["swizzle_mode"])])
+    return far.astype(np.uint64), near, inside, size
 
 
 def bulk(f: Form) -> Step:

@@ -15,7 +15,6 @@ from .text import (
     Address,
     Immediate,
     Instruction,
-    Negated,
     Operand,
     Register,
     Symbol,
@@ -50,10 +49,11 @@ class Form:
         self.rest = [one for one in self.rest if one not in names]
         return len(self.rest) < before
 
-    def need(self, *names: str) -> None:
-        """Take these modifiers, one of which must be there."""
-        if not self.flag(*names):
-            raise UnknownForm(f"{self.opcode} without ." + " or .".join(names))
+    def need(self, *wanted: str) -> None:
+        """Take these modifiers, which must be there; of `a|b` one or the other."""
+        for names in wanted:
+            if not self.flag(*names.split("|")):
+                raise UnknownForm(f"{self.opcode} without .{names}")
 
     def table(self, entries: dict[str, Found], default: Found | None = None) -> Found:
         """The entry of the first modifier that has one."""
@@ -106,9 +106,6 @@ class Form:
         operand = self.operand(which)
         if isinstance(operand, Register):
             return register_reader(operand, kind)
-        if isinstance(operand, Negated):
-            slot = operand.register.slot
-            return lambda t: ~t.registers[slot]
         if isinstance(operand, Immediate):
             value = literal(operand, kind)
             return lambda t: value

@@ -83,8 +83,7 @@ def mma(f: Form) -> Step:
     """D = A B + C of each warp; products are summed in float32, integers and float64 exactly."""
     f.flag("sync", "aligned", "satfinite")
     rows, columns, depth = f.table(SHAPES)
-    f.need("row")
-    f.need("col")
+    f.need("row", "col")
     total, right, left, result = f.type(), f.type(), f.type(), f.type()
     if left.name not in FACTORS or right.name not in FACTORS or result != total:
         raise UnknownForm(f"the types .{result.name}.{left.name}.{right.name}.{total.name}")
@@ -118,8 +117,7 @@ def spread(t: Threads, groups: Array, values: Array) -> Array:
 def matrix_form(f: Form, registers: int, address: int) -> tuple[bool, Reader]:
     """Whether matrices are transposed, and their rows' addresses."""
     f.flag("sync", "aligned")
-    for names in (("m8n8",), ("shared", "shared::cta"), ("b16",)):
-        f.need(*names)
+    f.need("m8n8", "shared|shared::cta", "b16")
     count = int(f.choice("x1", "x2", "x4")[1])
     if len(f.vector(registers)) != count:
         raise UnknownForm(f"{len(f.vector(registers))} registers of .x{count}")

@@ -168,10 +168,3 @@ def create_policy(f: Form) -> Step:
     f.flag(*HINTS)
     put = f.write(0)
     return lambda t: put(t, np.zeros(1, np.uint64))
-
-
-@form("prefetch", "prefetchu", "discard", "applypriority")
-def cache_hint(f: Form) -> Step:
-    f.flag("global", "local", "L1", "L2", *HINTS)
-    f.address(0)
-    return nothing

@@ -46,13 +46,7 @@ class Address(NamedTuple):
     coordinates: tuple[Operand, ...] = ()
 
 
-class Negated(NamedTuple):
-    """`!p`."""
-
-    register: Register
-
-
-Operand = Register | Immediate | Symbol | Vector | Address | Negated
+Operand = Register | Immediate | Symbol | Vector | Address
 
 
 class Instruction(NamedTuple):
@@ -144,8 +138,6 @@ def split_list(text: str) -> list[str]:
 
 def immediate(text: str) -> Immediate | None:
     """The literal that `text` is."""
-    if text in ("true", "false"):
-        return Immediate(int(text == "true"), None)
     if INTEGER.fullmatch(text):
         return Immediate(int(text.rstrip("U"), 0), None)
     if FLOAT.fullmatch(text):
@@ -317,13 +309,9 @@ class _Body:
             return self.address(text[1:-1].strip())
         if "|" in text:
             return Vector(tuple(self.operand(one.strip()) for one in text.split("|")))
-        if text[0] == "!":
-            inner = self.operand(text[1:].strip())
-            if isinstance(inner, Register):
-                return Negated(inner)
-        elif (number := immediate(text)) is not None:
+        if (number := immediate(text)) is not None:
             return self.scopes[-1].setdefault(text, number)
-        elif NAME.fullmatch(text) and (text[0] != "%" or SPECIAL.fullmatch(text)):
+        if NAME.fullmatch(text) and (text[0] != "%" or SPECIAL.fullmatch(text)):
             return self.scopes[-1].setdefault(text, Symbol(text))
         raise UnknownForm(f"the operand {text!r}")
 
