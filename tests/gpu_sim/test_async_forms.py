@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 from .assembled import BLOCK, kernel, launch, thread_row, vector
 from .forms import forms_of
 from .ptx.matrix import swizzle
-from .ptx.values import TYPES, Array, Fault
+from .ptx.values import TYPES, Fault
 
 PRODUCTS, COPIES = forms_of("wgmma.mma_async"), forms_of("cp.async.ca", "cp.async.cg")
 COPY = """
@@ -175,11 +174,6 @@ def test_swizzled_rows_are_those_of_the_manual() -> None:
 
 # ---- wgmma ----
 
-NUMBERS = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "tf32": np.float32, "s8": np.int8,
-           "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "f32": np.float32,
-           "s32": np.int32}
-
-
 def product_text(form: str, count: int, tail: str) -> str:
     """A and B, laid out by the test, are copied to shared memory; D starts as what k_2 has."""
     d = vector("d", count)
@@ -195,40 +189,27 @@ def product_text(form: str, count: int, tail: str) -> str:
         thread_row("d", count, 4, 2, False)]), 3, 65536, f".reg .b32 %d<{count}>;")
 
 
-def laid_out(matrix: Array, width: int, mode: int) -> tuple[Array, int, int]:
-    """A tile `[rows, depth]` in rows of `width` bytes, swizzled: bytes, leading and stride."""
-    size = matrix.itemsize
-    rows, depth = matrix.shape
-    data = np.zeros(rows * width, np.uint8)
-    row, column = np.meshgrid(np.arange(rows), np.arange(depth), indexing="ij")
-    place = swizzle(row * width + column * size, mode)
-    data.view(f"u{size}")[place // size] = matrix.view(f"u{size}")
-    return data, 16, 8 * width
-
-
 @pytest.mark.parametrize("form", PRODUCTS)
 @pytest.mark.parametrize("keep", [False, True])
 def test_products_of_warp_groups(form: str, keep: bool) -> None:
+    """Tiles lie in rows of 128 bytes, swizzled, eight of them behind each other."""
     columns, depth, total, kind = re.findall(r"m64n(\d+)k(\d+)\.(\w+)\.(\w+)", form)[0]
-    n, k, size = int(columns), int(depth), TYPES[kind].size
+    n, k, size, sums = int(columns), int(depth), TYPES[kind].size, TYPES[total].dtype
     generator = np.random.default_rng(5)
-    a, b = (generator.integers(-3, 4, (rows, k)).astype(NUMBERS[kind]) for rows in (64, n))
-    c = generator.integers(-9, 9, (64, n)).astype(NUMBERS[total])
+    a, b = (generator.integers(-3, 4, (rows, k)).astype(TYPES[kind].dtype) for rows in (64, n))
+    c = generator.integers(-9, 9, (64, n)).astype(sums)
     shared, descriptors = np.zeros(65536, np.uint8), []
     for matrix, start in ((a, 0), (b, 16384)):
-        data, leading, stride = laid_out(matrix, 128, 1)
-        shared[start:start + len(data)] = data
-        descriptors.append((1024 + start) >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | 1 << 62)
-    lane, elements = np.arange(128), n // 2
-    row = [16 * (lane // 32) + lane % 32 // 4 + 8 * (i // 2 % 2) for i in range(elements)]
-    column = [lane % 4 * 2 + i % 2 + 8 * (i // 4) for i in range(elements)]
-    held = np.stack([c[r, q] for r, q in zip(row, column, strict=True)], 1)
-    registers = np.ascontiguousarray(held).view(np.uint32).copy()
+        row, column = np.indices(matrix.shape)
+        place = start + swizzle(row * 128 + column * size, 1)
+        shared.view(f"u{size}")[place // size] = matrix.view(f"u{size}")
+        descriptors.append((1024 + start) >> 4 | 1 << 16 | 64 << 32 | 1 << 62)
+    lane, i = np.arange(128)[:, None], np.arange(n // 2)
+    held = (16 * (lane // 32) + lane % 32 // 4 + 8 * (i // 2 % 2),
+            lane % 4 * 2 + i % 2 + 8 * (i // 4))
+    registers = np.ascontiguousarray(c[held]).view(np.uint32)
     tail = "" if kind == "s8" else ", 1, 1, 0, 0" if size == 2 else ", 1, 1"
-    text = product_text(form, registers.shape[1], tail)
-    control = np.array([*descriptors, int(keep)], np.uint64)
-    launch(text, [shared, control, registers])
+    launch(product_text(form, registers.shape[1], tail),
+           [shared, np.array([*descriptors, int(keep)], np.uint64), registers])
     exact = a.astype(np.float64) @ b.astype(np.float64).T + (c.astype(np.float64) if keep else 0)
-    got = registers.view(NUMBERS[total]).reshape(128, elements)
-    for i in range(elements):
-        np.testing.assert_array_equal(got[:, i], exact[row[i], column[i]])
+    np.testing.assert_array_equal(registers.view(sums), exact[held])

@@ -6,15 +6,14 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 
-import ml_dtypes
 import numpy as np
 import pytest
 
-from .assembled import BLOCK, HEADER, elementwise, kernel, launch
+from .assembled import BLOCK, HEADER, elementwise, kernel, launch, vector
 from .forms import FORMS, forms_of
 from .ptx.machine import program
 from .ptx.memory import GlobalMemory
-from .ptx.values import BITS, TYPES, Array
+from .ptx.values import BITS, TYPES, Array, Type
 
 LOADS = [form for form in forms_of("ld") if ".param" not in form]
 STORES = [form for form in forms_of("st") if ".param" not in form]
@@ -43,10 +42,10 @@ def memory_text(form: str) -> str:
         return [f"{opcode}.b{width} {', '.join(one[::-1] if registers_last else one)};"
                 for one in pairs]
 
-    vector = "%r0" if count == 1 else "{" + ", ".join(f"%r{n}" for n in range(count)) + "}"
     place = "%near" if space != "global" else "%from" if loads else "%to"
     policy = ", %policy" if "L2::cache_hint" in form else ""
-    tested = [f"{form} {vector}, [{place}]{policy};" if loads else f"{form} [{place}], {vector};"]
+    some = vector("r", count)
+    tested = [f"{form} {some}, [{place}]{policy};" if loads else f"{form} [{place}], {some};"]
     fetch = elements("ld.global", bits, "%from", False)
     put = elements("st.global", out, "%to", True)
     there, back = elements(f"st.{space}", bits, "%near", True), elements(
@@ -92,21 +91,17 @@ def test_a_guard_keeps_threads_from_loading_and_storing() -> None:
     np.testing.assert_array_equal(got, np.where(x < 100, 0, 8))
 
 
-@pytest.mark.parametrize("body, outputs", [
-    ("mov.b64 {%d, %q}, %a;", ["b32", "b32"]), ("mov.b64 {_, %d}, %a;", ["b32"]),
+@pytest.mark.parametrize("body, kind, parts", [
+    ("mov.b64 {%d, %q}, %a;", "b32", [0, 32]), ("mov.b64 {_, %d}, %a;", "b32", [32]),
     ("mov.b64 %w0, %a; { .reg .b32 low; mov.b64 {low, %d}, %w0; mov.b64 %w0, {%d, low}; }"
-     " cvt.u32.u64 %q, %w0;", ["b32", "b32"]),
-    ("cvt.u32.u64 %u0, %a; mov.b32 {%d, %q}, %u0;", ["b16", "b16"]),
+     " cvt.u32.u64 %q, %w0;", "b32", [32, 32]),
+    ("cvt.u32.u64 %u0, %a; mov.b32 {%d, %q}, %u0;", "b16", [0, 16]),
 ])
-def test_moves_take_words_to_pieces(body: str, outputs: list[str]) -> None:
+def test_moves_take_words_to_pieces(body: str, kind: str, parts: list[int]) -> None:
     x = np.random.default_rng(0).integers(0, 2**63, 128, dtype=np.uint64)
-    got = elementwise(body, [("b64", x)], outputs)
-    low, high = x.astype(np.uint32), (x >> np.uint64(32)).astype(np.uint32)
-    want = {"mov.b64 {%d, %q}, %a;": [low, high], "mov.b64 {_, %d}, %a;": [high]}.get(
-        body, [low.astype(np.uint16), (low >> 16).astype(np.uint16)] if "b32 {" in body
-        else [high, high])
-    for one, expected in zip(got, want, strict=True):
-        np.testing.assert_array_equal(one, expected)
+    found = elementwise(body, [("b64", x)], [kind] * len(parts))
+    for got, start in zip(found, parts, strict=True):
+        np.testing.assert_array_equal(got, (x >> np.uint64(start)).astype(got.dtype))
 
 
 def test_moves_put_words_together_and_copy_predicates() -> None:
@@ -146,14 +141,12 @@ def test_carries_make_sums_and_products_of_several_words(body: str) -> None:
         assert found == [value >> 32 * n & MASK for n in range(len(results))]
 
 
-def numbers(kind: str, generator: np.random.Generator, size: int) -> Array:
+def numbers(kind: Type, generator: np.random.Generator, size: int) -> Array:
     """Small numbers, whose sums do not round, as bit patterns."""
-    if kind.endswith("x2"):
-        half = numbers(kind.removesuffix("x2"), generator, 2 * size)
-        return half.view(np.uint32)
-    dtype = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}.get(kind, TYPES[kind].dtype)
-    low = 0 if kind[0] in "ub" else -9
-    return generator.integers(low, 9, size).astype(dtype).view(BITS[np.dtype(dtype).itemsize])
+    if kind.half is not None:
+        return numbers(kind.half, generator, 2 * size).view(kind.dtype)
+    low = 0 if kind.kind in "ub" else -9
+    return generator.integers(low, 9, size).astype(kind.dtype).view(BITS[kind.size])
 
 
 @pytest.mark.parametrize("form", ATOMICS)
@@ -162,15 +155,12 @@ def test_atomics(form: str) -> None:
 
     Half of the places are given to several threads, in the order of the threads."""
     parts = form.split(".")
-    kind, returns, shared = parts[-1], parts[0] == "atom", "shared" in parts
-    count = 4 if "v4" in parts else 1
+    kind, returns, shared = TYPES[parts[-1]], parts[0] == "atom", "shared" in parts
+    count, size, bits = 4 if "v4" in parts else 1, kind.size, 8 * kind.size
     name = next(one for one in parts if one in (
         "add", "min", "max", "and", "or", "xor", "exch", "cas", "inc"))
-    size, bits = TYPES[kind].size, 8 * TYPES[kind].size
     generator = np.random.default_rng(7)
     values, first = (numbers(kind, generator, n * count) for n in (BLOCK, 5))
-    vector = {key: f"%{key}0" if count == 1 else "{" + ", ".join(
-        f"%{key}{n}" for n in range(count)) + "}" for key in "ro"}
     target = "%near" if shared else "%to"
     text = kernel("\n".join([
         f"rem.u32 %u0, %t, 5; mad.wide.u32 %from, %t, {size * count}, %p0;",
@@ -179,15 +169,15 @@ def test_atomics(form: str) -> None:
         *(f"ld.global.b{bits} %r{n}, [%from+{n * size}];" for n in range(count)),
         f"ld.global.b{bits} %c, [%to]; mov.b64 %near, memory;",
         f"mad.wide.u32 %near, %u0, {size}, %near; @%z0 st.shared.b{bits} [%near], %c; bar.sync 0;",
-        f"{form} {vector['o'] + ', ' if returns else ''}[{target}], "
-        f"{'%c, ' if name == 'cas' else ''}{vector['r']}; bar.sync 0;",
+        f"{form} {vector('o', count) + ', ' if returns else ''}[{target}], "
+        f"{'%c, ' if name == 'cas' else ''}{vector('r', count)}; bar.sync 0;",
         f"@%z0 ld.shared.b{bits} %c, [%near]; @%z0 st.global.b{bits} [%to], %c;" if shared else "",
         *(f"st.global.b{bits} [%seen+{n * size}], %o{n};" for n in range(count if returns else 0)),
     ]), 3, 5 * size,
         f".reg .b{max(16, bits)} %r<4>, %o<4>, %c; .reg .b64 %from, %to, %seen, %near;")
-    place, seen = first.copy(), np.zeros(len(values), BITS[size])
+    place, seen = first.copy(), np.zeros_like(values)
     launch(text, [values.copy(), place, seen])
-    want, expected = one_by_one(name, kind, values, first, count)
+    want, expected = one_by_one(name, kind, values, first)
     np.testing.assert_array_equal(place, want)
     if returns:
         np.testing.assert_array_equal(seen, expected)
@@ -202,22 +192,17 @@ UPDATES: dict[str, Callable[[Array, Array, Array], Array]] = {
 }
 
 
-def one_by_one(name: str, kind: str, values: Array, first: Array,
-               count: int) -> tuple[Array, Array]:
+def one_by_one(name: str, kind: Type, values: Array, first: Array) -> tuple[Array, ...]:
     """The places and what each thread saw, in the threads' order."""
-    half = kind.removesuffix("x2")
-    dtype = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}.get(half, TYPES[half].dtype)
-    lanes = count * (2 if kind.endswith("x2") else 1)
-    place, updates = first.copy().view(dtype).reshape(5, lanes), values.view(dtype).reshape(
-        BLOCK, lanes)
+    dtype = (kind.half or kind).dtype
+    place, updates = (one.view(dtype).reshape(rows, -1)
+                      for one, rows in ((first.copy(), 5), (values, BLOCK)))
     seen, start = np.zeros_like(updates), place.copy()
-    for thread in range(BLOCK):
+    for thread, new in enumerate(updates):
         at = thread % 5
-        old, new = place[at].copy(), updates[thread]
-        seen[thread] = old
-        place[at] = UPDATES[name](old, new, start[at])
-    size = TYPES[kind].size
-    return place.reshape(-1).view(BITS[size]), seen.reshape(-1).view(BITS[size])
+        seen[thread] = place[at]
+        place[at] = UPDATES[name](place[at], new, start[at])
+    return tuple(one.reshape(-1).view(BITS[kind.size]) for one in (place, seen))
 
 
 CALL = HEADER + """

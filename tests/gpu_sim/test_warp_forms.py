@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import ml_dtypes
+import re
+
 import numpy as np
 import pytest
 
@@ -85,41 +86,30 @@ def test_part_of_a_warp_at_a_shuffle_is_reported() -> None:
 
 # ---- matrices ----
 
-def positions(kind: str, operand: str, element: int) -> tuple[Array, Array]:
-    """Row and column of a thread's element i of A, B or C, as the manual's tables give them."""
-    group, member, i = LANE >> 2, LANE % 4, element
+def positions(kind: str, operand: str, count: int) -> tuple[Array, Array]:
+    """Row and column of each thread's elements of A, B or C, as the manual's tables give them."""
+    group, member, i = (LANE >> 2)[:, None], (LANE % 4)[:, None], np.arange(count)
     if operand == "c":
         return group + 8 * (i // 2), member * 2 + i % 2
-    per = {"f16": 2, "bf16": 2, "s8": 4, "e4m3": 4}.get(kind, 1)
+    per = max(4 // TYPES[kind].size, 1)
     within, register = i % per, i // per
     if operand == "a":
         return group + 8 * (register % 2), member * per + within + 4 * per * (register // 2)
-    return member * per + within + 4 * per * register, group
-
-
-def numbers(kind: str, size: tuple[int, ...], seed: int) -> Array:
-    """Small integers, exact in every type and sum."""
-    dtype = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32,
-             "e4m3": ml_dtypes.float8_e4m3fn}.get(kind, TYPES[kind].dtype)
-    return np.random.default_rng(seed).integers(-3, 4, size).astype(dtype)
+    return member * per + within + 4 * per * register, group + 0 * i
 
 
 @pytest.mark.parametrize("form", PRODUCTS)
 def test_products_of_matrices(form: str) -> None:
-    parts = form.split(".")
-    height, width, depth = (int(n) for n in parts[3].replace("m", "").replace(
-        "n", " ").replace("k", " ").split())
-    left, right, total = parts[-3:]
-    matrices = {"a": numbers(left, (4, height, depth), 1),
-                "b": numbers(right, (4, depth, width), 2),
-                "c": numbers(total, (4, height, width), 3)}
-    registers = []
-    for operand, kind in zip("abc", (left, right, total), strict=True):
-        matrix = matrices[operand]
-        elements = matrix[0].size // 32
-        picked = np.stack([matrix[:, *positions(kind, operand, n)] for n in range(elements)], -1)
-        flat = np.ascontiguousarray(picked).reshape(BLOCK, elements)
+    height, width, depth = (int(n) for n in re.findall(r"\d+", form.split(".")[3]))
+    kinds = form.split(".")[-3:]
+    generator, matrices, registers = np.random.default_rng(1), [], []
+    for operand, kind, shape in zip("abc", kinds, ((height, depth), (depth, width),
+                                                   (height, width)), strict=True):
+        matrix = generator.integers(-3, 4, (4, *shape)).astype(TYPES[kind].dtype)
+        held = positions(kind, operand, matrix[0].size // 32)
+        flat = np.ascontiguousarray(matrix[:, *held]).reshape(BLOCK, -1)
         registers.append(flat.view(BITS[8 if kind == "f64" else 4]))
+        matrices.append(matrix.astype(np.float64))
     shapes = [(letter, one.shape[1], one.itemsize, n)
               for n, (letter, one) in enumerate(zip("abc", registers, strict=True))]
     a, b, c = (vector(letter, count) for letter, count, _, _ in shapes)
@@ -127,11 +117,9 @@ def test_products_of_matrices(form: str) -> None:
             thread_row(*shapes[2], False)]
     launch(kernel("\n".join(body), 3, registers=" ".join(
         f".reg .b{8 * size} %{letter}<8>;" for letter, _, size, _ in shapes)), registers)
-    exact = (matrices["a"].astype(np.float64) @ matrices["b"].astype(np.float64)
-             + matrices["c"].astype(np.float64))
-    got = registers[2].view(matrices["c"].dtype).reshape(4, 32, -1)
-    for n in range(got.shape[2]):
-        np.testing.assert_array_equal(got[:, :, n], exact[:, *positions(total, "c", n)])
+    exact = matrices[0] @ matrices[1] + matrices[2]
+    got = registers[2].view(TYPES[kinds[2]].dtype).reshape(4, 32, -1)
+    np.testing.assert_array_equal(got, exact[:, *positions(kinds[2], "c", got.shape[2])])
 
 
 @pytest.mark.parametrize("form", MATRICES)
