@@ -20,21 +20,6 @@ from .ptx.values import Array
 DIVISIBLE = [["tt.divisibility", 16]]
 
 
-@dataclass(frozen=True)
-class Tile:
-    """An argument that is a matrix behind a tensor map."""
-
-    array: Array
-
-
-@dataclass(frozen=True)
-class Offset:
-    """An argument that points so many bytes behind the start of an allocation."""
-
-    array: Array
-    by: int
-
-
 @dataclass
 class Kernel:
     """A Triton kernel with its signature, constants, and the arguments that 16 divides."""
@@ -61,10 +46,10 @@ class Kernel:
                                               options=self.options)
         return self.built[arch]
 
-    def run(self, arch: int, grid: tuple[int, ...],
-            arguments: Sequence[Array | int | float | Tile | Offset],
+    def run(self, arch: int, grid: tuple[int, ...], arguments: Sequence[Any],
             shared: int | None = None) -> None:
-        """Launch it on arguments whose arrays it may change.
+        """Launch it on numbers and arrays, which it may change; `(array, 4)` points behind four
+        bytes of an array.
 
         Raises:
             Fault: it did what ends a kernel.
@@ -72,14 +57,12 @@ class Kernel:
         made, memory = self.compile(arch), GlobalMemory()
         about, text = made.metadata, program(made.asm["ptx"])
         maps, values = iter(about.tensordesc_meta or ()), []
-        for argument in arguments:
-            if isinstance(argument, Tile):
-                values += tensor_map(memory.add(argument.array), argument.array, next(maps))
-            elif isinstance(argument, Offset):
-                values.append(memory.add(argument.array) + argument.by)
-            else:
-                values.append(memory.add(argument) if isinstance(argument, np.ndarray)
-                              else argument)
+        kinds = [self.signature[name] for name in self.function.arg_names
+                 if name in self.signature]
+        for kind, argument in zip(kinds, arguments, strict=True):
+            array, by = argument if isinstance(argument, tuple) else (argument, 0)
+            value = memory.add(array) + by if isinstance(array, np.ndarray) else array
+            values += tensor_map(value, array, next(maps)) if kind[0] == "t" else [value]
         if about.global_scratch_size:
             values.append(memory.add(np.zeros(about.global_scratch_size * math.prod(grid),
                                               np.uint8)))

@@ -101,6 +101,7 @@ class FakeDriver:
         self.path, self.library = path, ctypes.CDLL(str(path))
         self.library.gpusim_blocks.restype = ctypes.c_size_t
         self.library.gpusim_blocks.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        self.library.gpusim_calls.restype = ctypes.c_long
         self.config = Config.in_dll(self.library, "gpusim_config")
         self.demands = (Demand * MOST_DEMANDS).in_dll(self.library, "gpusim_demands")
         self.generation = ctypes.c_long.in_dll(self.library, "gpusim_generation")
@@ -110,13 +111,7 @@ class FakeDriver:
         self.memories: tuple[int, dict[int, GlobalMemory]] = -1, {}
         self.callbacks = LOAD(self.load), FIND(self.find), LAUNCH(self.launch)  # C holds them
         self.library.gpusim_attach(*self.callbacks)
-        for name, _ in Config._fields_:
-            value = os.environ.get(f"GPU_SIM_{name.upper()}")
-            self.set(name, getattr(self.config, name) if value is None else int(value))
         self.first = bytes(self.config)
-        for one in filter(None, os.environ.get("GPU_SIM_FAIL", "").split(",")):
-            name, skip, times, error = one.split(":")
-            self.fail(name, int(error), skip=int(skip), times=int(times))
 
     @staticmethod
     @cache
@@ -150,6 +145,10 @@ class FakeDriver:
         free = next(at for at, one in enumerate(self.demands) if one.times == 0)
         self.demands[free] = Demand(name.encode(), skip, times, error)
 
+    def calls(self, name: str) -> int:
+        """How often a function was called since `clear`."""
+        return int(self.library.gpusim_calls(name.encode()))
+
     def used(self, device: int = 0) -> int:
         """The bytes that are allocated on a device."""
         return sum(int(one["bytes"]) for one in self.blocks() if one["device"] == device
@@ -162,7 +161,8 @@ class FakeDriver:
         """
         self.library.gpusim_reset()
         ctypes.memmove(ctypes.byref(self.config), self.first, len(self.first))
-        ctypes.memset(self.demands, 0, ctypes.sizeof(self.demands))
+        self.library.gpusim_clear_faults()
+        self.library.gpusim_clear_calls()
         self.memories = -1, {}
         self.faults.clear()
         self.launches.clear()
@@ -237,11 +237,11 @@ def describe(module: Program, name: str, layout: Layout) -> int:
     """Fill in the layout of a kernel's parameters; the driver's error."""
     if name not in module.entries:
         return NOT_FOUND
-    parameters = module.parameters(name)
-    layout.count, layout.bytes = len(parameters), module.parameter_size(name)
-    for at, (offset, size) in enumerate(parameters):
+    parameters, layout.bytes = module.entries[name]
+    layout.count = len(parameters)
+    for at, (offset, size) in enumerate(parameters.values()):
         layout.offsets[at], layout.sizes[at] = offset, size
-    for at, threads in enumerate(module.threads(name) or ()):
+    for at, threads in enumerate(module.module.functions[name].threads or ()):
         layout.required[at] = threads
     return SUCCESS
 

@@ -14,7 +14,7 @@ from scipy import special
 from triton.language.extra.cuda import libdevice
 
 from . import triton_kernels as kernels
-from .compiled import Kernel, Tile
+from .compiled import Kernel
 from .ptx.values import Array
 
 DTYPES: dict[str, Any] = {
@@ -35,10 +35,9 @@ class Buffer:
     draw: Callable[[np.random.Generator, tuple[int, ...]], Array] | None = None
     tile: tuple[int, ...] = ()  # of a tensor map's boxes
 
-    def make(self, generator: np.random.Generator) -> Any:
-        made = (np.zeros(self.shape, DTYPES[self.kind]) if self.draw is None else
+    def make(self, generator: np.random.Generator) -> Array:
+        return (np.zeros(self.shape, DTYPES[self.kind]) if self.draw is None else
                 self.draw(generator, self.shape).astype(DTYPES[self.kind]))
-        return Tile(made) if self.tile else made
 
     @property
     def type(self) -> str:

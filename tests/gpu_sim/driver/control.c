@@ -1,4 +1,6 @@
-/* What tests set: settings and errors on demand. FakeDriver writes both as they lie here. */
+/* What tests set and ask: settings, errors on demand, counts of calls. FakeDriver writes the first
+ * two as they lie here; the environment has their first values, GPU_SIM_ARCH=90 and so on, and
+ * GPU_SIM_FAIL=cuMemAlloc_v2:3:1:2,... of name, skip, times, error. */
 #define _GNU_SOURCE
 #include "fake.h"
 
@@ -12,23 +14,75 @@ API struct {
     long error;
 } gpusim_demands[DEMANDS];
 
+static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
+static Counter *counters;
+
+__attribute__((constructor)) static void read_environment(void) {
+    static const char *const names[] = {"ARCH", "DEVICES", "MEMORY", "VERSION", "SEED", "LEGACY",
+                                        "NULL"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char variable[32];
+        snprintf(variable, sizeof variable, "GPU_SIM_%s", names[i]);
+        const char *value = getenv(variable);
+        long *setting = (long *)&gpusim_config + i;
+        *setting = value ? strtol(value, NULL, 0) : *setting;
+    }
+    const char *list = getenv("GPU_SIM_FAIL");
+    for (int i = 0; list != NULL && i < DEMANDS; i++) {
+        sscanf(list, "%47[^:]:%ld:%ld:%ld", gpusim_demands[i].name, &gpusim_demands[i].skip,
+               &gpusim_demands[i].times, &gpusim_demands[i].error);
+        list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL;
+    }
+}
+
+API void gpusim_clear_faults(void) { memset(gpusim_demands, 0, sizeof gpusim_demands); }
+
 int fake_demanded(const char *name) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     long error = SUCCESS;
     for (int i = 0; i < DEMANDS && error == SUCCESS; i++) {
         if (gpusim_demands[i].times == 0 || strcmp(gpusim_demands[i].name, name)) {
             continue;
         }
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&control_lock);
         if (gpusim_demands[i].skip > 0) {
             gpusim_demands[i].skip--;
         } else if (gpusim_demands[i].times != 0) {
             gpusim_demands[i].times -= gpusim_demands[i].times > 0;
             error = gpusim_demands[i].error;
         }
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&control_lock);
     }
     return (int)error;
+}
+
+int fake_enter(Counter *counter) {
+    counter->calls++;
+    if (!counter->listed && !atomic_exchange(&counter->listed, true)) {
+        pthread_mutex_lock(&control_lock);
+        counter->next = counters;
+        counters = counter;
+        pthread_mutex_unlock(&control_lock);
+    }
+    return fake_demanded(counter->name);
+}
+
+/* Calls since `gpusim_clear_calls`. */
+API long gpusim_calls(const char *name) {
+    long calls = 0;
+    pthread_mutex_lock(&control_lock);
+    for (Counter *counter = counters; counter != NULL; counter = counter->next) {
+        calls += strcmp(counter->name, name) ? 0 : counter->calls;
+    }
+    pthread_mutex_unlock(&control_lock);
+    return calls;
+}
+
+API void gpusim_clear_calls(void) {
+    pthread_mutex_lock(&control_lock);
+    for (Counter *counter = counters; counter != NULL; counter = counter->next) {
+        counter->calls = 0;
+    }
+    pthread_mutex_unlock(&control_lock);
 }
 
 /* The name with the suffix of its newest version, or the plain name. An error demanded of "without

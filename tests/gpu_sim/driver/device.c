@@ -55,6 +55,13 @@ API int cuDeviceGetName(char *name, int size, int ordinal) {
     return SUCCESS;
 }
 
+API int cuDeviceGetUuid_v2(char *uuid, int ordinal) {
+    ENTER_DEVICE(cuDeviceGetUuid_v2, ordinal);
+    memcpy(uuid, "simulated GPU  ", 15);
+    uuid[15] = (char)ordinal;
+    return SUCCESS;
+}
+
 API int cuDeviceTotalMem_v2(size_t *bytes, int ordinal) {
     ENTER_DEVICE(cuDeviceTotalMem_v2, ordinal);
     *bytes = (size_t)config.memory;
@@ -132,30 +139,15 @@ API int cuCtxSynchronize(void) {
 
 /* ---- errors ---- */
 
-static const struct { int error; const char *name, *text; } errors[] = {
-    {SUCCESS, "CUDA_SUCCESS", "no error"},
-#define WORDS(number, name, text) {number, "CUDA_ERROR_" #name, text},
-    ERRORS(WORDS)
-#undef WORDS
-};
-
-static int describe(int error, const char **name, const char **text) {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i].error == error) {
-            *name = errors[i].name, *text = errors[i].text;
-            return SUCCESS;
-        }
+#define NAME(number, name, text) case number: *found = "CUDA_ERROR_" #name; return SUCCESS;
+#define TEXT(number, name, text) case number: *found = text; return SUCCESS;
+#define WORDS(function, CASE)                           \
+    API int function(int error, const char **found) {   \
+        switch (error) {                                \
+            ERRORS(CASE)                                \
+            default: *found = NULL;                     \
+        }                                               \
+        return INVALID_VALUE;                           \
     }
-    *name = *text = NULL;
-    return INVALID_VALUE;
-}
-
-API int cuGetErrorName(int error, const char **name) {
-    const char *text;
-    return describe(error, name, &text);
-}
-
-API int cuGetErrorString(int error, const char **text) {
-    const char *name;
-    return describe(error, &name, text);
-}
+WORDS(cuGetErrorName, NAME)
+WORDS(cuGetErrorString, TEXT)

@@ -46,7 +46,7 @@ enum {
 enum { DEVICES = 8, PARAMETERS = 256, DEMANDS = 8 };
 #define DEVICE_OFFSET (1ull << 46)
 
-/* ---- control.c: settings, errors on demand ---- */
+/* ---- control.c: settings, errors on demand, calls counted ---- */
 
 typedef struct {
     long arch, devices, memory, version, seed, legacy, null;
@@ -54,12 +54,21 @@ typedef struct {
 extern Config gpusim_config;
 #define config gpusim_config
 
-int fake_demanded(const char *name);    /* the error that was demanded of a call, or 0 */
+typedef struct Counter {
+    const char *name;
+    atomic_long calls;
+    atomic_bool listed;
+    struct Counter *next;
+} Counter;
+
+int fake_enter(Counter *counter);       /* count a call; the error that was demanded of it */
+int fake_demanded(const char *name);    /* that of what is no call, such as "kernel"; or 0 */
 
 /* First in each function: errors on demand, before cuInit, without a context, and sticky ones. */
 #define ENTER(call)                                     \
     do {                                                \
-        int error = fake_demanded(#call);               \
+        static Counter counter = {.name = #call};       \
+        int error = fake_enter(&counter);               \
         if (error) return error;                        \
     } while (0)
 #define ENTER_READY(call)                               \

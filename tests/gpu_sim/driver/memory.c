@@ -118,20 +118,36 @@ API int cuMemGetInfo_v2(size_t *available, size_t *total) {
 
 /* ---- copies and fills ---- */
 
-/* The host's place of a range that the device has or can reach, or NULL. */
-static void *range(const Device *device, Address address, size_t bytes) {
-    void *place = NULL;
-    pthread_mutex_lock(&fake_lock);
-    for (size_t i = 0; i < count && place == NULL; i++) {
+/* The block that has a range, of the device if there is one, or NULL; the lock is held. */
+static const Block *find(const Device *device, Address address, size_t bytes) {
+    for (size_t i = 0; i < count; i++) {
         const Block *block = &blocks[i];
         if (!block->freed && address >= block->base
                 && address + bytes <= block->base + block->bytes
-                && (block->pinned || block->device == device)) {
-            place = block->host + (address - block->base);
+                && (device == NULL || block->pinned || block->device == device)) {
+            return block;
         }
     }
+    return NULL;
+}
+
+/* The host's place of a range that the device has or can reach, or NULL. */
+static void *range(const Device *device, Address address, size_t bytes) {
+    pthread_mutex_lock(&fake_lock);
+    const Block *block = find(device, address, bytes);
+    void *place = block == NULL ? NULL : block->host + (address - block->base);
     pthread_mutex_unlock(&fake_lock);
     return place;
+}
+
+API int cuPointerGetAttribute(void *value, int attribute, Address address) {
+    ENTER_CONTEXT(cuPointerGetAttribute);
+    if (attribute != 9) return NOT_SUPPORTED;   /* 9: the memory's device */
+    pthread_mutex_lock(&fake_lock);
+    const Block *block = find(NULL, address, 1);
+    *(int *)value = block == NULL ? -1 : block->ordinal;
+    pthread_mutex_unlock(&fake_lock);
+    return block == NULL ? INVALID_VALUE : SUCCESS;
 }
 
 /* A pageable source is read, and a pageable target written, as late as a pinned one. */

@@ -42,6 +42,7 @@ class Program:
         if self.module.dynamic is not None:
             self.addresses[self.module.dynamic] = end
         functions = self.module.functions
+        # Of kernels: offset and size of each parameter, and the bytes of the block of all.
         self.entries = {name: placed(one.parameters) for name, one in functions.items()
                         if one.entry}
         self.plans: dict[str, Plan] = {}
@@ -94,14 +95,6 @@ class Program:
         form.done()
         return kind, step, target
 
-    def parameters(self, name: str) -> list[tuple[int, int]]:
-        """Offset and size of each of a kernel's parameters."""
-        return list(self.entries[name][0].values())
-
-    def parameter_size(self, name: str) -> int:
-        """The bytes of a kernel's parameter block."""
-        return self.entries[name][1]
-
     def pack(self, name: str, values: Sequence[int | float | bytes]) -> bytes:
         """The parameter block of a kernel; parameters without a value are zero."""
         layout, size = self.entries[name]
@@ -113,10 +106,6 @@ class Program:
                 value = (int(value) & ((1 << 8 * width) - 1)).to_bytes(width, "little")
             block[at:at + width] = value
         return bytes(block)
-
-    def threads(self, name: str) -> tuple[int, ...] | None:
-        """The block that a kernel requires."""
-        return self.module.functions[name].threads
 
     def launch(self, name: str, grid: tuple[int, ...], block: tuple[int, ...], parameters: bytes,
                memory: GlobalMemory, shared: int = 0) -> None:
@@ -130,12 +119,11 @@ class Program:
         """
         if name not in self.entries:
             raise UnknownForm(f"no kernel {name}")
-        if len(parameters) < self.parameter_size(name):
-            raise Fault(f"{name}: {len(parameters)} bytes of parameters where it has "
-                        f"{self.parameter_size(name)}")
-        if self.threads(name) not in (None, block):
-            raise Fault(f"{name}: a block of {block} threads where it requires "
-                        f"{self.threads(name)}")
+        size, required = self.entries[name][1], self.module.functions[name].threads
+        if len(parameters) < size:
+            raise Fault(f"{name}: {len(parameters)} bytes of parameters where it has {size}")
+        if required not in (None, block):
+            raise Fault(f"{name}: a block of {block} threads where it requires {required}")
         threads, total = math.prod(block), math.prod(grid)
         if threads % 32:
             raise Fault(f"{name}: a block of {threads} threads, which 32 does not divide")

@@ -68,20 +68,19 @@ def cvta(f: Form) -> Step:
     return f.apply((lambda x: x - offset) if back else (lambda x: x + offset), kind)
 
 
-def access(f: Form) -> tuple[str, int]:
-    """The state space, and how many elements."""
-    found = f.table(SPACES, "generic"), f.table(WIDTHS, 1)
+def space_of_access(f: Form, registers: int) -> str:
+    """The state space of so many elements."""
+    space, count = f.table(SPACES, "generic"), f.table(WIDTHS, 1)
     f.flag(*HINTS)
-    return found
+    if registers != count:
+        raise UnknownForm(f"{registers} registers of .v{count}")
+    return space
 
 
 @form("ld")
 def load(f: Form) -> Step:
-    kind = f.type()
-    space, count = access(f)
-    targets = f.writes(0)
-    if len(targets) != count:
-        raise UnknownForm(f"{len(targets)} destinations of .v{count}")
+    kind, targets = f.type(), f.writes(0)
+    space, count = space_of_access(f, len(targets)), len(targets)
     if space == "param":
         return load_parameter(f, kind, targets)
     address, size = f.address(1), kind.size * count
@@ -127,11 +126,9 @@ def load_parameter(f: Form, kind: Type, targets: list[Writer]) -> Step:
 @form("st")
 def store(f: Form) -> Step:
     kind = f.type()
-    space, count = access(f)
     raw = TYPES[f"b{8 * kind.size}"]
     sources = f.reads(1, raw)
-    if len(sources) != count:
-        raise UnknownForm(f"{len(sources)} sources of .v{count}")
+    space, count = space_of_access(f, len(sources)), len(sources)
     if space == "param":
         return store_parameter(*named(f.operand(0)), sources, kind.size)
     address, size = f.address(0), kind.size * count

@@ -16,6 +16,7 @@ from .values import BITS, Array, Type
 
 NAN_BF16 = np.uint16(0x7FFF)
 TF32_MASK = np.uint32(0xFFFF_E000)
+OVERFLOW = 2**1024 - 2**970  # what float64 rounds to infinity from
 LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 
 
@@ -213,7 +214,8 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     usual = (size > 2.0**-900) & (size < 2.0**990) & sizes[0] & sizes[1] & sizes[2] & (
         (np.abs(c) > 2.0**-900) | (c == 0))
     for at in np.nonzero(~(usual | special))[0]:
-        result[at] = _exact_fma(float(a[at]), float(b[at]), float(c[at]))
+        exact = exact_fma(a[at], b[at], c[at])
+        result[at] = float(exact) if abs(exact) < OVERFLOW else np.inf * (1 if exact > 0 else -1)
     return result
 
 
@@ -222,16 +224,10 @@ def fma_sign(a: Array, b: Array, c: Array) -> Array:
     a, b, c = np.broadcast_arrays(a, b, c)
     sign = np.sign(fma64(a, b, c))
     for at in np.nonzero((sign == 0) & (a != 0) & (b != 0) & (np.abs(a * b) < 2.0**-900))[0]:
-        exact = Fraction(float(a[at])) * Fraction(float(b[at])) + Fraction(float(c[at]))
+        exact = exact_fma(a[at], b[at], c[at])
         sign[at] = (exact > 0) - (exact < 0)
     return sign
 
 
-def _exact_fma(a: float, b: float, c: float) -> float:
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
-    if exact == 0:
-        return 0.0
-    try:
-        return float(exact) or (-0.0 if exact < 0 else 0.0)
-    except OverflowError:
-        return float("inf") if exact > 0 else float("-inf")
+def exact_fma(a: np.float64, b: np.float64, c: np.float64) -> Fraction:
+    return Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))

@@ -30,8 +30,6 @@ def library(simulated_driver: Any) -> str:
 
 ASK = """
 import graphwright as gw
-from tests.gpu_sim.fake_driver import FakeDriver
-FakeDriver.shared()                         # reads the settings
 print(gw.cuda.is_available(), gw.cuda.device_count())
 try:
     gw.ones(2).cuda()
