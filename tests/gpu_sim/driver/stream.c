@@ -13,6 +13,7 @@ struct Stream {
     Device *device;
     Operation *head, **tail;
     uint64_t last, done;        /* sequence numbers of what was enqueued, of what has run */
+    atomic_uint polls;          /* since work was enqueued */
     Stream *next;
 };
 
@@ -28,7 +29,6 @@ pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static bool busy;               /* a thread runs operations */
 static atomic_int kernels;      /* that are enqueued */
-static atomic_uint polls;
 static Stream *streams;
 static uint64_t random_state;
 
@@ -224,7 +224,7 @@ static void *advance(void *stream) {
  * then a thread of its own runs it. */
 static int poll_point(Point point) {
     Stream *stream = point.stream;
-    if (!reached(point) && ++polls % POLLS == 0) {
+    if (!reached(point) && ++stream->polls % POLLS == 0) {
         pthread_t thread;
         if (kernels > 0 && holds_python()) {
             if (pthread_create(&thread, NULL, advance, stream) == 0) {
@@ -245,6 +245,7 @@ Point fake_push(Stream *stream, Operation *operation) {
     operation->sequence = point.sequence;
     *stream->tail = operation;
     stream->tail = &operation->next;
+    stream->polls = 0;
     kernels += operation->kind == KERNEL;
     pthread_mutex_unlock(&fake_lock);
     return point;
