@@ -203,7 +203,7 @@ def test_python_literals_are_inputs(capsys: pytest.CaptureFixture[str], model: s
 
 def test_doctor_says_what_will_be_used(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "doctor")
-    for name in ("Python", "frame hook", "threads", "BLAS", "llvm backend", "c backend",
+    for name in ("Python", "frame hook", "threads", "BLAS", "GPU", "llvm backend", "c backend",
                  "backend 'auto'", "kernel cache"):
         assert any(line.startswith(name) for line in text.splitlines()), name
 

@@ -42,8 +42,8 @@ def test_what_needs_a_gpu_is_refused() -> None:
 def test_other_devices_are_refused_by_what_there_is_instead(call: Any, device: str) -> None:
     """NotImplementedError, a RuntimeError, where something would be made there."""
     name = device.partition(":")[0].upper()
-    with pytest.raises(RuntimeError, match=rf"graphwright has no {name} devices: tensors are on "
-                                           r"the CPU \(device='cpu'\)"):
+    text = rf"graphwright has no {name} devices: ([^;]*; )?tensors are on the CPU \(device='cpu'\)"
+    with pytest.raises(RuntimeError, match=text):
         call(device)
 
 

@@ -17,9 +17,10 @@ from graphwright.cli.output import json_alone, say
 from graphwright.codegen import cache, target
 from graphwright.face import native_backends
 from graphwright.runtime import blas
+from graphwright.runtime.cuda import devices
 from graphwright.version import __version__
 
-OPTIONAL = (("triton", "Triton kernels (dump --stage triton, ptx)"),
+OPTIONAL = (("triton", "compiles kernels for NVIDIA GPUs"),
             ("rich", "colours and tables on a terminal"),
             ("torch", "a peer of `bench` and of `python -m benchmarks`"),
             ("jax", "a peer of `bench` and of `python -m benchmarks`"))
@@ -65,6 +66,7 @@ def lines() -> Iterator[tuple[str, str]]:
     yield "processor", f"{platform.machine()}, {target.host().vector_bits}-bit vectors"
     yield "threads", str(gw.get_num_threads())
     yield "BLAS", str(blas.library_path() or "none found: matrix products use our own GEMM")
+    yield "GPU", devices.summary()
     yield "llvm backend", "llvmlite is installed" if installed("llvmlite") else "no llvmlite"
     yield "c backend", compiler()
     yield "backend 'auto'", native_backends.resolve("auto")

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from graphwright.runtime import _core, blas
-from graphwright.runtime.cuda.devices import is_available
+from graphwright.runtime.cuda import devices
 from graphwright.version import __version__
 
 _PACKAGES = ("numpy", "ml_dtypes", "llvmlite", "scipy-openblas32", "triton", "tensorboardX")
@@ -45,7 +45,8 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "BLAS", str(blas.library_path() or "none found: matrix products use our own GEMM")
     yield "Backends", _backends()
     yield "Kernel cache", _cache()
-    yield "Is CUDA available", str(is_available())
+    yield "Is CUDA available", str(devices.is_available())
+    yield "GPU", devices.summary()
     for name in sorted(os.environ):
         if name.startswith("GRAPHWRIGHT_"):
             yield name, os.environ[name]

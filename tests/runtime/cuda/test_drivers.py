@@ -61,12 +61,59 @@ def test_what_cannot_be_used_is_absent_for_a_reason(
     assert lines == ["False 0", absent, f"full(): {absent}"]
 
 
-@pytest.mark.parametrize("library", ["", "/nowhere/libcuda.so.1"], ids=["off", "not found"])
-def test_without_a_driver_gpus_are_absent(library: str) -> None:
+@pytest.mark.parametrize(("library", "why"), [
+    ("", "GRAPHWRIGHT_LIBCUDA is empty, which switches GPUs off"),
+    ("/nowhere/libcuda.so.1", "the CUDA driver could not be opened (/nowhere/libcuda.so.1: cannot "
+     "open shared object file: No such file or directory)"),
+], ids=["off", "not found"])
+def test_without_a_driver_gpus_are_absent(library: str, why: str) -> None:
     lines = run(ASK, library).splitlines()
     assert lines[0] == "False 0"
-    assert lines[1].startswith("graphwright has no CUDA devices: ")
-    assert ("GRAPHWRIGHT_LIBCUDA does not open: /nowhere" in lines[1]) == bool(library)
+    assert lines[1] == (f"graphwright has no CUDA devices: {why}; tensors are on the CPU "
+                        "(device='cpu'), or on 'meta' without data")
+
+
+REPORT = """
+import sys
+from graphwright.cli.main import main
+from graphwright.utils import collect_env
+sys.argv = ["graphwright", "doctor"]
+main(["doctor"])
+print(collect_env.get_pretty_env_info())
+"""
+
+
+@pytest.mark.parametrize(("settings", "gpu"), [
+    ({}, "fake GPU 0 (compute capability 9.0, 1.0 GiB), fake GPU 1 (compute capability 9.0, "
+     "1.0 GiB); the driver is of CUDA 13.0"),
+    ({"FAKE_DEVICES": "0"}, "none: the CUDA driver finds no device"),
+    ({"FAKE_VERSION": "11080"}, "none: the CUDA driver is too old: it is of CUDA 11.8, and CUDA "
+     "12.0 is needed"),
+], ids=["two", "no device", "old driver"])
+def test_reports_name_the_gpus_or_why_there_are_none(
+    settings: dict[str, str], gpu: str, fake_driver: str
+) -> None:
+    lines = run(REPORT, fake_driver, **settings).splitlines()
+    assert [line.split(None, 1)[1] for line in lines if line.startswith("GPU")] == [gpu, gpu]
+    assert f"Is CUDA available: {not settings}" in lines
+
+
+def test_the_system_s_driver_is_opened_where_none_is_named(fake_driver: str) -> None:
+    folder = str(Path(fake_driver).parent)
+    environment = {name: text for name, text in os.environ.items()
+                   if name != "GRAPHWRIGHT_LIBCUDA"}
+    code = """
+import sys
+import graphwright as gw
+opened = lambda: any("libcuda" in line for line in open("/proc/self/maps"))
+x = gw.ones(3) * 2
+gw.manual_seed(1)
+before = opened()
+print(before, gw.cuda.is_available(), opened())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env={**environment, "LD_LIBRARY_PATH": folder}, check=True)
+    assert done.stdout.split() == ["False", "True", "True"]
 
 
 FORK = """

@@ -14,6 +14,18 @@ def is_available() -> bool:
     return _core.cuda_absence() is None
 
 
+def summary() -> str:
+    """The GPUs and the driver's version in one line of a report, or why there are none."""
+    why = _core.cuda_absence()
+    if why is not None:
+        return f"none: {why}"
+    found = [_core.cuda_device_facts(index) for index in range(_core.cuda_device_count())]
+    version = _core.cuda_driver_version()
+    names = [f"{one['name']} (compute capability {one['major']}.{one['minor']}, "
+             f"{one['total_memory'] / 2**30:.1f} GiB)" for one in found]
+    return f"{', '.join(names)}; the driver is of CUDA {version // 1000}.{version % 1000 // 10}"
+
+
 def placed(device: Device) -> Device:
     """The device with its index, which is the current one where none is named.
 

@@ -11,7 +11,7 @@ GwDriver gw_driver;
 enum { OLDEST_VERSION = 12000 };    /* CUDA 12.0: the first that loads what Triton's ptxas makes */
 
 static enum { UNTRIED, USABLE, ABSENT } state;
-static char reason[512];            /* why there is no GPU to use; empty without a driver */
+static char reason[512];            /* why there is no GPU to use */
 static bool forked;
 static char broken[1024];           /* the error after which the GPU cannot be used */
 
@@ -168,16 +168,17 @@ static bool start(void) {
     return gw_cuda_find_devices(reason, sizeof reason);
 }
 
-/* Only where GRAPHWRIGHT_LIBCUDA names it: programs compute on a GPU that they find, and no op does
- * yet. */
+/* The library that GRAPHWRIGHT_LIBCUDA names, by default the system's; an empty name is no driver. */
 static bool open_driver(void) {
-    const char *path = getenv("GRAPHWRIGHT_LIBCUDA");
-    if (path == NULL || path[0] == 0) {
+    const char *named = getenv("GRAPHWRIGHT_LIBCUDA");
+    const char *path = named == NULL ? "libcuda.so.1" : named;
+    if (path[0] == 0) {
+        snprintf(reason, sizeof reason, "GRAPHWRIGHT_LIBCUDA is empty, which switches GPUs off");
         return false;
     }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
-        snprintf(reason, sizeof reason, "GRAPHWRIGHT_LIBCUDA does not open: %s", dlerror());
+        snprintf(reason, sizeof reason, "the CUDA driver could not be opened (%s)", dlerror());
         return false;
     }
     return resolve(library) && start();
@@ -199,8 +200,7 @@ bool gw_cuda_is_forked(void) { return forked; }
 
 bool gw_cuda_require(void) {
     if (!gw_cuda_usable()) {
-        PyErr_Format(PyExc_RuntimeError, "there is no CUDA device%s%s", reason[0] ? ": " : "",
-                     reason);
+        PyErr_Format(PyExc_RuntimeError, "there is no CUDA device: %s", reason);
         return false;
     }
     if (forked) {
@@ -245,8 +245,8 @@ static PyObject *cuda_driver_version(PyObject *self, PyObject *unused) {
 
 PyMethodDef gw_cuda_driver_methods[] = {
     {"cuda_absence", cuda_absence, METH_NOARGS,
-     "cuda_absence(): why there is no GPU to use; empty where there is no driver. None where there "
-     "is one: the driver is opened at the first call."},
+     "cuda_absence(): why there is no GPU to use; None where there is one. The driver is opened at "
+     "the first call."},
     {"cuda_is_forked", cuda_is_forked, METH_NOARGS,
      "Whether this process was forked from one that used the driver, so that it cannot."},
     {"cuda_driver_version", cuda_driver_version, METH_NOARGS,
