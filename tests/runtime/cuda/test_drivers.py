@@ -84,22 +84,23 @@ print(collect_env.get_pretty_env_info())
 
 
 @pytest.mark.parametrize(("settings", "gpu"), [
-    ({}, "fake GPU 0 (compute capability 9.0, 1.0 GiB), fake GPU 1 (compute capability 9.0, "
-     "1.0 GiB); the driver is of CUDA 13.0"),
-    ({"FAKE_DEVICES": "0"}, "none: the CUDA driver finds no device"),
-    ({"FAKE_VERSION": "11080"}, "none: the CUDA driver is too old: it is of CUDA 11.8, and CUDA "
+    ({"GPU_SIM_DEVICES": "2", "GPU_SIM_ARCH": "90"},
+     "simulated GPU 0 (sm_90) (compute capability 9.0, 8.0 GiB), simulated GPU 1 (sm_90) (compute "
+     "capability 9.0, 8.0 GiB); the driver is of CUDA 13.0"),
+    ({"GPU_SIM_DEVICES": "0"}, "none: the CUDA driver finds no device"),
+    ({"GPU_SIM_VERSION": "11080"}, "none: the CUDA driver is too old: it is of CUDA 11.8, and CUDA "
      "12.0 is needed"),
 ], ids=["two", "no device", "old driver"])
 def test_reports_name_the_gpus_or_why_there_are_none(
-    settings: dict[str, str], gpu: str, fake_driver: str
+    settings: dict[str, str], gpu: str, library: str
 ) -> None:
-    lines = run(REPORT, fake_driver, **settings).splitlines()
+    lines = run(REPORT, library, **settings).splitlines()
     assert [line.split(None, 1)[1] for line in lines if line.startswith("GPU")] == [gpu, gpu]
-    assert f"Is CUDA available: {not settings}" in lines
+    assert f"Is CUDA available: {gpu.startswith('simulated')}" in lines
 
 
-def test_the_system_s_driver_is_opened_where_none_is_named(fake_driver: str) -> None:
-    folder = str(Path(fake_driver).parent)
+def test_the_system_s_driver_is_opened_where_none_is_named(library: str) -> None:
+    folder = str(Path(library).parent)
     environment = {name: text for name, text in os.environ.items()
                    if name != "GRAPHWRIGHT_LIBCUDA"}
     code = """

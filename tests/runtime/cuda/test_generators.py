@@ -14,6 +14,8 @@ import graphwright as gw
 from graphwright.runtime.tensor.generator import draw_on_gpu
 from graphwright.utils.checkpoint import checkpoint
 
+pytestmark = pytest.mark.usefixtures("gpu")
+
 
 def test_the_state_is_seed_and_offset() -> None:
     made = gw.Generator("cuda:1")
