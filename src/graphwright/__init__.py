@@ -65,7 +65,7 @@ from graphwright.random import (
     set_rng_state,
 )
 from graphwright.runtime import _core
-from graphwright.runtime.errors import OutOfMemoryError
+from graphwright.runtime.errors import AcceleratorError, OutOfMemoryError
 from graphwright.runtime.naming import NAMING as _NAMING
 from graphwright.runtime.naming import missing as _missing
 from graphwright.runtime.ops.functions import *

@@ -7,9 +7,11 @@ False); what could only be done with it raises, with a sentence that says so.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
+from graphwright.runtime import _core
 from graphwright.runtime.tensor.device import absence
 
 
@@ -59,12 +61,23 @@ class Block:
 
 
 class Stream(AbsentObject):
-    """A queue of an accelerator's work, of whatever kind that is."""
+    """A queue of an accelerator's work: `cuda.Stream(device, priority)`, where there is a GPU."""
 
     of = "ACCELERATOR"
+
+    def __new__(cls, device: Any = None, *, priority: int = 0) -> Any:
+        if cls is Stream and _core.cuda_absence() is None:
+            return import_module("graphwright.cuda.streams").Stream(device, priority)
+        return super().__new__(cls)
 
 
 class Event(AbsentObject):
-    """A mark in a queue of an accelerator's work."""
+    """A mark in a queue of an accelerator's work: `cuda.Event(...)`, where there is a GPU."""
 
     of = "ACCELERATOR"
+
+    def __new__(cls, device: Any = None, **how: bool) -> Any:
+        """`device` says no more than that it is a GPU; `how`: as of `cuda.Event`."""
+        if cls is Event and _core.cuda_absence() is None:
+            return import_module("graphwright.cuda.streams").Event(**how)
+        return super().__new__(cls)

@@ -379,7 +379,7 @@ def get_device_module(device: Any = None) -> Any:
     """Module of a kind of device: `graphwright.cpu` or `graphwright.cuda`.
 
     Args:
-        device: a device or its name; the CPU if None.
+        device: a device or its name; if None a GPU where there is one, else the CPU.
 
     Raises:
         RuntimeError: the device is "meta", or there is no such device.
@@ -388,7 +388,8 @@ def get_device_module(device: Any = None) -> Any:
         >>> gw.get_device_module("cpu").__name__
         'graphwright.cpu'
     """
-    name = "cpu" if device is None else Device(device).type
+    usual = "cuda" if cuda.is_available() else "cpu"
+    name = usual if device is None else Device(device).type
     if name == "meta":
         raise RuntimeError("Device 'meta' does not have a corresponding module registered")
     return cpu if name == "cpu" else cuda

@@ -12,6 +12,8 @@ from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import op
 from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.device import absence
+from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.dtypes import dtype as DType
 from graphwright.runtime.tensor.size import Size
 from graphwright.runtime.tensor.tensor import CONSTRUCT, Tensor
@@ -85,22 +87,26 @@ DoubleTensor = _named("DoubleTensor", dtypes.float64)
 
 
 def set_default_tensor_type(t: TensorType | str) -> None:
-    """Make the dtype of a type of tensors the default dtype.
+    """Make the dtype and the device of a type of tensors the default ones.
 
     Args:
-        t: a type such as `FloatTensor`, or its name.
+        t: a type such as `FloatTensor` or `cuda.FloatTensor`, or its name.
 
     Raises:
-        TypeError: a type that is not floating point, or none.
+        TypeError: a type that is not floating point, or none; one of GPUs without a GPU.
 
     Example:
         >>> gw.set_default_tensor_type("graphwright.FloatTensor")
     """
-    name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "__name__", "")
-    kind = globals().get(name)
+    package, _, name = (
+        t if isinstance(t, str) else f"{t.__module__}.{t.__name__}").rpartition(".")
+    kind, on_gpu = globals().get(name), package.endswith("cuda")
     if not isinstance(kind, TensorType):
         raise TypeError(f"invalid type: {t!r}")
+    if on_gpu and _core.cuda_absence() is not None:
+        raise TypeError(f"type {t!r} is not available: {absence('cuda')}")
     dtypes.set_default_dtype(kind.dtype)
+    _core.set_place(Device("cuda") if on_gpu else None)
 
 
 def default_tensor(*args: Any) -> Tensor:

@@ -11,6 +11,7 @@ from graphwright.cuda import amp
 from graphwright.cuda.allocator import (
     caching_allocator_alloc,
     caching_allocator_delete,
+    caching_allocator_disabled,
     caching_allocator_enable,
     change_current_allocator,
     empty_cache,
@@ -28,9 +29,11 @@ from graphwright.cuda.allocator import (
     memory_stats,
     memory_stats_as_nested_dict,
     memory_summary,
+    reset_accumulated_host_memory_stats,
     reset_accumulated_memory_stats,
     reset_max_memory_allocated,
     reset_max_memory_cached,
+    reset_peak_host_memory_stats,
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
     use_mem_pool,
@@ -53,10 +56,13 @@ from graphwright.cuda.generators import (
     set_rng_state_all,
 )
 from graphwright.cuda.queries import (
+    CudaError,
+    DeferredCudaCallError,
     can_device_access_peer,
     check_error,
     clock_rate,
     cudart,
+    cudaStatus,
     current_blas_handle,
     current_device,
     current_solver_handle,
@@ -92,6 +98,7 @@ from graphwright.cuda.streams import (
     CUDAPluggableAllocator,
     Event,
     ExternalStream,
+    GreenContext,
     MemPool,
     Stream,
     StreamContext,
@@ -105,7 +112,7 @@ from graphwright.cuda.streams import (
     set_stream,
     stream,
 )
-from graphwright.runtime._core import OutOfMemoryError
+from graphwright.runtime._core import AcceleratorError, OutOfMemoryError
 from graphwright.runtime.cuda.devices import is_available
 from graphwright.runtime.naming import missing as _missing
 from graphwright.runtime.tensor.generator import CUDA_GENERATORS as _CUDA_GENERATORS
@@ -127,26 +134,28 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "CUDAGraph", "CUDAPluggableAllocator", "Event", "ExternalStream", "MemPool",
+    "AcceleratorError", "CUDAGraph", "CUDAPluggableAllocator", "CudaError",
+    "DeferredCudaCallError", "Event", "ExternalStream", "GreenContext", "MemPool",
     "OutOfMemoryError", "Stream", "StreamContext", "amp", "caching_allocator_alloc",
-    "caching_allocator_delete", "caching_allocator_enable", "can_device_access_peer",
-    "change_current_allocator", "check_error", "clock_rate", "cudart", "current_blas_handle",
-    "current_device", "current_solver_handle", "current_stream", "default_generators",
-    "default_stream", "device", "device_count", "device_memory_used", "device_of",
-    "empty_cache", "fallbacks", "get_allocator_backend", "get_arch_list",
-    "get_device_capability", "get_device_name", "get_device_properties", "get_fallback_mode",
-    "get_gencode_flags", "get_per_process_memory_fraction", "get_rng_state",
-    "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode", "graph",
-    "graph_pool_handle", "has_half", "has_magma", "host_memory_stats",
+    "caching_allocator_delete", "caching_allocator_disabled", "caching_allocator_enable",
+    "can_device_access_peer", "change_current_allocator", "check_error", "clock_rate",
+    "cudaStatus", "cudart", "current_blas_handle", "current_device", "current_solver_handle",
+    "current_stream", "default_generators", "default_stream", "device", "device_count",
+    "device_memory_used", "device_of", "empty_cache", "fallbacks", "get_allocator_backend",
+    "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties",
+    "get_fallback_mode", "get_gencode_flags", "get_per_process_memory_fraction",
+    "get_rng_state", "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode",
+    "graph", "graph_pool_handle", "has_half", "has_magma", "host_memory_stats",
     "host_memory_stats_as_nested_dict", "init", "initial_seed", "ipc_collect", "is_available",
     "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "is_tf32_supported",
     "list_gpu_processes", "make_graphed_callables", "manual_seed", "manual_seed_all",
     "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info",
     "memory_allocated", "memory_cached", "memory_reserved", "memory_snapshot", "memory_stats",
     "memory_stats_as_nested_dict", "memory_summary", "memory_usage", "power_draw",
-    "reset_accumulated_memory_stats", "reset_fallbacks", "reset_max_memory_allocated",
-    "reset_max_memory_cached", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
-    "set_fallback_mode", "set_per_process_memory_fraction", "set_rng_state",
-    "set_rng_state_all", "set_stream", "set_sync_debug_mode", "stream", "synchronize",
-    "temperature", "use_mem_pool", "utilization",
+    "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats", "reset_fallbacks",
+    "reset_max_memory_allocated", "reset_max_memory_cached", "reset_peak_host_memory_stats",
+    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_fallback_mode",
+    "set_per_process_memory_fraction", "set_rng_state", "set_rng_state_all", "set_stream",
+    "set_sync_debug_mode", "stream", "synchronize", "temperature", "use_mem_pool",
+    "utilization",
 ]  # fmt: skip

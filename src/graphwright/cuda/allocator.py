@@ -11,6 +11,12 @@ from graphwright.runtime.cuda.devices import index_of, is_available
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 
+_NONE_OVERSIZE = {
+    "max_split_size": -1,
+    **{f"oversize_{what}.{kind}": 0 for what in ("allocations", "segments")
+       for kind in ("current", "peak", "allocated", "freed")},
+}
+
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
     """Figures of the allocator, in the order of their names; none without a GPU.
@@ -19,19 +25,27 @@ def memory_stats(device: Any = None) -> OrderedDict[str, int]:
     `inactive_split` numbers and bytes, `reserved_bytes` and `requested_bytes`; in the
     `small_pool`, the `large_pool` and `all`; the `current` and `peak` figures and the sums of what
     was `allocated` and `freed`. `num_alloc_retries` counts the flushes for want of memory,
-    `num_ooms` the errors.
+    `num_ooms` the errors, `num_oom_rejections` the allocations beyond the share that
+    `set_per_process_memory_fraction` allows. Blocks of any size are split: `max_split_size` is -1,
+    and nothing is oversize.
 
     Args:
         device: the GPU, as a device or its index; the current one if None.
     """
-    found = _core.cuda_memory_stats(index_of(device)) if is_available() else {}
+    if not is_available():
+        return OrderedDict()
+    found = _core.cuda_memory_stats(index_of(device)) | _NONE_OVERSIZE
     return OrderedDict(sorted(found.items()))
 
 
 def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
     """`memory_stats` as dicts of dicts: `["allocated_bytes"]["all"]["current"]`."""
+    return _nested(memory_stats(device))
+
+
+def _nested(stats: dict[str, int]) -> dict[str, Any]:
     nested: dict[str, Any] = {}
-    for name, value in memory_stats(device).items():
+    for name, value in stats.items():
         inner, (*path, last) = nested, name.split(".")
         for part in path:
             inner = inner.setdefault(part, {})
@@ -198,27 +212,31 @@ def get_per_process_memory_fraction(device: Any = None) -> float:
     return _FRACTIONS.by_device.get(index_of(device), 1.0)
 
 
-def host_memory_stats() -> dict[str, int]:
-    """Figures of pinned memory of the host, in bytes and blocks; none without a GPU."""
-    if not is_available():
-        return {}
-    found = _core.pinned_stats()
-    return {
-        "active_bytes.current": found["live"],
-        "active_bytes.peak": found["peak"],
-        "allocated_bytes.current": found["reserved"],
-        "allocation.current": found["segments"],
-        "allocation.allocated": found["allocations"],
-    }
+def host_memory_stats() -> OrderedDict[str, int]:
+    """Figures of pinned memory of the host, in the order of their names; none without a GPU.
+
+    Of `allocations` and `allocated_bytes`, which are all blocks that the driver gave, and of
+    `active_requests` and `active_bytes`, those that tensors have or copies still use: the
+    `current` and `peak` figures and the sums of what was `allocated` and `freed`. Blocks have
+    sizes of powers of two. `num_host_alloc` and `num_host_free` count the driver's calls, whose
+    time is not measured.
+    """
+    return OrderedDict(_core.pinned_stats() if is_available() else {})
 
 
 def host_memory_stats_as_nested_dict() -> dict[str, Any]:
     """`host_memory_stats` as dicts of dicts."""
-    nested: dict[str, Any] = {}
-    for name, value in host_memory_stats().items():
-        outer, _, inner = name.partition(".")
-        nested.setdefault(outer, {})[inner] = value
-    return nested
+    return _nested(host_memory_stats())
+
+
+def reset_peak_host_memory_stats() -> None:
+    """Take the present figures of pinned memory as the greatest."""
+    _core.reset_pinned_stats(False)
+
+
+def reset_accumulated_host_memory_stats() -> None:
+    """Count anew what pinned memory was allocated and freed."""
+    _core.reset_pinned_stats(True)
 
 
 _RAW: dict[int, Any] = {}
@@ -263,5 +281,6 @@ def get_allocator_backend() -> str:
 
 
 caching_allocator_enable = lacking("caching_allocator_enable")
+caching_allocator_disabled = lacking("caching_allocator_disabled")
 change_current_allocator = lacking("change_current_allocator")
 use_mem_pool = lacking("use_mem_pool")

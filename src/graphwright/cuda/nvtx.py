@@ -1,11 +1,17 @@
-"""Marks for a GPU's profiler, after `torch.cuda.nvtx`: RuntimeError, as there is none."""
+"""Marks for a GPU's profiler, after `torch.cuda.nvtx`.
 
-from graphwright.compat.absent_devices import AbsentObject, refusal
+There are none yet: RuntimeError without a GPU, NotImplementedError with one.
+"""
+
+from graphwright.cuda.presence import LackingObject, lacking
 
 __all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
 
-mark = range_push = range_pop = range_start = range_end = refusal("cuda", RuntimeError)
+mark, range_push, range_pop, range_start, range_end = (
+    lacking(f"nvtx.{name}", RuntimeError)
+    for name in ("mark", "range_push", "range_pop", "range_start", "range_end")
+)
 
 
-class range(AbsentObject):
+class range(LackingObject):
     """A `with` block between two marks."""

@@ -1,7 +1,10 @@
-"""The profiler of a GPU, after `torch.cuda.profiler`: AssertionError, as there is none."""
+"""The profiler of a GPU, after `torch.cuda.profiler`.
 
-from graphwright.compat.absent_devices import refusal
+It is not there yet: AssertionError without a GPU, NotImplementedError with one.
+"""
+
+from graphwright.cuda.presence import lacking
 
 __all__ = ["profile", "start", "stop"]
 
-start = stop = profile = refusal("cuda")
+start, stop, profile = (lacking(f"profiler.{name}") for name in ("start", "stop", "profile"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from graphwright.cuda.presence import lacking, require
 from graphwright.runtime import _core
@@ -72,8 +73,8 @@ def set_device(device: Any) -> None:
 class DeviceProperties:
     """What a GPU is like, by the names of PyTorch.
 
-    name, major, minor, total_memory (bytes), multi_processor_count, warp_size and further sizes
-    of the hardware.
+    name, major, minor, total_memory (bytes), multi_processor_count, warp_size, uuid and further
+    sizes of the hardware.
     """
 
     name: str
@@ -81,9 +82,11 @@ class DeviceProperties:
     minor: int
     total_memory: int
     multi_processor_count: int
+    uuid: UUID
 
     def __init__(self, facts: dict[str, Any]) -> None:
         vars(self).update(facts)
+        self.uuid, self.gcnArchName = UUID(bytes=facts["uuid"]), self.name
 
     def __repr__(self) -> str:
         return (
@@ -176,8 +179,31 @@ def device_of_tensor(tensor: Any) -> Device | None:
     return tensor.device if getattr(tensor, "is_cuda", False) else None
 
 
+class cudaStatus:
+    """Results of CUDA's runtime that programs compare with."""
+
+    SUCCESS = 0
+    ERROR_NOT_READY = 34
+
+
+class CudaError(RuntimeError):
+    """An error of CUDA's runtime, by its number."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"CUDA error ({code})")
+
+
+class DeferredCudaCallError(Exception):
+    """An error of a call that was put off until the GPU was in use; none is put off here."""
+
+
+def check_error(res: int) -> None:
+    """Raises CudaError unless a result of CUDA's runtime is 0, success."""
+    if res != cudaStatus.SUCCESS:
+        raise CudaError(res)
+
+
 cudart = lacking("cudart")
-check_error = lacking("check_error")
 current_blas_handle = lacking("current_blas_handle")
 current_solver_handle = lacking("current_solver_handle")
 list_gpu_processes = lacking("list_gpu_processes")

@@ -32,12 +32,14 @@ class Stream(absent_devices.Stream):
 
     of = "CUDA"
     stream_id: int
+    _blocks: list[StreamContext]
 
     def __new__(cls, device: Any = None, priority: int = 0, **known: Any) -> Any:
         """`known`: `stream_id`, of a stream that exists."""
         if not is_available():
             return super().__new__(cls)
         made = object.__new__(cls)
+        made._blocks = []
         made.stream_id = known["stream_id"] if "stream_id" in known else _core.cuda_stream(
             index_of(device), priority)
         return made
@@ -66,7 +68,23 @@ class Stream(absent_devices.Stream):
         """The driver's stream, for other libraries."""
         return self._facts[2]
 
-    _as_parameter_ = cuda_stream
+    _as_parameter_ = native_handle = cuda_stream
+
+    def is_capturing(self) -> bool:
+        """Whether a CUDA graph is being recorded from it."""
+        return _core.cuda_stream_is_capturing(self.stream_id)
+
+    def __enter__(self) -> Self:
+        """Use it, and its GPU, inside of a `with` block; as `cuda.stream`."""
+        self._blocks.append(StreamContext(self).__enter__())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Use what was in use before."""
+        self._blocks.pop().__exit__(kind, error, trace)
 
     def query(self) -> bool:
         """Whether all that was put there is done. Raises RuntimeError where that has failed."""
@@ -171,6 +189,11 @@ class Event(absent_devices.Event):
         """
         return self._core_event.elapsed_time(end_event._core_event)
 
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: Any) -> NoReturn:
+        """Raises NotImplementedError: events are not shared with other processes."""
+        raise NotImplementedError("cuda.Event: events are not shared with other processes")
+
     def ipc_handle(self) -> NoReturn:
         """Raises NotImplementedError: events are not shared with other processes."""
         raise NotImplementedError("cuda.Event: events are not shared with other processes")
@@ -198,6 +221,10 @@ class CUDAGraph(LackingObject):
 
 class graph(LackingObject):
     """A `with` block that records into a `CUDAGraph`."""
+
+
+class GreenContext(LackingObject):
+    """A share of a GPU's processors."""
 
 
 class MemPool(LackingObject):

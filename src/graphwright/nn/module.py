@@ -338,7 +338,7 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
 
     def cuda(self: T, device: int | Device | None = None) -> T:
         """Move all members to a GPU: a device or its index; the current one if None."""
-        return self.to(Device("cuda", device) if isinstance(device, int) else device or "cuda")
+        return self.to("cuda" if device is None else device)
 
     # Printing
 
@@ -404,6 +404,8 @@ def _parse_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dtype
             kind = value
         elif isinstance(value, (str, Device)):
             where = value
+        elif type(value) is int:
+            where = Device("cuda", value)
         elif value is not None and not isinstance(value, bool):
             _refuse_to(value)
     if kind is not None and not (kind.is_floating_point or kind.is_complex):

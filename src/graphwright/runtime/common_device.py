@@ -1,7 +1,7 @@
 """On which device an op of several tensors runs.
 
-A tensor of the CPU without dims goes as a number with tensors of any device. Indices may be on the
-CPU, and copies lead from one device to another.
+A tensor of the CPU without dims goes as a number with tensors of any device, but in lists. Indices
+may be on the CPU, and copies lead from one device to another.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ INDEXED = frozenset({"index", "index_put", "index_put_"})
 
 
 def tensors_of(op: Op, args: tuple[Any, ...]) -> list[tuple[str, Any]]:
-    """The tensors among an op's arguments and in their lists, with the arguments' names."""
+    """The tensors among an op's arguments, with their names, and in lists, as `name[0]`."""
     found = []
     for name, arg in zip(op.names, args, strict=False):
-        items = arg if isinstance(arg, list | tuple) else (arg,)
-        found += [(name, item) for item in items if isinstance(item, TensorBase)]
+        if isinstance(arg, TensorBase):
+            found.append((name, arg))
+        elif isinstance(arg, list | tuple):
+            found += [(f"{name}[{number}]", item) for number, item in enumerate(arg)
+                      if isinstance(item, TensorBase)]
     return found
 
 
@@ -44,7 +47,8 @@ def common_device(op: Op, args: tuple[Any, ...]) -> Device:
         return next((t.device for _, t in given if t.is_cuda), args[0].device)
     if op.name in INDEXED:
         given = _without_indices(op, given)
-    placed = [(name, tensor) for name, tensor in given if not is_number(tensor)]
+    placed = [(name, tensor) for name, tensor in given
+              if not is_number(tensor) or name.endswith("]")]
     if placed and op.is_inplace and is_number(args[0]):
         placed.insert(0, given[0])
     if len({tensor.device for _, tensor in placed}) > 1:
@@ -71,9 +75,9 @@ def _without_indices(op: Op, given: list[tuple[str, Any]]) -> list[tuple[str, An
     that of what is indexed."""
     home = given[0][1].device
     for name, tensor in given:
-        if name == "indices" and tensor.device not in (cpu, home):
+        if name.startswith("indices[") and tensor.device not in (cpu, home):
             raise RuntimeError(
                 f"{op.name}: indices should be either on cpu or on the same device as the indexed "
-                f"tensor ({home}), but found one on {tensor.device}"
+                f"tensor ({home}), but {name} is on {tensor.device}"
             )
-    return [(name, tensor) for name, tensor in given if name != "indices"]
+    return [(name, tensor) for name, tensor in given if not name.startswith("indices[")]

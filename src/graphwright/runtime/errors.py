@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from graphwright.runtime._core import OutOfMemoryError, OutOfRange, TensorBase
+from graphwright.runtime._core import (
+    AcceleratorError,
+    OutOfMemoryError,
+    OutOfRange,
+    TensorBase,
+)
 
 
 class DataDependent(RuntimeError):
@@ -56,6 +61,7 @@ def tensors_of(name: str, argument: str, value: Any) -> list[Any]:
 
 
 __all__ = [
+    "AcceleratorError",
     "DataDependent",
     "LinAlgError",
     "OutOfMemoryError",

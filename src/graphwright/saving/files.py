@@ -20,6 +20,7 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.temporary import new_file, remove_stale_once
 from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.saving.header import InvalidFile, entries, quoted
 from graphwright.saving.layouts import is_shape, is_size
@@ -144,11 +145,14 @@ def write_atomically(path: Path, parts: Iterable[Any]) -> None:
         raise
 
 
-def load_file(path: Path, *, mmap: bool = False) -> dict[str, Tensor]:
+def load_file(
+    path: Path, device: Device | str | int = "cpu", *, mmap: bool = False
+) -> dict[str, Tensor]:
     """Tensors of a safetensors file by name, in the file's order.
 
     Args:
         path: the file.
+        device: where the tensors are made: the CPU, or a GPU such as "cuda:0", also as its index.
         mmap: use the file's memory, read when first touched; what is written to the tensors
             stays in this process.
 
@@ -158,6 +162,7 @@ def load_file(path: Path, *, mmap: bool = False) -> dict[str, Tensor]:
         InvalidFile: (a ValueError) for anything malformed: sizes, overlaps and gaps are
             checked before a byte of data is read.
         OSError: where the file cannot be read.
+        RuntimeError: there is no such device.
 
     Example:
         >>> import tempfile
@@ -167,7 +172,11 @@ def load_file(path: Path, *, mmap: bool = False) -> dict[str, Tensor]:
         {'a': tensor([1, 2])}
         >>> folder.cleanup()
     """
-    return Reader(content_of(path, mmap), mmap).tensors()
+    place = Device("cuda", device) if isinstance(device, int) else Device(device)
+    if place.type == "cpu":
+        return Reader(content_of(path, mmap), mmap).tensors()
+    mapped = Reader(content_of(path, True), True).tensors()
+    return {name: tensor.to(place) for name, tensor in mapped.items()}
 
 
 def load_metadata(path: Path) -> dict[str, str]:

@@ -54,7 +54,7 @@ def save(
             and tensors of every dtype, nested at most 100 deep. Tensors that share memory
             share it after loading; `requires_grad` and Parameters are kept, gradients and
             history are not. Subclasses of numbers, NumPy's scalars too, are saved as plain
-            numbers.
+            numbers. Of a GPU's tensors the device is saved.
         f: a path, where the file appears whole or not at all, or a binary file object.
         pickle_module, pickle_protocol: have no effect.
         format: "safetensors", or "torch" for the zip archive of `torch.save`, which PyTorch
@@ -111,9 +111,10 @@ def load(
 
     Args:
         f: a path or a binary file object.
-        map_location: where tensors go: None or a device ("cpu", "meta"), a dict of such by
-            where they were ("cpu", "cuda:0"), or a function of a storage and of where it was,
-            which returns that storage or another, or None to leave it.
+        map_location: where tensors are put: None for where they were, a device ("cpu", "cuda",
+            "meta"), a dict of such by where they were ("cpu", "cuda:0"), or a function of a
+            storage and of where it was, which returns that storage or another, or None to leave
+            it.
         pickle_module: must be None.
         weights_only: of a torch file True or None, which is the same; False is refused.
         mmap: whether the tensors' memory is the file's, read when first touched; what is

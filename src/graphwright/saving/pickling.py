@@ -274,7 +274,7 @@ class Pickler(Walk):
         else:
             self._name("torch", CLASS_NAMES[dtype])
         self._text(str(number))
-        self._word("cpu")
+        self._word(str(storage.device))
         self._int(storage.nbytes() // kind.itemsize)
         self._write(b"tQ")
 

@@ -1,4 +1,4 @@
-"""Where the tensors of a file go: what `map_location` says."""
+"""Where the tensors of a file are put: what `map_location` says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.cuda.devices import is_available
+from graphwright.runtime.cuda.devices import is_available, placed
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.storage import TypedStorage, UntypedStorage
@@ -40,9 +40,13 @@ def placing(location: Any) -> Place:
 
 
 def restored(size: int, make: Make, place: Any) -> UntypedStorage:
-    """Memory on the device `place`: what `make` reads, or none for the meta device."""
-    if _kind(place) == "cpu":
+    """Memory on the device `place` with what `make` reads, or none for the meta device."""
+    kind = _kind(place)
+    if kind == "cpu":
         return make()
+    if kind == "cuda":
+        there: UntypedStorage = make().cuda(place)
+        return there
     holder = _core.meta(Tensor, (size,), (1,), dtypes.uint8, Device("meta"))
     made: UntypedStorage = UntypedStorage._of(holder, dtypes.uint8)
     return made
@@ -54,8 +58,8 @@ def _kind(place: Any) -> str:
         raise TypeError(f"map_location must lead to devices, not to {type(place).__name__}")
     kind = str(place).partition(":")[0]
     if kind == "cuda" and is_available():
-        raise NotImplementedError("load to the CPU: map_location='cuda' is not there yet")
-    if kind not in ("cpu", "meta"):
+        placed(Device(place))
+    elif kind not in ("cpu", "meta"):
         raise RuntimeError(
             f"Attempting to deserialize object on a {kind[:60]} device, which is not available: "
             "use load with map_location=device('cpu')"
@@ -73,14 +77,24 @@ def _chosen(function: Any, own: UntypedStorage, tag: str) -> UntypedStorage:
     return given.untyped()
 
 
-def placed(tensor: Tensor, place: Place) -> Tensor:
-    """The tensor over the memory that the rule has for it; it was on the CPU."""
-    own = tensor.untyped_storage()
-    given = place(own.nbytes(), lambda: own, "cpu")
-    if given.device.type == "meta":
-        return tensor.to("meta")
-    if given.data_ptr() == own.data_ptr():
-        return tensor
-    return tensor.new_empty(0).set_(
-        given, tensor.storage_offset(), tensor.shape, tensor.stride()
-    )
+class Placed:
+    """Tensors of a file over the memory that a rule has for them, each storage placed once."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._known: dict[tuple[int, str], tuple[UntypedStorage, UntypedStorage]] = {}
+
+    def __call__(self, tensor: Tensor, tag: str = "cpu") -> Tensor:
+        """A tensor that was read, there where the rule puts what was on the device `tag`."""
+        own, key = tensor.untyped_storage(), (id(tensor._storage), tag)
+        if key not in self._known:
+            self._known[key] = own, self._place(own.nbytes(), lambda: own, tag)
+        _, given = self._known[key]
+        if given.device.type == "meta":
+            return tensor.to("meta")
+        if given.data_ptr() == own.data_ptr():
+            return tensor
+        flat = TypedStorage._of(given._holder, tensor.dtype)._flat()
+        view = _core.as_view(
+            Tensor, flat, tensor.shape, tensor.stride(), tensor.storage_offset())
+        return _core.detach(Tensor, view)

@@ -13,6 +13,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.dtypes import dtype as DType
+from graphwright.runtime.tensor.elements import elements
 from graphwright.runtime.tensor.storage import TypedStorage, UntypedStorage
 from graphwright.runtime.tensor.subclasses import as_class
 from graphwright.runtime.tensor.tensor import Tensor
@@ -131,7 +132,7 @@ class Storages:
         key = id(storage._holder), dtype
         if key not in self._flat:
             whole: Tensor = TypedStorage._of(storage._holder, dtype)._flat()
-            if dtype is dtypes.bool and whole.numel() and whole._nd.view(np.uint8).max() > 1:
+            if dtype is dtypes.bool and whole.numel() and elements(whole).view(np.uint8).max() > 1:
                 raise InvalidFile("the file has a bool that is neither 0 nor 1")
             self._flat[key] = whole
         return self._flat[key]

@@ -5,7 +5,8 @@ number, a string, or a map of one key that says what it is: {"list": [..]}, {"tu
 {"dict": [[key, value], ..]}, {"ordered": ..}, {"counter": ..}, {"set": ..}, {"size": [..]},
 {"state": [{"ordered": ..}, its modules' versions]}, which is what `state_dict` gives,
 {"bytes": base64}, {"bytearray": base64}, {"float": "nan"}, {"complex": [re, im]},
-{"dtype": name}, {"device": name}, {"layout": name}, {"tensor": number}.
+{"dtype": name}, {"device": name}, {"layout": name}, {"tensor": number}. Of a tensor that was on a
+GPU, its "device" stands beside its name.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from graphwright.nn.state import StateDict
 from graphwright.runtime import _core
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.elements import elements
 from graphwright.runtime.tensor.memory_format import layout, strided
 from graphwright.runtime.tensor.size import Size
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.saving.files import Array, Reader, contiguous, encoded
 from graphwright.saving.header import InvalidFile, parse_json, quoted
 from graphwright.saving.layouts import is_shape, is_size, part_of
-from graphwright.saving.placing import Place, placed
+from graphwright.saving.placing import Place, Placed
 from graphwright.saving.walking import MAX_DEPTH, Walk, refuse_without_data, without_data
 
 _KEY = "graphwright"
@@ -51,7 +53,8 @@ def state_parts(obj: Any) -> Iterable[Any]:
 def read_state(reader: Reader, place: Place) -> Any:
     """The state in a file; of a file that others wrote the tensors by name."""
     if _KEY not in reader.metadata:
-        return {name: placed(tensor, place) for name, tensor in reader.tensors().items()}
+        placed = Placed(place)
+        return {name: placed(tensor) for name, tensor in reader.tensors().items()}
     return _Decoder(reader, place).decode_file(reader.metadata[_KEY])
 
 
@@ -155,9 +158,10 @@ def _strides(tensor: Tensor) -> dict[str, Any]:
     return {} if tensor.is_contiguous() else {"order": list(tensor.stride())}
 
 
-def _flags(tensor: Tensor) -> dict[str, bool]:
+def _flags(tensor: Tensor) -> dict[str, Any]:
     flags = {"grad": tensor.requires_grad, "parameter": isinstance(tensor, Parameter)}
-    return {name: True for name, is_set in flags.items() if is_set}
+    where = {} if tensor.is_cpu else {"device": str(tensor.device)}
+    return {name: True for name, is_set in flags.items() if is_set} | where
 
 
 def _range(tensor: Tensor) -> tuple[int, int]:
@@ -196,7 +200,7 @@ def _flat(first: Tensor, tensors: list[Tensor]) -> tuple[Array, list[dict[str, A
         {"view": [tensor.storage_offset() - begin, list(tensor.shape), list(tensor.stride())]}
         for tensor in tensors
     ]
-    return whole._nd, places
+    return elements(whole), places
 
 
 def _storable(array: Array, kind: dtypes.dtype) -> tuple[Array, dtypes.dtype, dict[str, Any]]:
@@ -214,7 +218,7 @@ class _Decoder:
     """Rebuilds a structure from its JSON; trusts nothing in it."""
 
     def __init__(self, reader: Reader, place: Place) -> None:
-        self._reader, self._place = reader, place
+        self._reader, self._placed = reader, Placed(place)
         self._infos: list[Any] = []
         self._stored: dict[tuple[str, bool], Tensor] = {}
         self._made: dict[int, Tensor] = {}
@@ -310,7 +314,7 @@ class _Decoder:
             base = _view(base, info["view"])
         elif "order" in info:
             base = self._reordered(info["name"], base, info["order"])
-        tensor = placed(_core.detach(Tensor, base), self._place)
+        tensor = self._placed(_core.detach(Tensor, base), _location(info))
         if "grad" in info and not (tensor.is_floating_point() or tensor.dtype.is_complex):
             raise InvalidFile("the structure wants gradients of an integer tensor")
         if "parameter" in info:
@@ -354,7 +358,15 @@ class _Decoder:
 
 
 _INFO_FLAGS = ("grad", "parameter", "complex")
-_INFO_KEYS = frozenset({"name", "view", "order", *_INFO_FLAGS})
+_INFO_KEYS = frozenset({"name", "view", "order", "device", *_INFO_FLAGS})
+
+
+def _location(info: dict[str, Any]) -> str:
+    """Where the tensor was."""
+    location = info.get("device", "cpu")
+    if not isinstance(location, str):
+        raise InvalidFile("the structure describes a tensor in an unknown way")
+    return location
 
 
 def _view(base: Tensor, place: Any) -> Tensor:

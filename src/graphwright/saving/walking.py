@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.nn.state import StateDict
+from graphwright.runtime import _core
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.memory_format import layout
@@ -124,12 +125,11 @@ def _instead(value: Any) -> str:
 
 def without_data(tensor: Tensor) -> bool:
     """Whether the values of a tensor are not in memory, so that no file can have them."""
-    return tensor.is_fake or tensor.device.type != "cpu"
+    return tensor.is_fake or not (tensor.is_cpu or _core.has_cuda_memory(tensor))
 
 
 def refuse_without_data(path: str) -> TypeError:
     """The error for such a tensor."""
     return TypeError(
-        f"{path} is a tensor without data on the CPU, which cannot be saved: its values are not "
-        "known, or a GPU's; of those save what cpu() gives"
+        f"{path} is a tensor without data, which cannot be saved: its values are not known"
     )

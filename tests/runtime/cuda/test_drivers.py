@@ -88,8 +88,8 @@ print(collect_env.get_pretty_env_info())
      "simulated GPU 0 (sm_90) (compute capability 9.0, 8.0 GiB), simulated GPU 1 (sm_90) (compute "
      "capability 9.0, 8.0 GiB); the driver is of CUDA 13.0"),
     ({"GPU_SIM_DEVICES": "0"}, "none: the CUDA driver finds no device"),
-    ({"GPU_SIM_VERSION": "11080"}, "none: the CUDA driver is too old: it is of CUDA 11.8, and CUDA "
-     "12.0 is needed"),
+    ({"GPU_SIM_VERSION": "11080"},
+     "none: the CUDA driver is too old: it is of CUDA 11.8, and CUDA 12.0 is needed"),
 ], ids=["two", "no device", "old driver"])
 def test_reports_name_the_gpus_or_why_there_are_none(
     settings: dict[str, str], gpu: str, library: str

@@ -133,8 +133,6 @@ def test_pinned_memory_is_used_again_when_the_copies_are_done() -> None:
     assert there.tolist() == [1.0] * 1000
     gw.cuda.synchronize()
     assert gw.zeros(1000).pin_memory().data_ptr() == busy
-    stats = gw.cuda.host_memory_stats()
-    assert stats["active_bytes.current"] == 2 * 4096 <= stats["allocated_bytes.current"]
 
 
 def test_between_gpus() -> None:
@@ -161,13 +159,6 @@ def test_the_order_of_dims_goes_along() -> None:
                   x.cuda().to(memory_format=gw.channels_last), x.cuda()):
         back = moved.cpu(memory_format=gw.channels_last)
         assert back.stride() == (24, 1, 8, 2) and gw.equal(back, x)
-
-
-def test_files() -> None:
-    with pytest.raises(TypeError, match=r"a GPU's; of those save what cpu\(\) gives"):
-        gw.save({"x": numbers().cuda()}, "never written")
-    with pytest.raises(NotImplementedError, match="map_location='cuda' is not there yet"):
-        gw.load("never read", map_location="cuda")
 
 
 def test_creation() -> None:

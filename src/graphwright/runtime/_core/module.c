@@ -37,7 +37,7 @@ static struct PyModuleDef definition = {
     .m_size = -1,
 };
 
-PyObject *gw_out_of_range, *gw_out_of_memory;
+PyObject *gw_out_of_range, *gw_out_of_memory, *gw_accelerator_error;
 
 /* An exception that is caught as either of two. */
 static int add_exception(PyObject *module, PyObject **place, const char *name, const char *doc,
@@ -54,6 +54,14 @@ static int add_exception(PyObject *module, PyObject **place, const char *name, c
 /* PyTorch raises IndexError for some ops and RuntimeError for others; and RuntimeError where
  * Python has MemoryError. */
 static int add_exceptions(PyObject *module) {
+    gw_accelerator_error = PyErr_NewExceptionWithDoc(
+        "graphwright.runtime._core.AcceleratorError",
+        "The driver of a GPU reports an error; `error_code` is its number.", PyExc_RuntimeError,
+        NULL);
+    if (gw_accelerator_error == NULL
+        || PyModule_AddObjectRef(module, "AcceleratorError", gw_accelerator_error) < 0) {
+        return -1;
+    }
     int failed = add_exception(module, &gw_out_of_range, "graphwright.runtime._core.OutOfRange",
                                "A position lies outside of its dimension.",
                                PyExc_IndexError, PyExc_RuntimeError);

@@ -12,7 +12,7 @@ from typing import Any
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.common_device import INDEXED, tensors_of
-from graphwright.runtime.cuda import devices, fallbacks, transfers
+from graphwright.runtime.cuda import devices, fallbacks, interop, transfers
 from graphwright.runtime.dispatch import HOOKS, dispatch
 from graphwright.runtime.fake.meta import is_dense, view_by_rule
 from graphwright.runtime.ops import functions as ops
@@ -20,6 +20,10 @@ from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.generator import CUDA_GENERATORS, Generator
 from graphwright.runtime.tensor.tensor import Tensor
+
+__all__ = [
+    "create", "devices", "interop", "register_kernel_provider", "run", "transfers",
+]
 
 Kernel = Callable[[Op, tuple[Any, ...]], Any]
 
@@ -198,6 +202,8 @@ def run(op: Op, args: tuple[Any, ...]) -> Any:
         RuntimeError: the GPU fails.
         NotImplementedError: there is no kernel, and ops are not to run on the CPU.
     """
+    if op.is_inplace and args[0]._storage.readonly:
+        raise RuntimeError(f"{op.name}: the memory of the tensor is read-only")
     if op.name in INDEXED:
         args = (args[0], _mapped(args[1], lambda index: _beside(args[0], index)), *args[2:])
     out = _without_provider(op, args)

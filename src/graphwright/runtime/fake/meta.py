@@ -29,9 +29,10 @@ def meta_kernel(op: Op, args: tuple[Any, ...]) -> Any:
     place = results_device(op, args)
     if type(spec) is TensorSpec:
         device = place or spec.device
-        if device.type == "cpu":  # as the argument `device` of a creation op has it
-            return op.run(*args)
-        return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, device)
+        if device.type == "meta":
+            return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, device)
+        on_gpu = device.type == "cuda"          # as the argument `device` of a creation op has it
+        return on_cuda().create(op, args, device) if on_gpu else op.run(*args)
     return tuple(
         _core.meta(Tensor, s.shape, s.strides, s.dtype, place or s.device) for s in spec)
 

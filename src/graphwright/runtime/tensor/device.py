@@ -16,7 +16,7 @@ def absence(type: str) -> str:
     """What to say of a device that no tensor can be on: why, and what there is instead."""
     why = _core.cuda_absence() if type in ("cuda", "accelerator") else ""
     if why is None:
-        return "graphwright does not do this on cuda yet; make it on the CPU and copy it"
+        return f"graphwright does not do this on {type} yet"
     return (
         f"graphwright has no {type.upper()} devices: {f'{why}; ' if why else ''}tensors are on "
         "the CPU (device='cpu'), or on 'meta' without data"

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
+from graphwright.runtime.dispatch import on_cuda
 from graphwright.runtime.tensor.dtypes import from_numpy_dtype
 
-CPU = (1, 0)
-"""`__dlpack_device__` of the CPU: kDLCPU, device 0."""
+CPU, CUDA = (1, 0), 2
+"""`__dlpack_device__` of the CPU: kDLCPU, device 0; and its first number of GPUs."""
 
 
 _OPERATORS = {
@@ -51,7 +52,7 @@ def _plain_scalar(value: Any) -> Any:
 
 
 class Exchange:
-    """`__dlpack__`, `__array__`, `__array_ufunc__`."""
+    """`__dlpack__`, `__cuda_array_interface__`, `__array__`, `__array_ufunc__`."""
 
     __slots__ = ()
 
@@ -65,25 +66,51 @@ class Exchange:
     ) -> Any:
         """A DLPack capsule over this tensor's memory, or over a copy where `copy` is true.
 
-        Consumers that give `max_version` of at least (1, 0) get a versioned capsule with the
-        read-only and copied flags. Raises BufferError where gradients are required, for other
-        devices than the CPU, and for read-only memory without a versioned capsule.
+        Args:
+            stream: of a GPU's tensor the driver's handle of the stream that is to use the memory,
+                and then waits for the current one; None is the legacy default stream, -1 is no
+                stream. On the CPU None or -1.
+            max_version: consumers that give (1, 0) or later get a versioned capsule, with the
+                read-only and copied flags.
+            dl_device: where the memory is to be: (1, 0) copies a GPU's tensor to the CPU.
+            copy: False refuses a copy.
+
+        Raises BufferError where gradients are required, for another device or stream, and for
+        read-only memory without a versioned capsule.
         """
-        if stream is not None:
-            raise BufferError("__dlpack__: stream must be None on the CPU")
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        if dl_device is not None and tuple(dl_device) != CPU:
-            raise BufferError(f"__dlpack__: cannot export to device {tuple(dl_device)}")
-        source = self.clone() if copy else self
+        place = self.__dlpack_device__()
+        wanted = place if dl_device is None else tuple(dl_device)
+        moves = wanted != place
+        if moves and (wanted != CPU or copy is False):
+            raise BufferError(f"__dlpack__: cannot export from device {place} to {wanted}")
+        if place == CPU and stream not in (None, -1):
+            raise BufferError("__dlpack__: stream must be None on the CPU")
+        source = self.cpu() if moves else self.clone() if copy else self
+        if not source.is_cpu:
+            on_cuda().interop.ready_for(source, stream)
         versioned = max_version is not None and max_version[0] >= 1
-        return _core.to_dlpack(source, versioned, bool(copy))
+        return _core.to_dlpack(source, versioned, moves or bool(copy))
 
     def __dlpack_device__(self: Any) -> tuple[int, int]:
-        """(1, 0), the CPU. Raises BufferError for tensors without memory there."""
-        if self.device.type != "cpu" or self.is_fake:
+        """(1, 0) of the CPU, (2, n) of GPU n. Raises BufferError for tensors without memory."""
+        if not self.is_fake and self.device.type == "cpu":
+            return CPU
+        if not _core.has_cuda_memory(self):
             raise BufferError(f"a tensor on {self.device} cannot be exported")
-        return CPU
+        place: tuple[int, int] = on_cuda().interop.dlpack_device(self)
+        return place
+
+    @property
+    def __cuda_array_interface__(self: Any) -> dict[str, Any]:
+        """The memory of a GPU's tensor, for other libraries: version 3, with the current stream.
+
+        Raises AttributeError for other tensors, so that `hasattr` is False, RuntimeError where
+        gradients are required.
+        """
+        found: dict[str, Any] = on_cuda().interop.interface(self)
+        return found
 
     def __array__(
         self: Any, dtype: Any = None, copy: bool | None = None

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.dispatch import dtype_of
-from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.dispatch import dtype_of, on_cuda
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import absence
 from graphwright.runtime.tensor.device import device as Device
-from graphwright.runtime.tensor.dlpack import CPU
+from graphwright.runtime.tensor.dlpack import CUDA
 from graphwright.runtime.tensor.dtypes import dtype as DType
 from graphwright.runtime.tensor.from_python import as_array
 from graphwright.runtime.tensor.memory_format import check_placement
@@ -39,12 +38,13 @@ def tensor(
             keep theirs.
         device: the device; the default device if None.
         requires_grad: record gradients.
-        pin_memory: must be False: call `pin_memory()` of the tensor.
+        pin_memory: True for page-locked memory of the CPU, as of `Tensor.pin_memory`.
 
     Returns: a contiguous tensor.
 
     Raises:
-        RuntimeError: the dtype cannot hold an int, `data` is another object, or `pin_memory`.
+        RuntimeError: the dtype cannot hold an int, `data` is another object, or memory is to be
+            pinned without a GPU, or on one.
         TypeError: `data` is a text.
         ValueError: sequences are ragged, or an int is too large.
 
@@ -59,17 +59,19 @@ def tensor(
             return result
     check_placement("tensor", None, pin_memory)
     place, dtype = _placed("tensor", device), dtype_of("tensor", dtype)
-    if isinstance(data, Tensor):
+    if _is_lent(data):
+        result = on_cuda().interop.from_interface(data).to(place or "cpu", dtype, copy=True)
+    elif isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use source.detach().clone()",
             stacklevel=2,
         )
-        result = ops.clone(data.detach())
-        result = result if dtype is None else result.to(dtype)
+        result = data.detach().to(data.device if device is None else device, dtype, copy=True)
     else:
         array = np.array(as_array(data, dtype), order="C", copy=True)
         result = _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
     result = result if place is None else result.to(place)
+    result = result.pin_memory() if pin_memory else result
     if requires_grad:
         result.requires_grad = True
     return result
@@ -88,6 +90,12 @@ def _placed(name: str, device: Device | str | None) -> Device | None:
     if place.type != "meta":
         raise NotImplementedError(f"{name}(): {absence(place.type)}")
     return place
+
+
+def _is_lent(data: Any) -> bool:
+    """Whether data is another library's, in memory of a GPU."""
+    own = isinstance(data, Tensor | np.ndarray | list | tuple)
+    return not own and hasattr(data, "__cuda_array_interface__")
 
 
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
@@ -136,41 +144,55 @@ def from_dlpack(
     Writes show on both sides unless copied.
 
     Args:
-        ext_tensor: the object or capsule, in main memory.
-        device: the CPU, or None.
+        ext_tensor: the object or capsule, in main memory or on a GPU.
+        device: where the tensor is to be; where the memory is, if None.
         copy: True for memory of its own, False to refuse one, None to copy only where needed.
 
     Returns: a tensor.
 
     Raises:
-        BufferError: memory that is not the CPU's, negative strides, and element types without
-            a dtype.
+        BufferError: memory of another kind of device, or of a GPU that cannot be used; negative
+            strides; element types without a dtype; another device with `copy=False`.
+        RuntimeError: there is no such device.
         TypeError: another object.
 
     Example:
         >>> gw.from_dlpack(gw.tensor([1, 2]))
         tensor([1, 2])
     """
-    if device is not None and Device(device).type != "cpu":
-        raise BufferError(f"from_dlpack: cannot import to device '{Device(device)}'")
     if not hasattr(ext_tensor, "__dlpack__"):
         if type(ext_tensor).__name__ != "PyCapsule":
             raise TypeError(
                 f"from_dlpack(): {type(ext_tensor).__name__} has no method __dlpack__"
             )
-        tensor = _core.from_dlpack(Tensor, ext_tensor)
-        return tensor.clone() if copy else tensor
-    place = ext_tensor.__dlpack_device__()
-    if int(place[0]) != CPU[0]:
-        raise BufferError(f"from_dlpack: memory on device {tuple(place)} is not the CPU's")
+        return _imported(ext_tensor, device, copy, copied=False)
+    stream = _consuming_stream(*ext_tensor.__dlpack_device__())
     try:
-        options = {} if copy is None else {"copy": copy}
-        capsule = ext_tensor.__dlpack__(max_version=(1, 0), **options)
-        copied = bool(copy)
+        options = stream if copy is None or device is not None else {**stream, "copy": copy}
+        capsule, copied = ext_tensor.__dlpack__(max_version=(1, 0), **options), "copy" in options
     except TypeError:
-        capsule, copied = ext_tensor.__dlpack__(), False
+        capsule, copied = ext_tensor.__dlpack__(**stream), False
+    return _imported(capsule, device, copy, copied=copied)
+
+
+def _consuming_stream(kind: Any, ordinal: Any) -> dict[str, int]:
+    """The argument `stream` of `__dlpack__`, for memory on a GPU."""
+    if int(kind) != CUDA:
+        return {}
+    known = _core.cuda_ordinals()
+    if ordinal not in known:
+        raise BufferError(f"from_dlpack: memory on GPU {ordinal}, which cannot be used here")
+    return {"stream": on_cuda().interop.current_handle(known.index(ordinal))}
+
+
+def _imported(capsule: Any, device: Any, copy: bool | None, *, copied: bool) -> Tensor:
+    """The tensor of a capsule on a device, None being its own; copied unless that was done."""
     tensor = _core.from_dlpack(Tensor, capsule)
-    return tensor.clone() if copy and not copied else tensor
+    moved = tensor if device is None else tensor.to(device)
+    if moved is not tensor and copy is False:
+        raise BufferError(f"from_dlpack: memory on {tensor.device} is not on {moved.device}, and "
+                          "copy is False")
+    return moved.clone() if copy and not copied and moved is tensor else moved
 
 
 def to_dlpack(tensor: Tensor) -> Any:
@@ -214,6 +236,9 @@ def as_tensor(
     if isinstance(data, Tensor) and dtype is None and device is None and _core.place() is None:
         return data
     place, dtype = _placed("as_tensor", device), dtype_of("as_tensor", dtype)
+    if _is_lent(data):
+        lent: Tensor = on_cuda().interop.from_interface(data).to(place or "cpu", dtype)
+        return lent
     if place is not None or isinstance(data, Tensor):
         found = data if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=place)
         return found.to(dtype or found.dtype) if device is None else found.to(device, dtype)
@@ -259,7 +284,8 @@ def asarray(
     if isinstance(obj, TypedStorage | UntypedStorage):
         obj = _elements(obj, dtype)
     found = as_tensor(obj, dtype, device)
-    shared = found is obj or (isinstance(obj, np.ndarray) and np.shares_memory(obj, found._nd))
+    shared = found is obj or (
+        isinstance(obj, np.ndarray) and found.is_cpu and np.shares_memory(obj, found._nd))
     if copy is False and not shared:
         raise ValueError("asarray: can't alias the memory of the given object, and copy is False")
     if copy and shared:

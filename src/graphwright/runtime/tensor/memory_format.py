@@ -122,14 +122,11 @@ def is_in_format(name: str, tensor: Any, format: Any) -> bool:
 
 
 def check_placement(name: str, kind: Any, pin_memory: Any) -> None:
-    """Raise unless tensors can be made so: they are strided, and their memory is not pinned."""
+    """Raise unless tensors can be made so: they are strided, and pinned only where a GPU is."""
     if kind is not None and kind is not strided:
         raise TypeError(
             f"{name}(): argument 'layout' must be {strided!r}, not {kind!r}: graphwright has no "
             "sparse or nested tensors"
         )
-    if pin_memory and _core.cuda_absence() is None:
-        raise NotImplementedError(
-            f"{name}: pin_memory=True is not there yet; call pin_memory() of the tensor")
-    if pin_memory:
+    if pin_memory and _core.cuda_absence() is not None:
         raise RuntimeError(f"{name}: pinning memory needs an accelerator, and there is none")

@@ -19,8 +19,11 @@ from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.dtypes import dtype as DType
+from graphwright.runtime.tensor.elements import elements
 from graphwright.runtime.tensor.nested_sequences import regular
 from graphwright.runtime.torch_function import PLAIN
+
+_CPU = Device("cpu")
 
 
 class _Memory:
@@ -54,7 +57,8 @@ class _Memory:
 
     @property
     def _array(self) -> Any:
-        return self._flat()._nd
+        """The elements to be read: of a GPU's memory a copy."""
+        return elements(self._flat())
 
     @property
     def device(self) -> Device:
@@ -124,9 +128,26 @@ class _Memory:
         """The same elements in memory of their own."""
         return type(self)._of(self._flat().clone(), self.dtype)
 
+    def _over(self, flat: Any) -> Any:
+        """The storage of other elements of this dtype; itself where they are its own."""
+        same = flat.device == self.device and flat.data_ptr() == self.data_ptr()
+        return self if same else type(self)._of(flat, self.dtype)
+
     def cpu(self) -> Any:
-        """The storage itself."""
-        return self
+        """The elements in main memory: the storage itself, where they are there."""
+        return self._over(self._flat().cpu())
+
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> Any:
+        """The elements on a GPU: the storage itself, where they are there; as `Tensor.cuda`."""
+        return self._over(self._flat().cuda(device, non_blocking))
+
+    def pin_memory(self, device: Any = None) -> Any:
+        """The elements in page-locked memory; as `Tensor.pin_memory`."""
+        return self._over(self._flat().pin_memory(device))
+
+    def get_device(self) -> int:
+        """The index of the GPU that the memory is on; -1 of main memory."""
+        return int(self._holder.get_device())
 
     def resizable(self) -> bool:
         """False: a storage keeps its size."""
@@ -148,8 +169,8 @@ class _Memory:
         return self
 
     def is_pinned(self, device: Any = None) -> bool:
-        """False: memory is never page-locked."""
-        return False
+        """Whether the memory is page-locked; as `Tensor.is_pinned`."""
+        return bool(self._holder.is_pinned(device))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Memory) and other._memory is self._memory
@@ -165,13 +186,15 @@ class _Memory:
         return f"{lines}[{NAMING.root}.storage.{kind}(device={self.device}) of size {len(self)}]"
 
 
-def _new_holder(dtype: DType, args: Sequence[Any]) -> Any:
+def _new_holder(dtype: DType, args: Sequence[Any], device: Any) -> Any:
     """A tensor of a storage's elements, from their number or from a sequence of them."""
+    if device is not None and Device(device).type != "cpu":
+        return _new_holder(dtype, args, None).to(device)
     if len(args) > 1:
         raise TypeError(f"expected a size or a sequence, got {len(args)} arguments")
     given = args[0] if args else 0
     if hasattr(given, "__index__"):
-        return ops.empty((int(given),), dtype=dtype)
+        return ops.empty((int(given),), dtype=dtype, device=_CPU)
     if not isinstance(given, Sequence):
         raise TypeError(f"expected a size or a sequence, got {type(given).__name__}")
     return _filled(np.array(regular(given), dtype.numpy), dtype)
@@ -179,7 +202,7 @@ def _new_holder(dtype: DType, args: Sequence[Any]) -> Any:
 
 def _filled(array: np.ndarray[Any, Any], dtype: DType) -> Any:
     """A flat tensor with a copy of the elements."""
-    holder = ops.empty(array.shape, dtype=dtype)
+    holder = ops.empty(array.shape, dtype=dtype, device=_CPU)
     holder._nd[:] = array
     return holder
 
@@ -215,8 +238,8 @@ class UntypedStorage(_Memory):
     __slots__ = ()
 
     def __new__(cls, *args: Any, device: Any = None) -> UntypedStorage:
-        """From a number of bytes, or a sequence of them."""
-        made: UntypedStorage = cls._of(_new_holder(dtypes.uint8, args), dtypes.uint8)
+        """From a number of bytes, or a sequence of them; on the CPU, if no device is given."""
+        made: UntypedStorage = cls._of(_new_holder(dtypes.uint8, args, device), dtypes.uint8)
         return made
 
     @classmethod
@@ -239,22 +262,32 @@ class UntypedStorage(_Memory):
         start, stop, step = index.indices(self.size())
         if step != 1:
             raise RuntimeError(f"UntypedStorage: slices must have step 1, got {step}")
-        part = _core.from_ndarray(type(self._holder), self._array[start:stop], dtypes.uint8)
+        if self.is_cuda:
+            size = max(0, stop - start)
+            part: Any = _core.cuda_borrow(PLAIN[0], (size,), (1,), dtypes.uint8,
+                                          self.data_ptr() + start, self._holder, False)
+        else:
+            part = _core.from_ndarray(type(self._holder), self._array[start:stop], dtypes.uint8)
         return UntypedStorage._of(part, dtypes.uint8)
+
+    def to(self, *, device: Any, non_blocking: bool = False) -> UntypedStorage:
+        """The bytes on another device: the storage itself, where they are there."""
+        moved: UntypedStorage = self._over(self._flat().to(device, non_blocking=non_blocking))
+        return moved
 
     def untyped(self) -> UntypedStorage:
         """The storage itself."""
         return self
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> str:
-        """"graphwright.storage.UntypedStorage"."""
-        return f"{NAMING.root}.storage.UntypedStorage"
+        """"graphwright.storage.UntypedStorage"; on a GPU "graphwright.cuda.UntypedStorage"."""
+        return f"{NAMING.root}.{'cuda' if self.is_cuda else 'storage'}.UntypedStorage"
 
     def __repr__(self) -> str:
         return self._shown("UntypedStorage")
 
     def __reduce__(self) -> Any:
-        return _rebuild, (None, self._array.copy())
+        return _rebuild, (None, self._array.copy(), self.device)
 
 
 class TypedStorage(_Memory):
@@ -271,7 +304,7 @@ class TypedStorage(_Memory):
     ) -> TypedStorage:
         kind = dtypes.get_default_dtype() if dtype is None else dtype
         if wrap_storage is None:
-            made: TypedStorage = TypedStorage._of(_new_holder(kind, args), kind)
+            made: TypedStorage = TypedStorage._of(_new_holder(kind, args, device), kind)
             return made
         if not isinstance(wrap_storage, UntypedStorage):
             raise TypeError(
@@ -292,26 +325,33 @@ class TypedStorage(_Memory):
         made: UntypedStorage = UntypedStorage._of(self._holder, dtypes.uint8)
         return made
 
-    def to(self, dtype: DType) -> TypedStorage:
-        """The elements converted, in memory of their own."""
-        made: TypedStorage = TypedStorage._of(self._flat().to(dtype, copy=True), dtype)
+    def to(
+        self, dtype: DType | None = None, *, device: Any = None, non_blocking: bool = False
+    ) -> TypedStorage:
+        """The elements on another device, or converted to a dtype, in memory of their own."""
+        if dtype is None:
+            moved: TypedStorage = self._over(self._flat().to(device, non_blocking=non_blocking))
+            return moved
+        made: TypedStorage = TypedStorage._of(self._flat().to(device, dtype, copy=True), dtype)
         return made
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> str:
-        """Such as "graphwright.FloatStorage"."""
-        return f"{NAMING.root}.{CLASS_NAMES.get(self.dtype, 'TypedStorage')}"
+        """Such as "graphwright.FloatStorage"; on a GPU "graphwright.cuda.FloatStorage"."""
+        package = f"{NAMING.root}.cuda" if self.is_cuda else NAMING.root
+        return f"{package}.{CLASS_NAMES.get(self.dtype, 'TypedStorage')}"
 
     def __repr__(self) -> str:
         return self._shown(f"TypedStorage(dtype={self.dtype})").replace(")(", ", ")
 
     def __reduce__(self) -> Any:
-        return _rebuild, (self.dtype, self._array.copy())
+        return _rebuild, (self.dtype, self._array.copy(), self.device)
 
 
-def _rebuild(dtype: DType | None, array: Any) -> Any:
+def _rebuild(dtype: DType | None, array: Any, device: Device) -> Any:
     """A storage that was pickled."""
     kind = dtypes.uint8 if dtype is None else dtype
-    return (UntypedStorage if dtype is None else TypedStorage)._of(_filled(array, kind), kind)
+    holder = _filled(array, kind).to(device)
+    return (UntypedStorage if dtype is None else TypedStorage)._of(holder, kind)
 
 
 class StorageType(type):

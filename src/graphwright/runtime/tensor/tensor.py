@@ -158,13 +158,13 @@ class Tensor(
         return made
 
     def new(self, *args: Any) -> Tensor:
-        """A new tensor of this one's dtype: of given sizes, or of given values; as `Tensor(...)`.
+        """A new tensor of this one's dtype and device, of sizes or of values; as `Tensor(...)`.
 
         Example:
             >>> gw.ones(2, dtype=gw.int64).new([3, 4])
             tensor([3, 4])
         """
-        return CONSTRUCT.tensor(self.dtype, args)
+        return CONSTRUCT.tensor(self.dtype, args).to(self.device)
 
     def as_subclass(self, cls: Any) -> Any:
         """A view of the tensor as an object of a subclass, with the same history.
@@ -302,7 +302,8 @@ class Tensor(
         """A NumPy array that shares memory with the tensor.
 
         Args:
-            force: allow a tensor that requires a gradient.
+            force: allow a tensor that requires a gradient, or is on a GPU, of which the array is
+                a copy.
 
         Raises:
             RuntimeError: the tensor requires a gradient, and gradients are recorded.
@@ -312,6 +313,8 @@ class Tensor(
             >>> gw.tensor([1, 2]).numpy()
             array([1, 2])
         """
+        if force and _core.has_cuda_memory(self):
+            return elements(self)
         if self.device.type != "cpu":
             raise TypeError(
                 f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to "

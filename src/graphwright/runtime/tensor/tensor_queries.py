@@ -310,8 +310,12 @@ class Facts:
 
         Raises:
             RuntimeError: the tensor is not on a GPU.
+            TypeError: `stream` is none.
         """
-        _core.cuda_record_stream(self, stream.stream_id)
+        number = getattr(stream, "stream_id", None)
+        if number is None:
+            raise TypeError(f"record_stream(): expected a stream, not {type(stream).__name__}")
+        _core.cuda_record_stream(self, number)
 
     def to_dense(self: Any, dtype: Any = None) -> Any:
         """The tensor itself, or converted to `dtype`: every tensor is dense."""

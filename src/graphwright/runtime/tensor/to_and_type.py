@@ -180,10 +180,12 @@ class Conversions:
         """The tensor converted to a dtype; without one, the name of its type.
 
         Args:
-            dtype: a dtype, a tensor class, or a name such as "graphwright.FloatTensor".
+            dtype: a dtype, a tensor class, or a name such as "graphwright.FloatTensor" or
+                "graphwright.cuda.FloatTensor", which move the tensor too.
             non_blocking: without effect.
 
         Raises:
+            RuntimeError: there is no GPU.
             ValueError: there is no type of that name.
             TypeError: `dtype` is a number or a tensor.
 
@@ -197,9 +199,11 @@ class Conversions:
         if isinstance(dtype, TensorBase | int | float | complex):
             raise TypeError(f"type(): argument 'dtype' must be a dtype, not {describe(dtype)}")
         if dtype is None:
-            return f"{NAMING.root}.{_TENSOR_TYPES[self.dtype]}Tensor"
+            package = f"{NAMING.root}.cuda" if self.is_cuda else NAMING.root
+            return f"{package}.{_TENSOR_TYPES[self.dtype]}Tensor"
         if isinstance(dtype, str):
-            return self.to(_named_type(dtype))
+            on_gpu = dtype.rpartition(".")[0].endswith("cuda")
+            return self.to("cuda" if on_gpu else "cpu", _named_type(dtype))
         return self.to(getattr(dtype, "dtype", dtype))
 
     def type_as(self: Any, other: Tensor) -> Tensor:
@@ -381,7 +385,7 @@ class Conversions:
         return is_in_format("is_contiguous", self, memory_format)
 
     def new_tensor(self: Any, data: Any, **options: Any) -> Tensor:
-        """A new tensor of `data`, with this tensor's dtype unless another is given.
+        """A new tensor of `data`, with this tensor's dtype and device unless others are given.
 
         Args:
             data: numbers, sequences of them, or an array.
@@ -391,8 +395,7 @@ class Conversions:
             >>> gw.ones(2).new_tensor([1, 2])
             tensor([1., 2.])
         """
-        dtype = options.pop("dtype", None)
-        return MAKE.tensor(data, dtype=self.dtype if dtype is None else dtype, **options)
+        return MAKE.tensor(data, **_defaults(self, options))
 
     def new_zeros(
         self: Any, *size: Any, dtype: Any = None, device: Any = None, **options: Any

@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.cuda.devices import is_available
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.from_data import as_tensor, tensor
@@ -146,8 +145,22 @@ def _sequence_like(sequence: Sequence[Any], items: list[Any]) -> Any:
     return result
 
 
-def pin_memory(data: Any, device: Any = None) -> NoReturn:
-    """Raises RuntimeError without a GPU, and NotImplementedError with one: pin the tensors."""
-    if is_available():
-        raise NotImplementedError("pin_memory of batches is not there yet: pin their tensors")
-    raise RuntimeError("pin_memory: pinning memory needs an accelerator, and there is none")
+def pin_memory(data: Any, device: Any = None) -> Any:
+    """A batch with its tensors in page-locked memory.
+
+    Mappings, tuples and sequences are gone through, tuples becoming lists; of other objects the
+    method `pin_memory` is called, where they have one, and they stay as they are otherwise.
+
+    Raises RuntimeError: there is no GPU, or a tensor is not in main memory.
+    """
+    if isinstance(data, Tensor):
+        return data.pin_memory(device)
+    if isinstance(data, str | bytes):
+        return data
+    if isinstance(data, Mapping):
+        return _like(data, {key: pin_memory(value, device) for key, value in data.items()})
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return of_kind(data, [pin_memory(value, device) for value in data])
+    if isinstance(data, Sequence):
+        return _sequence_like(data, [pin_memory(value, device) for value in data])
+    return data.pin_memory() if hasattr(data, "pin_memory") else data

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.cuda.devices import is_available
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.spans import Kind, Timed
+from graphwright.utils.data.collate import pin_memory
 from graphwright.utils.data.fetching import Fetcher
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class _BaseDataLoaderIter:
         self._fetcher, self._dataset = Fetcher.of(loader), loader.dataset
         self._index_sampler = loader._index_sampler
         self._base_seed = 0
+        self._pins = loader.pin_memory and is_available()
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -37,9 +40,13 @@ class _BaseDataLoaderIter:
 
     def __next__(self) -> Any:
         if not _core.is_profiling():
-            return self._next_data()
+            return self._next_batch()
         with Timed(f"enumerate(DataLoader)#{type(self).__name__}.__next__", Kind.LIBRARY):
-            return self._next_data()
+            return self._next_batch()
+
+    def _next_batch(self) -> Any:
+        data = self._next_data()
+        return pin_memory(data) if self._pins else data
 
     def __getstate__(self) -> Any:
         raise NotImplementedError(f"{type(self).__name__} cannot be pickled")

@@ -42,7 +42,8 @@ class DataLoader:
             `get_worker_info()` gives its number: of an `IterableDataset` each goes through all
             unless that takes its share.
         collate_fn: makes a batch from a list of examples.
-        pin_memory, pin_memory_device: no effect: batches are not in pinned memory.
+        pin_memory: have the tensors of batches in page-locked memory, which this process copies
+            them to. Without a GPU it has no effect, nor has `pin_memory_device` ever.
         drop_last: leave out a shorter last batch.
         timeout: seconds to wait for a worker's batch; 0 waits for ever.
         worker_init_fn: called in every worker with its number before anything else.

@@ -19,6 +19,7 @@ typedef struct GwCudaBlock {
     struct GwCudaBlock *before, *after;     /* neighbours in the segment */
     struct GwCudaBlock *next, *previous;    /* of its list: free ones of a bin, or live ones */
     GwCudaUse *uses;
+    PyObject *owner;            /* of memory of another library, else NULL */
     bool live, small;
 } GwCudaBlock;
 
@@ -33,6 +34,8 @@ struct GwCudaPool {
 /* ---- memory.c; all of it needs the GIL ---- */
 /* On an entered device, for the work of its current stream; NULL with OutOfMemoryError. */
 GwCudaBlock *gw_cuda_alloc(int device, size_t bytes);
+/* Memory of another library, which `owner` keeps until what the current stream has then is done. */
+GwCudaBlock *gw_cuda_adopt(int device, uint64_t address, size_t bytes, PyObject *owner);
 void gw_cuda_free(GwCudaBlock *block);
 bool gw_cuda_record_use(GwCudaBlock *block, GwCudaStream *stream);  /* or MemoryError */
 bool gw_cuda_release_segments(int device, size_t *released);
@@ -40,12 +43,22 @@ GwCudaBlock *gw_cuda_live_blocks(int device);
 extern GwCudaBlock gw_cuda_nothing;     /* the block of tensors without elements */
 
 /* ---- memory_stats.c ---- */
+typedef struct {
+    int64_t current, peak, allocated, freed;
+} GwFigure;
+void gw_figure_change(GwFigure *figure, int64_t by);
+void gw_figure_reset(GwFigure *figure, bool accumulated);   /* else the peak is the present one */
+/* Adds `name.current` and its like to a dict, in the order of their names. */
+bool gw_figure_add(PyObject *made, const char *name, const GwFigure *figure);
+bool gw_count_add(PyObject *made, const char *name, int64_t value);
 typedef enum {
     GW_STAT_ALLOCATION, GW_STAT_SEGMENT, GW_STAT_ACTIVE, GW_STAT_INACTIVE_SPLIT,
     GW_STAT_ALLOCATED_BYTES, GW_STAT_RESERVED_BYTES, GW_STAT_ACTIVE_BYTES,
     GW_STAT_INACTIVE_SPLIT_BYTES, GW_STAT_REQUESTED_BYTES, GW_NUM_STATS
 } GwStat;
-typedef enum { GW_COUNT_RETRIES, GW_COUNT_OOMS, GW_COUNT_ALLOCS, GW_COUNT_FREES, GW_NUM_COUNTS
+typedef enum {
+    GW_COUNT_RETRIES, GW_COUNT_OOMS, GW_COUNT_ALLOCS, GW_COUNT_FREES, GW_COUNT_SYNCS,
+    GW_COUNT_REJECTIONS, GW_NUM_COUNTS
 } GwCount;
 void gw_cuda_stat(int device, bool small, GwStat stat, int64_t change);
 void gw_cuda_count(int device, GwCount count);
@@ -66,6 +79,9 @@ extern PyMethodDef gw_pinned_methods[];
 /* ---- device_tensors.c ---- */
 bool gw_on_gpu(const GwTensor *t);          /* has memory there: no fake tensor */
 uint64_t gw_cuda_address(const GwTensor *t);
+/* Gives a tensor without storage memory of another library on a device; false with an exception. */
+bool gw_cuda_lend(GwTensor *t, int device, uint64_t address, int64_t bytes, PyObject *owner,
+                  bool readonly);
 /* Of class, shape, strides and dtype: a tensor to be given memory, of so many bytes. */
 GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes);
 /* A new tensor, which the current stream may write to; or NULL. strides NULL: C-contiguous. */

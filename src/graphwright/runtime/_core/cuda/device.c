@@ -43,6 +43,16 @@ bool gw_cuda_find_devices(char *why, size_t size) {
 
 int gw_cuda_device_count(void) { return count; }
 int gw_cuda_current_device(void) { return current; }
+int gw_cuda_ordinal(int device) { return devices[device].ordinal; }
+
+int gw_cuda_device_at(int ordinal) {
+    int device = count - 1;
+    while (device >= 0 && devices[device].ordinal != ordinal) {
+        device--;
+    }
+    return device;
+}
+
 void *gw_cuda_context(int device) { return devices[device].context; }
 
 bool gw_cuda_enter(int device) {
@@ -99,6 +109,21 @@ static PyObject *cuda_device_count(PyObject *self, PyObject *unused) {
     return PyLong_FromLong(gw_cuda_usable() ? count : 0);
 }
 
+static PyObject *cuda_ordinals(PyObject *self, PyObject *unused) {
+    GW_UNUSED(self);
+    GW_UNUSED(unused);
+    PyObject *made = PyTuple_New(gw_cuda_usable() ? count : 0);
+    for (Py_ssize_t i = 0; made != NULL && i < PyTuple_GET_SIZE(made); i++) {
+        PyObject *number = PyLong_FromLong(devices[i].ordinal);
+        if (number == NULL) {
+            Py_CLEAR(made);
+            break;
+        }
+        PyTuple_SET_ITEM(made, i, number);
+    }
+    return made;
+}
+
 static PyObject *cuda_current_device(PyObject *self, PyObject *unused) {
     GW_UNUSED(self);
     GW_UNUSED(unused);
@@ -149,16 +174,19 @@ static PyObject *cuda_device_facts(PyObject *self, PyObject *number) {
     GW_UNUSED(self);
     int index, value;
     char name[256] = "";
+    unsigned char uuid[16];
     size_t total;
     if (!gw_cuda_index(number, &index)) {
         return NULL;
     }
     int device = devices[index].ordinal;
     if (!GW_CUDA_CALL(cuDeviceGetName, name, sizeof name, device)
-        || !GW_CUDA_CALL(cuDeviceTotalMem, &total, device)) {
+        || !GW_CUDA_CALL(cuDeviceTotalMem, &total, device)
+        || !GW_CUDA_CALL(cuDeviceGetUuid, uuid, device)) {
         return NULL;
     }
-    PyObject *made = Py_BuildValue("{s:s,s:n}", "name", name, "total_memory", (Py_ssize_t)total);
+    PyObject *made = Py_BuildValue("{s:s,s:n,s:y#}", "name", name, "total_memory",
+                                   (Py_ssize_t)total, "uuid", uuid, (Py_ssize_t)sizeof uuid);
     for (size_t i = 0; made != NULL && i < sizeof facts / sizeof *facts; i++) {
         int result = gw_driver.cuDeviceGetAttribute(&value, facts[i].attribute, device);
         if (result == GW_CUDA_INVALID_VALUE) {
@@ -190,7 +218,8 @@ static PyObject *cuda_synchronize(PyObject *self, PyObject *number) {
         return NULL;
     }
     GW_CUDA_WAIT(result, cuCtxSynchronize);
-    return gw_cuda_check(result, "cuCtxSynchronize") && gw_cuda_reports(NULL, device)
+    return gw_cuda_check(result, "cuCtxSynchronize") && gw_cuda_reclaim(device)
+           && gw_cuda_reports(NULL, device)
            ? Py_NewRef(Py_None) : NULL;
 }
 
@@ -209,6 +238,8 @@ static PyObject *cuda_can_access_peer(PyObject *self, PyObject *args) {
 
 PyMethodDef gw_cuda_device_methods[] = {
     {"cuda_device_count", cuda_device_count, METH_NOARGS, "How many GPUs can be used."},
+    {"cuda_ordinals", cuda_ordinals, METH_NOARGS,
+     "The driver's numbers of the GPUs that can be used, by their indices."},
     {"cuda_current_device", cuda_current_device, METH_NOARGS, "The index that this thread uses."},
     {"cuda_set_device", cuda_set_device, METH_O,
      "cuda_set_device(index): this thread uses it from now on. Returns the one before."},

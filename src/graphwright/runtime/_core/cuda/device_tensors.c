@@ -85,6 +85,60 @@ static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t na
     return (PyObject *)placed(t, bytes, device);
 }
 
+bool gw_cuda_lend(GwTensor *t, int device, uint64_t address, int64_t bytes, PyObject *owner,
+                  bool readonly) {
+    t->device = GW_CUDA;
+    t->device_index = (int16_t)device;
+    t->storage = gw_storage_meta();
+    if (t->storage == NULL || !gw_cuda_enter(device)) {
+        return false;
+    }
+    t->storage->cuda = bytes == 0 ? &gw_cuda_nothing
+                       : gw_cuda_adopt(device, address, (size_t)bytes, owner);
+    t->storage->nbytes = bytes;
+    t->storage->readonly = readonly;
+    return t->storage->cuda != NULL;
+}
+
+enum { DEVICE_ORDINAL = 9 };    /* of CUpointer_attribute */
+
+/* The device that has the memory of an address; -1 with ValueError. */
+static int device_of_address(uint64_t address) {
+    int ordinal;
+    if (!gw_cuda_enter(gw_cuda_current_device())) {
+        return -1;
+    }
+    int result = gw_driver.cuPointerGetAttribute(&ordinal, DEVICE_ORDINAL, address);
+    int device = result == GW_CUDA_SUCCESS ? gw_cuda_device_at(ordinal) : -1;
+    if (device < 0) {
+        PyErr_Format(PyExc_ValueError, "the address %p is not in the memory of a GPU",
+                     (void *)(uintptr_t)address);
+    }
+    return device;
+}
+
+static PyObject *cuda_borrow(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    int64_t bytes;
+    if (!gw_expect_args(nargs, 7, "cuda_borrow(cls, shape, strides, dtype, address, owner, "
+                        "readonly)")) {
+        return NULL;
+    }
+    uint64_t address = PyLong_AsUnsignedLongLong(args[4]);
+    if (address == (uint64_t)-1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    GwTensor *t = gw_tensor_described(args, &bytes);
+    int device = t == NULL ? -1
+                 : bytes == 0 ? gw_cuda_current_device() : device_of_address(address);
+    if (device < 0
+        || !gw_cuda_lend(t, device, address, bytes, args[5], args[6] == Py_True)) {
+        Py_XDECREF(t);
+        return NULL;
+    }
+    return (PyObject *)t;
+}
+
 static GwTensor *gpu_tensor(PyObject *object) {
     GwTensor *t = gw_tensor_arg(object);
     if (t != NULL && !gw_on_gpu(t)) {
@@ -116,6 +170,10 @@ PyMethodDef gw_cuda_tensor_methods[] = {
     {"cuda_empty", FASTCALL(cuda_empty), METH_FASTCALL,
      "cuda_empty(cls, shape, strides, dtype, device): in memory of a GPU, which the current "
      "stream may write to."},
+    {"cuda_borrow", FASTCALL(cuda_borrow), METH_FASTCALL,
+     "cuda_borrow(cls, shape, strides, dtype, address, owner, readonly): over memory of another "
+     "library on a GPU. `owner` is released when memory is next asked for, or the GPU synchronized, "
+     "after the work is done that the current stream has when the tensor is freed."},
     {"cuda_record_stream", cuda_record_stream, METH_VARARGS,
      "cuda_record_stream(tensor, stream): its memory is not used for others until the work that "
      "the stream has when the tensor is freed is done."},

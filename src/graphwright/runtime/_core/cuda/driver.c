@@ -14,6 +14,7 @@ static enum { UNTRIED, USABLE, ABSENT } state;
 static char reason[512];            /* why there is no GPU to use */
 static bool forked;
 static char broken[1024];           /* the error after which the GPU cannot be used */
+static int broken_code;
 
 /* ---- the last kernels ---- */
 
@@ -85,6 +86,16 @@ static void describe_final(char *text, size_t size) {
     append(text, size, ".\nThis process cannot use the GPU any more");
 }
 
+static void raise_error(const char *text, int code) {
+    PyObject *error = PyObject_CallFunction(gw_accelerator_error, "s", text);
+    PyObject *number = error == NULL ? NULL : PyLong_FromLong(code);
+    if (number != NULL && PyObject_SetAttrString(error, "error_code", number) == 0) {
+        PyErr_SetObject(gw_accelerator_error, error);
+    }
+    Py_XDECREF(number);
+    Py_XDECREF(error);
+}
+
 bool gw_cuda_check(int result, const char *call) {
     if (result == GW_CUDA_SUCCESS) {
         return true;
@@ -95,9 +106,10 @@ bool gw_cuda_check(int result, const char *call) {
         describe_final(text, sizeof text);
         if (broken[0] == 0) {
             memcpy(broken, text, sizeof broken);
+            broken_code = result;
         }
     }
-    PyErr_SetString(PyExc_RuntimeError, is_final(result) ? broken : text);
+    raise_error(is_final(result) ? broken : text, result);
     return false;
 }
 
@@ -210,7 +222,7 @@ bool gw_cuda_require(void) {
         return false;
     }
     if (broken[0] != 0) {
-        PyErr_SetString(PyExc_RuntimeError, broken);
+        raise_error(broken, broken_code);
         return false;
     }
     return true;

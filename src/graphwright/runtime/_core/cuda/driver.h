@@ -18,6 +18,7 @@ enum { GW_CUDA_DEVICES = 16 };
     F(cuDeviceGetName, "cuDeviceGetName", (char *name, int size, int device))                   \
     F(cuDeviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))    \
     F(cuDeviceTotalMem, "cuDeviceTotalMem_v2", (size_t *bytes, int device))                     \
+    F(cuDeviceGetUuid, "cuDeviceGetUuid_v2", (unsigned char *uuid, int device))                 \
     F(cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer", (int *can, int device, int peer))         \
     F(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (void **context, int device))       \
     F(cuCtxSetCurrent, "cuCtxSetCurrent", (void *context))                                      \
@@ -26,6 +27,8 @@ enum { GW_CUDA_DEVICES = 16 };
     F(cuMemGetInfo, "cuMemGetInfo_v2", (size_t *free, size_t *total))                           \
     F(cuMemAlloc, "cuMemAlloc_v2", (uint64_t *address, size_t bytes))                           \
     F(cuMemFree, "cuMemFree_v2", (uint64_t address))                                            \
+    F(cuPointerGetAttribute, "cuPointerGetAttribute",                                           \
+      (void *value, int attribute, uint64_t address))                                           \
     F(cuMemHostAlloc, "cuMemHostAlloc", (void **memory, size_t bytes, unsigned flags))          \
     F(cuMemFreeHost, "cuMemFreeHost", (void *memory))                                           \
     F(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",                                                \
@@ -89,7 +92,8 @@ bool gw_cuda_usable(void);      /* a driver and a device; opens the driver at th
 bool gw_cuda_require(void);
 bool gw_cuda_is_forked(void);   /* the driver cannot be used, as the parent process used it */
 bool gw_cuda_was_opened(void);
-/* RuntimeError, and false, unless the result of the driver's function `call` is success. */
+extern PyObject *gw_accelerator_error;  /* a RuntimeError with `error_code` */
+/* AcceleratorError, and false, unless the result of the driver's function `call` is success. */
 bool gw_cuda_check(int result, const char *call);
 bool gw_cuda_check_launch(int result, const char *kernel);
 void gw_cuda_note_kernel(const char *name);     /* a name that is never freed */
@@ -109,6 +113,8 @@ bool gw_cuda_waits(void);       /* GRAPHWRIGHT_CUDA_SYNC=1: after each kernel an
 bool gw_cuda_find_devices(char *why, size_t size);  /* true where there is one to use */
 int gw_cuda_device_count(void);
 int gw_cuda_current_device(void);           /* of this thread */
+int gw_cuda_ordinal(int device);            /* the driver's number of a device */
+int gw_cuda_device_at(int ordinal);         /* -1 where there is none to use */
 bool gw_cuda_enter(int device);             /* the thread's calls are for this device; or false */
 void *gw_cuda_context(int device);          /* of a device that was entered, else NULL */
 /* For calls on the way, such as finalizers': from the device that the thread has entered, if any,
@@ -133,6 +139,10 @@ GwCudaStream *gw_cuda_stream_of(PyObject *id);      /* or NULL with an exception
 GwCudaStream *gw_cuda_stream_at(int id);            /* NULL past the last */
 bool gw_cuda_synchronize_stream(const GwCudaStream *stream);
 extern PyMethodDef gw_cuda_stream_methods[];
+
+/* ---- memory.c ---- */
+/* Makes the blocks of an entered device free that no stream uses any more; false with an exception. */
+bool gw_cuda_reclaim(int device);
 
 /* ---- event.c ---- */
 extern PyTypeObject GwCudaEvent_Type;

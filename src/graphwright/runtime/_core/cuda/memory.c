@@ -206,6 +206,7 @@ static GwCudaBlock *new_segment(GwCudaStream *stream, size_t bytes, bool small, 
     int64_t reserved = gw_cuda_stat_now(stream->device, GW_STAT_RESERVED_BYTES);
     if (bytes > gw_cuda_memory_limit(stream->device)
         || (size_t)reserved > gw_cuda_memory_limit(stream->device) - bytes) {
+        gw_cuda_count(stream->device, GW_COUNT_REJECTIONS);
         *result = GW_CUDA_OUT_OF_MEMORY;
         return NULL;
     }
@@ -249,25 +250,46 @@ static void destroy_uses(GwCudaBlock *b) {
     b->uses = NULL;
 }
 
-/* Makes the blocks free that no other stream uses any more; false with an exception. */
-static bool reclaim(int device) {
-    for (GwCudaBlock *b = waiting[device], *next; b != NULL; b = next) {
+/* Whether no stream uses a freed block any more: 1, 0, or -1 with an exception. */
+static int is_unused(const GwCudaBlock *b) {
+    int done = 1;
+    for (const GwCudaUse *use = b->uses; use != NULL && done > 0; use = use->next) {
+        done = gw_cuda_mark_is_done(use->event, use->stream->device);
+    }
+    return done;
+}
+
+/* Owners may run any code when they are released. */
+static void release_owners(GwCudaBlock *b) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    for (GwCudaBlock *next; b != NULL; b = next) {
         next = b->next;
-        bool done = true;
-        for (GwCudaUse *use = b->uses; use != NULL && done; use = use->next) {
-            int is_done = gw_cuda_mark_is_done(use->event, use->stream->device);
-            if (is_done < 0) {
-                return false;
-            }
-            done = is_done != 0;
-        }
-        if (done) {
+        PyObject *owner = b->owner;
+        PyMem_RawFree(b);
+        Py_DECREF(owner);
+    }
+    PyErr_Restore(type, value, traceback);
+}
+
+bool gw_cuda_reclaim(int device) {
+    GwCudaBlock *foreign = NULL;
+    int unused = 1;
+    for (GwCudaBlock *b = waiting[device], *next; b != NULL && unused >= 0; b = next) {
+        next = b->next;
+        unused = is_unused(b);
+        if (unused > 0) {
             unlink_from(&waiting[device], b);
             destroy_uses(b);
-            make_free(b);
+            if (b->owner != NULL) {
+                push(&foreign, b);
+            } else {
+                make_free(b);
+            }
         }
     }
-    return true;
+    release_owners(foreign);
+    return unused >= 0;
 }
 
 /* Of an entered device: gives all that nothing uses back to the driver. */
@@ -275,12 +297,13 @@ bool gw_cuda_release_segments(int device, size_t *released) {
     *released = 0;
     if (waiting[device] != NULL) {
         int result;
+        gw_cuda_count(device, GW_COUNT_SYNCS);
         GW_CUDA_WAIT(result, cuCtxSynchronize);
         if (!gw_cuda_check(result, "cuCtxSynchronize")) {
             return false;
         }
     }
-    if (!reclaim(device)) {
+    if (!gw_cuda_reclaim(device)) {
         return false;
     }
     GwCudaBlock *found = NULL;
@@ -354,7 +377,7 @@ GwCudaBlock *gw_cuda_alloc(int device, size_t requested) {
         return &gw_cuda_nothing;
     }
     GwCudaStream *stream = gw_cuda_current_stream(device);
-    if (stream == NULL || !have_pools(stream) || !reclaim(device)) {
+    if (stream == NULL || !have_pools(stream) || !gw_cuda_reclaim(device)) {
         return NULL;
     }
     if (requested > (size_t)1 << 48) {
@@ -385,6 +408,20 @@ GwCudaBlock *gw_cuda_alloc(int device, size_t requested) {
     return b;
 }
 
+GwCudaBlock *gw_cuda_adopt(int device, uint64_t address, size_t bytes, PyObject *owner) {
+    GwCudaStream *stream = gw_cuda_current_stream(device);
+    GwCudaBlock *b = stream == NULL ? NULL : PyMem_RawCalloc(1, sizeof *b);
+    GwCudaUse *use = b == NULL ? NULL : PyMem_RawMalloc(sizeof *use);
+    if (use == NULL) {
+        PyMem_RawFree(b);
+        return stream == NULL ? NULL : (GwCudaBlock *)PyErr_NoMemory();
+    }
+    *use = (GwCudaUse){.stream = stream};
+    *b = (GwCudaBlock){.address = address, .bytes = bytes, .requested = bytes, .stream = stream,
+                       .uses = use, .owner = Py_NewRef(owner)};
+    return b;
+}
+
 /* Events after the present work of the streams that use a block; false where that fails. */
 static bool mark_uses(GwCudaBlock *b) {
     bool marked = true;
@@ -409,14 +446,25 @@ static void give_back(GwCudaBlock *b) {
     PyMem_RawFree(b);
 }
 
-/* Without the events that say when other streams are done, a block is never used again. */
+/* Without the events that say when other streams are done, a block is never used again, and one of
+ * another library never given back. */
 static void release(GwCudaBlock *b) {
+    int device = b->stream->device;
+    if (b->owner != NULL) {
+        if (mark_uses(b)) {
+            push(&waiting[device], b);
+        }
+        return;
+    }
+    unlink_from(&live[device], b);
+    stat_live(b, -1);
+    b->live = false;
     if (!caches()) {
         give_back(b);
     } else if (b->uses == NULL) {
         make_free(b);
     } else if (mark_uses(b)) {
-        push(&waiting[b->stream->device], b);
+        push(&waiting[device], b);
     }
 }
 
@@ -425,10 +473,6 @@ void gw_cuda_free(GwCudaBlock *b) {
     if (b == &gw_cuda_nothing || gw_cuda_is_forked()) {
         return;
     }
-    int device = b->stream->device;
-    unlink_from(&live[device], b);
-    stat_live(b, -1);
-    b->live = false;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     release(b);

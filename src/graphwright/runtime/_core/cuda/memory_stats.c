@@ -1,14 +1,10 @@
 /* Figures of the allocator, by PyTorch's names, and the error that lists what takes the memory. */
 #include "blocks.h"
 
-typedef struct {
-    int64_t current, peak, allocated, freed;
-} Stat;
-
 enum { ALL, SMALL, LARGE, KINDS };
 
 static struct {
-    Stat stats[GW_NUM_STATS][KINDS];
+    GwFigure stats[GW_NUM_STATS][KINDS];
     int64_t counts[GW_NUM_COUNTS];
     size_t limit;               /* of reserved bytes; 0: none */
 } figures[GW_CUDA_DEVICES];
@@ -20,21 +16,30 @@ static const char *const stat_names[] = {
 static const char *const kind_names[] = {"all", "small_pool", "large_pool"};
 static const char *const count_names[] = {
     "num_alloc_retries", "num_ooms", "num_device_alloc", "num_device_free",
+    "num_sync_all_streams", "num_oom_rejections",
 };
 
-static void change(Stat *stat, int64_t by) {
-    stat->current += by;
+void gw_figure_change(GwFigure *figure, int64_t by) {
+    figure->current += by;
     if (by > 0) {
-        stat->allocated += by;
-        stat->peak = stat->current > stat->peak ? stat->current : stat->peak;
+        figure->allocated += by;
+        figure->peak = figure->current > figure->peak ? figure->current : figure->peak;
     } else {
-        stat->freed -= by;
+        figure->freed -= by;
+    }
+}
+
+void gw_figure_reset(GwFigure *figure, bool accumulated) {
+    if (accumulated) {
+        figure->allocated = figure->freed = 0;
+    } else {
+        figure->peak = figure->current;
     }
 }
 
 void gw_cuda_stat(int device, bool small, GwStat stat, int64_t by) {
-    change(&figures[device].stats[stat][ALL], by);
-    change(&figures[device].stats[stat][small ? SMALL : LARGE], by);
+    gw_figure_change(&figures[device].stats[stat][ALL], by);
+    gw_figure_change(&figures[device].stats[stat][small ? SMALL : LARGE], by);
 }
 
 void gw_cuda_count(int device, GwCount count) { figures[device].counts[count]++; }
@@ -122,23 +127,23 @@ void gw_cuda_raise_out_of_memory(int device, size_t bytes) {
 
 /* ---- Python ---- */
 
-static bool add(PyObject *made, const char *name, int64_t value) {
+bool gw_count_add(PyObject *made, const char *name, int64_t value) {
     PyObject *number = PyLong_FromLongLong(value);
     bool added = number != NULL && PyDict_SetItemString(made, name, number) == 0;
     Py_XDECREF(number);
     return added;
 }
 
-static bool add_stat(PyObject *made, const char *name, const char *kind, const Stat *stat) {
+bool gw_figure_add(PyObject *made, const char *name, const GwFigure *figure) {
     const struct {
         const char *name;
         int64_t value;
-    } parts[] = {{"current", stat->current}, {"peak", stat->peak},
-                 {"allocated", stat->allocated}, {"freed", stat->freed}};
+    } parts[] = {{"allocated", figure->allocated}, {"current", figure->current},
+                 {"freed", figure->freed}, {"peak", figure->peak}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         char key[96];
-        snprintf(key, sizeof key, "%s.%s.%s", name, kind, parts[i].name);
-        if (!add(made, key, parts[i].value)) {
+        snprintf(key, sizeof key, "%s.%s", name, parts[i].name);
+        if (!gw_count_add(made, key, parts[i].value)) {
             return false;
         }
     }
@@ -151,13 +156,14 @@ static PyObject *cuda_memory_stats(PyObject *self, PyObject *index) {
     PyObject *made = gw_cuda_index(index, &device) ? PyDict_New() : NULL;
     for (int stat = 0; made != NULL && stat < GW_NUM_STATS * KINDS; stat++) {
         int name = stat / KINDS, kind = stat % KINDS;
-        if (!add_stat(made, stat_names[name], kind_names[kind],
-                      &figures[device].stats[name][kind])) {
+        char key[64];
+        snprintf(key, sizeof key, "%s.%s", stat_names[name], kind_names[kind]);
+        if (!gw_figure_add(made, key, &figures[device].stats[name][kind])) {
             Py_CLEAR(made);
         }
     }
     for (int i = 0; made != NULL && i < GW_NUM_COUNTS; i++) {
-        if (!add(made, count_names[i], figures[device].counts[i])) {
+        if (!gw_count_add(made, count_names[i], figures[device].counts[i])) {
             Py_CLEAR(made);
         }
     }
@@ -173,12 +179,7 @@ static PyObject *cuda_reset_stats(PyObject *self, PyObject *args) {
         return NULL;
     }
     for (int i = 0; i < GW_NUM_STATS * KINDS; i++) {
-        Stat *stat = &figures[device].stats[i / KINDS][i % KINDS];
-        if (accumulated) {
-            stat->allocated = stat->freed = 0;
-        } else {
-            stat->peak = stat->current;
-        }
+        gw_figure_reset(&figures[device].stats[i / KINDS][i % KINDS], accumulated != 0);
     }
     if (accumulated) {
         memset(figures[device].counts, 0, sizeof figures[device].counts);

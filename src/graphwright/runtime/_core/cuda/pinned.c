@@ -18,9 +18,21 @@ struct GwPinned {
 
 enum { CLASSES = 48, SMALLEST = 9 };    /* powers of two, from 512 bytes */
 static HostBlock *free_blocks[CLASSES], *waiting;
-static struct {
-    int64_t live, peak, reserved, allocations, segments;
-} stats;
+
+/* Of blocks that there are, and of those that tensors have or copies still use. */
+static GwFigure allocations, allocated_bytes, active_requests, active_bytes;
+static const struct {
+    const char *name;
+    GwFigure *figure;
+} figures[] = {
+    {"active_bytes", &active_bytes}, {"active_requests", &active_requests},
+    {"allocated_bytes", &allocated_bytes}, {"allocations", &allocations},
+};
+
+static void count(GwFigure *blocks, GwFigure *bytes, const HostBlock *b, int sign) {
+    gw_figure_change(blocks, sign);
+    gw_figure_change(bytes, sign * (int64_t)b->bytes);
+}
 
 static int class_of(size_t bytes) {
     return bytes <= (size_t)1 << SMALLEST ? 0 : 64 - __builtin_clzll(bytes - 1) - SMALLEST;
@@ -56,6 +68,7 @@ static bool reclaim(void) {
         }
         if (idle) {
             *place = b->next;
+            count(&active_requests, &active_bytes, b, -1);
             make_free(b);
         } else {
             place = &b->next;
@@ -70,8 +83,7 @@ static void release_all(void) {
             HostBlock *b = free_blocks[class];
             free_blocks[class] = b->next;
             gw_driver.cuMemFreeHost(b->data);
-            stats.reserved -= (int64_t)b->bytes;
-            stats.segments--;
+            count(&allocations, &allocated_bytes, b, -1);
             PyMem_RawFree(b);
         }
     }
@@ -103,8 +115,7 @@ static HostBlock *obtain(size_t bytes) {
     }
     b->data = data;
     b->bytes = bytes;
-    stats.reserved += (int64_t)bytes;
-    stats.segments++;
+    count(&allocations, &allocated_bytes, b, 1);
     return b;
 }
 
@@ -129,9 +140,7 @@ GwPinned *gw_pinned_new(size_t bytes) {
         return NULL;
     }
     pinned->block = b;
-    stats.allocations++;
-    stats.live += (int64_t)b->bytes;
-    stats.peak = stats.live > stats.peak ? stats.live : stats.peak;
+    count(&active_requests, &active_bytes, b, 1);
     return pinned;
 }
 
@@ -175,7 +184,6 @@ GwPinned *gw_pinned_of(const GwTensor *t) {
 /* Whether the block is idle is asked when memory is next needed. */
 static void pinned_dealloc(PyObject *self) {
     HostBlock *b = ((GwPinned *)self)->block;
-    stats.live -= (int64_t)b->bytes;
     if (!gw_cuda_is_forked()) {
         b->next = waiting;
         waiting = b;
@@ -224,10 +232,25 @@ static PyObject *is_pinned(PyObject *self, PyObject *object) {
 static PyObject *pinned_stats(PyObject *self, PyObject *unused) {
     GW_UNUSED(self);
     GW_UNUSED(unused);
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L}", "live", (long long)stats.live, "peak",
-                         (long long)stats.peak, "reserved", (long long)stats.reserved,
-                         "allocations", (long long)stats.allocations, "segments",
-                         (long long)stats.segments);
+    PyObject *made = PyDict_New();
+    for (size_t i = 0; made != NULL && i < sizeof figures / sizeof *figures; i++) {
+        if (!gw_figure_add(made, figures[i].name, figures[i].figure)) {
+            Py_CLEAR(made);
+        }
+    }
+    if (made != NULL && (!gw_count_add(made, "num_host_alloc", allocations.allocated)
+                         || !gw_count_add(made, "num_host_free", allocations.freed))) {
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
+static PyObject *reset_pinned_stats(PyObject *self, PyObject *accumulated) {
+    GW_UNUSED(self);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        gw_figure_reset(figures[i].figure, accumulated == Py_True);
+    }
+    Py_RETURN_NONE;
 }
 
 static PyObject *empty_pinned_cache(PyObject *self, PyObject *unused) {
@@ -245,8 +268,10 @@ PyMethodDef gw_pinned_methods[] = {
      "pinned_empty(cls, shape, strides, dtype): a tensor in page-locked memory."},
     {"is_pinned", is_pinned, METH_O, "is_pinned(tensor): whether its memory is page-locked."},
     {"pinned_stats", pinned_stats, METH_NOARGS,
-     "Bytes of pinned memory that tensors have, the most they had, and those that are reserved; "
-     "how many allocations there were, and how many blocks there are."},
+     "Figures of pinned memory, by PyTorch's names: of the blocks that there are, and of those that "
+     "tensors have or copies still use."},
+    {"reset_pinned_stats", reset_pinned_stats, METH_O,
+     "reset_pinned_stats(accumulated): as cuda_reset_stats."},
     {"empty_pinned_cache", empty_pinned_cache, METH_NOARGS,
      "Give pinned memory that nothing uses back to the system."},
     {NULL, NULL, 0, NULL},

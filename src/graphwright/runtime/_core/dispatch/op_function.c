@@ -76,7 +76,8 @@ static PyObject *call_not_bound(OpFunction *f, PyObject *const *given) {
     return gw_ask_about_error(hooks.not_bound, f->op, given, f->binding.count, NULL);
 }
 
-/* A factory's tensors are on this thread's place unless a device is given, strided and not pinned. */
+/* A factory's tensors are on this thread's place unless a device is given, and strided; without a
+ * GPU they are not pinned. */
 static bool settle_placement(OpFunction *f, GwBound *bound) {
     const GwBinding *b = &f->binding;
     if (b->device >= 0 && bound->value[b->device] == Py_None) {
@@ -97,13 +98,18 @@ static bool settle_placement(OpFunction *f, GwBound *bound) {
     return true;
 }
 
-/* The result as `memory_format` and `requires_grad` ask for. Steals it. */
+/* The result as `memory_format`, `pin_memory` and `requires_grad` ask for. Steals it. */
 static PyObject *finished(OpFunction *f, PyObject *result, const GwBound *bound) {
     if (result != NULL && bound->format != NULL && bound->format != Py_None) {
         Py_SETREF(result, PyObject_CallFunctionObjArgs(hooks.in_format, f->name, result,
                                                        bound->format, NULL));
     }
-    int records = result == NULL || bound->requires_grad == NULL ? 0
+    int pins = result == NULL || bound->pin_memory == NULL ? 0
+               : PyObject_IsTrue(bound->pin_memory);
+    if (pins > 0) {
+        Py_SETREF(result, PyObject_CallMethod(result, "pin_memory", NULL));
+    }
+    int records = pins < 0 ? -1 : result == NULL || bound->requires_grad == NULL ? 0
                   : PyObject_IsTrue(bound->requires_grad);
     if (records < 0
         || (records > 0 && PyObject_SetAttrString(result, "requires_grad", Py_True) < 0)) {
@@ -146,8 +152,8 @@ static PyObject *run(OpFunction *f, GwBound *bound) {
         return run_with_out(f, bound);
     }
     PyObject *result = gw_dispatch(f->op, bound->value, b->count, NULL);
-    return bound->format == NULL && bound->requires_grad == NULL ? result
-           : finished(f, result, bound);
+    bool plain = bound->format == NULL && bound->pin_memory == NULL && bound->requires_grad == NULL;
+    return plain ? result : finished(f, result, bound);
 }
 
 static PyObject *call_bound(OpFunction *f, GwBound *bound) {

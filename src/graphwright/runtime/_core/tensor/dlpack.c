@@ -1,9 +1,9 @@
 /* Memory exchanged with other libraries by DLPack (structures after its C header, versions 0 and
  * 1): export as a capsule that keeps the Storage alive, import as a Storage that owns the capsule's
  * content. */
-#include "core.h"
+#include "blocks.h"
 
-enum { DEVICE_CPU = 1 };
+enum { DEVICE_CPU = 1, DEVICE_CUDA, DEVICE_CUDA_HOST };
 enum { CODE_INT, CODE_UINT, CODE_FLOAT, CODE_HANDLE, CODE_BFLOAT, CODE_COMPLEX, CODE_BOOL,
        CODE_E4M3FN = 10, CODE_E4M3FNUZ, CODE_E5M2, CODE_E5M2FNUZ, CODE_E8M0FNU };
 enum { FLAG_READ_ONLY = 1, FLAG_COPIED = 2 };
@@ -97,10 +97,15 @@ static void fill_array(Array *array, const GwTensor *t, int64_t *layout) {
     for (int i = 0; i < t->ndim; i++) {
         layout[t->ndim + i] = t->sizes[i] < 2 ? 1 : t->strides[i];
     }
+    bool on_gpu = gw_on_gpu(t);
+    void *data = on_gpu ? (void *)(uintptr_t)gw_cuda_address(t) : t->data;
     *array = (Array){
-        .data = t->numel != 0 ? t->data : NULL, .device = {DEVICE_CPU, 0}, .ndim = t->ndim,
+        .data = t->numel != 0 ? data : NULL, .device = {DEVICE_CPU, 0}, .ndim = t->ndim,
         .dtype = codes[t->dtype], .shape = layout, .strides = layout + t->ndim,
     };
+    if (on_gpu) {
+        array->device = (Device){DEVICE_CUDA, gw_cuda_ordinal(t->device_index)};
+    }
 }
 
 static PyObject *to_dlpack(PyObject *self, PyObject *args) {
@@ -114,8 +119,8 @@ static PyObject *to_dlpack(PyObject *self, PyObject *args) {
     if (t == NULL) {
         return NULL;
     }
-    if (t->data == NULL || t->device != GW_CPU) {
-        PyErr_SetString(PyExc_BufferError, "only tensors in the CPU's memory can be exported");
+    if (!gw_on_gpu(t) && (t->data == NULL || t->device != GW_CPU)) {
+        PyErr_SetString(PyExc_BufferError, "only tensors that have memory can be exported");
         return NULL;
     }
     if (t->storage->readonly && !versioned) {
@@ -173,10 +178,20 @@ static int dtype_of(const Array *array) {
     return -1;
 }
 
+/* Whether memory of the device can be used; else BufferError. */
+static bool is_known(const Device *device) {
+    if (device->type == DEVICE_CPU || device->type == DEVICE_CUDA_HOST
+        || (device->type == DEVICE_CUDA && gw_cuda_usable()
+            && gw_cuda_device_at(device->id) >= 0)) {
+        return true;
+    }
+    PyErr_Format(PyExc_BufferError, "memory of the DLPack device (%d, %d) is neither the CPU's nor "
+                 "a GPU's that can be used", device->type, device->id);
+    return false;
+}
+
 static bool can_take(const Array *array, int dtype) {
-    if (array->device.type != DEVICE_CPU) {
-        PyErr_Format(PyExc_BufferError, "memory of DLPack device type %d is not the CPU's",
-                     array->device.type);
+    if (!is_known(&array->device)) {
         return false;
     }
     if (array->ndim < 0 || array->ndim > GW_MAX_DIMS) {
@@ -237,6 +252,20 @@ static int64_t reach(const GwTensor *t) {
     return bytes;
 }
 
+/* The owner's memory as the tensor's; false with an exception. */
+static bool give_memory(GwTensor *t, const Array *array, int64_t bytes, PyObject *owner,
+                        bool readonly) {
+    static char nothing;
+    char *data = bytes > 0 ? (char *)array->data + array->byte_offset : &nothing;
+    if (array->device.type == DEVICE_CUDA) {
+        return gw_cuda_lend(t, gw_cuda_device_at(array->device.id), (uint64_t)(uintptr_t)data,
+                            bytes, owner, readonly);
+    }
+    t->storage = gw_storage_borrow(owner, data, bytes, readonly);
+    t->data = data;
+    return t->storage != NULL;
+}
+
 static GwTensor *over(PyTypeObject *cls, const Array *array, int dtype, PyObject *owner,
                       bool readonly) {
     GwTensor *t = gw_tensor_alloc(cls, array->ndim);
@@ -253,13 +282,7 @@ static GwTensor *over(PyTypeObject *cls, const Array *array, int dtype, PyObject
     t->dtype = (int8_t)dtype;
     t->device_index = -1;
     int64_t bytes = count < 0 || !gw_tensor_seal(t) ? -1 : reach(t);
-    if (bytes >= 0 && has_memory(array, bytes)) {
-        static char nothing;
-        char *data = bytes > 0 ? (char *)array->data + array->byte_offset : &nothing;
-        t->storage = gw_storage_borrow(owner, data, bytes, readonly);
-        t->data = data;
-    }
-    if (t->storage == NULL) {
+    if (bytes < 0 || !has_memory(array, bytes) || !give_memory(t, array, bytes, owner, readonly)) {
         Py_DECREF(t);
         if (!PyErr_Occurred()) {
             PyErr_SetString(PyExc_BufferError, "the size in bytes does not fit in 63 bits");

@@ -83,6 +83,11 @@ static PyObject *storage_nbytes(PyObject *self, void *closure) {
     return PyLong_FromLongLong(((GwStorage *)self)->nbytes);
 }
 
+static PyObject *storage_readonly(PyObject *self, void *closure) {
+    GW_UNUSED(closure);
+    return PyBool_FromLong(((GwStorage *)self)->readonly);
+}
+
 static PyObject *storage_version(PyObject *self, void *closure) {
     GW_UNUSED(closure);
     return PyLong_FromLongLong(((GwStorage *)self)->version);
@@ -97,6 +102,7 @@ static PyObject *storage_data_ptr(PyObject *self, PyObject *args) {
 
 static PyGetSetDef storage_getset[] = {
     {"nbytes", storage_nbytes, NULL, "Size in bytes.", NULL},
+    {"readonly", storage_readonly, NULL, "Whether the memory must not be written to.", NULL},
     {"_version", storage_version, NULL, "How many in-place writes were counted.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
