@@ -174,6 +174,7 @@ from graphwright.runtime._core import num_threads as _get_num_threads
 get_num_threads = _get_num_threads
 from graphwright.runtime._core import set_num_threads as set_num_threads
 from graphwright.runtime.batching.vmap import vmap as vmap
+from graphwright.runtime.errors import AcceleratorError as AcceleratorError
 from graphwright.runtime.errors import OutOfMemoryError as OutOfMemoryError
 from graphwright.runtime.fake import fake_tensor as __subclasses
 _subclasses = __subclasses

@@ -30,7 +30,7 @@ class _BaseDataLoaderIter:
         self._fetcher, self._dataset = Fetcher.of(loader), loader.dataset
         self._index_sampler = loader._index_sampler
         self._base_seed = 0
-        self._pins = loader.pin_memory and is_available()
+        self._pins = getattr(loader, "pin_memory", False) and is_available()
 
     def __iter__(self) -> Iterator[Any]:
         return self
