@@ -124,8 +124,9 @@ def test_products_that_are_a_detail_are_not_rounded(name: str) -> None:
         assert gw.equal(PRECISE[name](), want)
 
 
-def test_every_op_of_the_table_exists_and_stands_in_one_list() -> None:
-    lists = (policy.LOWER, policy.FLOAT32, policy.WIDEST, policy.AS_GIVEN, policy.FLOAT32_WHERE)
+@pytest.mark.parametrize("rules", [policy.CPU, policy.CUDA], ids=["cpu", "cuda"])
+def test_every_op_of_the_table_exists_and_stands_in_one_list(rules: policy.Policy) -> None:
+    lists = vars(rules).values()
     names = [name for some in lists for name in some]
     assert set(names) <= set(TABLE)
     assert len(names) == len(set(names))

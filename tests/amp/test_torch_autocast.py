@@ -32,7 +32,8 @@ def _infos() -> dict[str, Any]:
 
 
 INFOS = _infos()
-LISTED = policy.LOWER | policy.FLOAT32 | policy.WIDEST | policy.AS_GIVEN
+LISTED = (
+    policy.CPU.lower | policy.CPU.float32 | policy.CPU.widest | policy.CPU.as_given)
 
 
 def _cases() -> list[Any]:

@@ -7,8 +7,7 @@ from typing import Any, Self
 
 from graphwright.amp.casting import run
 from graphwright.amp.state import (
-    BITS,
-    FLOAT16,
+    DEVICES,
     UNCACHED,
     current,
     forget_casts,
@@ -16,7 +15,8 @@ from graphwright.amp.state import (
     set_autocast,
 )
 from graphwright.autograd.grad_mode import ThreadMode
-from graphwright.runtime.dispatch import AUTOCAST, HOOKS
+from graphwright.runtime.cuda.devices import is_available
+from graphwright.runtime.dispatch import HOOKS
 from graphwright.runtime.errors import require_kind
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.device import device as Device
@@ -30,8 +30,8 @@ class autocast(ThreadMode):
     """Automatic casts of op arguments: `with autocast("cpu"):`, or `@autocast("cpu")`.
 
     Args:
-        device_type: "cpu". "cuda" is taken and, as there are no such kernels, switched off with
-            a UserWarning.
+        device_type: "cpu" or "cuda", whose ops are cast; those of the other are as they were.
+            "cuda" without a GPU is taken and switched off with a UserWarning.
         dtype: bfloat16 or float16, what products run in; by default `get_autocast_dtype`.
             Another one switches autocast off, with a UserWarning.
         enabled: False runs ops in their arguments' dtypes, also within another autocast.
@@ -55,30 +55,31 @@ class autocast(ThreadMode):
             raise TypeError(
                 f"Expected `device_type` of type `str`, got: `{type(device_type).__name__}`"
             )
-        bits = current()
         kind = _known(device_type)
         if dtype is None:
             dtype = get_autocast_dtype(kind)
-        if enabled and kind != "cpu":
+        if enabled and not is_autocast_available(kind):
             enabled = _refused(f"device_type of {kind!r} is not available here")
         if enabled and dtype not in _SUPPORTED:
-            enabled = _refused("CPU Autocast only supports dtypes of bfloat16 and float16")
-        caches = not bits & UNCACHED if cache_enabled is None else cache_enabled
-        super().__init__(
-            (AUTOCAST if enabled else 0)
-            | (FLOAT16 if dtype is dtypes.float16 else 0)
-            | (0 if caches else UNCACHED)
-        )
+            enabled = _refused(
+                f"{kind.upper()} Autocast only supports dtypes of bfloat16 and float16")
+        caches = not current() & UNCACHED if cache_enabled is None else cache_enabled
+        mode = 0 if caches else UNCACHED
+        if kind in DEVICES:
+            device = DEVICES[kind]
+            mode |= device.covered | (device.on if enabled else 0)
+            mode |= device.other if dtype is device.other_dtype else 0
+        super().__init__(mode)
 
     @property
     def device(self) -> str:
         """The kind of device whose ops are cast."""
-        return "cpu"
+        return "cuda" if self._mode & DEVICES["cuda"].covered else "cpu"
 
     @property
     def fast_dtype(self) -> Any:
         """What products run in."""
-        return lower_dtype(self._mode)
+        return lower_dtype(self._mode, self.device)
 
     def _present(self) -> int:
         return current()
@@ -116,8 +117,9 @@ def _known(device_type: str) -> str:
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether ops on this kind of device can be cast."""
-    return _known(device_type) == "cpu"
+    """Whether ops on this kind of device can be cast: on the CPU, and on a GPU where one is."""
+    kind = _known(device_type)
+    return kind == "cpu" or (kind == "cuda" and is_available())
 
 
 def is_autocast_enabled(device_type: str = "cpu") -> bool:
@@ -133,11 +135,12 @@ def is_autocast_enabled(device_type: str = "cpu") -> bool:
         >>> gw.is_autocast_enabled("cpu")
         False
     """
-    return _known(device_type) == "cpu" and bool(current() & AUTOCAST)
+    kind = _known(device_type)
+    return kind in DEVICES and bool(current() & DEVICES[kind].on)
 
 
 def get_autocast_dtype(device_type: str) -> Any:
-    """Dtype that autocast runs products in: bfloat16 on CPUs unless set otherwise.
+    """Dtype that autocast runs products in: unless set otherwise bfloat16, on GPUs float16.
 
     Args:
         device_type: the kind of device, such as "cpu".
@@ -152,9 +155,7 @@ def get_autocast_dtype(device_type: str) -> Any:
         graphwright.bfloat16
     """
     kind = _known(device_type)
-    if kind == "cpu":
-        return lower_dtype(current())
-    return _ELSEWHERE.get(kind, dtypes.float16)
+    return lower_dtype(current(), kind) if kind in DEVICES else _ELSEWHERE[kind]
 
 
 def is_autocast_cache_enabled() -> bool:
@@ -186,7 +187,7 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
     require_kind("set_autocast_enabled", "device_type", kind, str)
     require_kind("set_autocast_enabled", "enabled", wanted, bool)
     if is_autocast_available(kind):
-        _set_bit(AUTOCAST, wanted)
+        _set_bit(DEVICES[_known(kind)].on, wanted)
     elif wanted:
         raise RuntimeError(f"autocast is not available for device_type {kind!r}")
 
@@ -208,7 +209,8 @@ def set_autocast_dtype(device_type: str, dtype: Any) -> None:
     require_kind("set_autocast_dtype", "dtype", dtype, DType)
     if dtype not in _SUPPORTED or not is_autocast_available(device_type):
         raise RuntimeError(f"autocast of {device_type!r} to {dtype} is not supported")
-    _set_bit(FLOAT16, dtype is dtypes.float16)
+    device = DEVICES[_known(device_type)]
+    _set_bit(device.other, dtype is device.other_dtype)
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
@@ -240,7 +242,7 @@ FACTS = (
 
 
 def _set_bit(bit: int, on: bool) -> None:
-    set_autocast(current() & (BITS & ~bit) | (bit if on else 0))
+    set_autocast(current() & ~bit | (bit if on else 0))
 
 
 def is_autocast_cpu_enabled() -> bool:
@@ -304,11 +306,11 @@ def set_autocast_gpu_dtype(dtype: Any) -> None:
         dtype: bfloat16 or float16.
 
     Raises:
-        RuntimeError: always: there is no GPU that autocast runs on.
+        RuntimeError: another dtype, or there is no GPU.
 
     Example:
-        >>> gw.set_autocast_gpu_dtype(gw.float16)
+        >>> gw.set_autocast_gpu_dtype(gw.int64)
         Traceback (most recent call last):
-        RuntimeError: autocast of 'cuda' to graphwright.float16 is not supported
+        RuntimeError: autocast of 'cuda' to graphwright.int64 is not supported
     """
     set_autocast_dtype("cuda", dtype)

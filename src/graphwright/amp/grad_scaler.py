@@ -15,6 +15,7 @@ from graphwright.autograd.grad_mode import no_grad
 from graphwright.optim.optimizer import Optimizer
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.finfo import finfo
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.runtime.trees import of_kind
@@ -35,7 +36,8 @@ class GradScaler:
     """Scales losses, unscales gradients, and leaves out steps whose gradients are not finite.
 
     Args:
-        device: "cpu"; another one switches the scaler off, with a UserWarning.
+        device: "cpu", or "cuda" where there is a GPU; another one switches the scaler off, with a
+            UserWarning. Tensors of either device are scaled.
         init_scale: the first scale.
         growth_factor: what the scale is multiplied by after `growth_interval` good steps, > 1.
         backoff_factor: what it is multiplied by after a step that overflowed, < 1.
@@ -104,12 +106,13 @@ class GradScaler:
             raise RuntimeError("unscale_() is being called after step().")
         finite = self._divide(optimizer)
         progress.looked = bool(finite)
-        progress.overflowed = bool(finite) and not bool(ops.all(ops.stack(finite)))
+        progress.overflowed = not all(
+            bool(ops.all(ops.stack(found))) for found in finite.values())
         progress.stage = _UNSCALED
 
-    def _divide(self, optimizer: Optimizer) -> list[Tensor]:
-        """Divide gradients by the scale; whether each of them is finite."""
-        finite = []
+    def _divide(self, optimizer: Optimizer) -> dict[Device, list[Tensor]]:
+        """Divide gradients by the scale; whether each of them is finite, by its device."""
+        finite: dict[Device, list[Tensor]] = {}
         with no_grad():
             for group in optimizer.param_groups:
                 for param in group["params"]:
@@ -118,7 +121,8 @@ class GradScaler:
                     if param.grad.dtype is dtypes.float16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     ops.mul_(param.grad, 1.0 / self._scale)
-                    finite.append(ops.all(ops.isfinite(param.grad)))
+                    found = finite.setdefault(param.grad.device, [])
+                    found.append(ops.all(ops.isfinite(param.grad)))
             return finite
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:

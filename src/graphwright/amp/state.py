@@ -5,15 +5,38 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import AUTOCAST
 from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype as DType
 
-FLOAT16, UNCACHED = 16, 32
-BITS = AUTOCAST | FLOAT16 | UNCACHED
-"""Autocast is on; it casts to float16 instead of bfloat16; casts of weights are not kept."""
+
+class DeviceBits(NamedTuple):
+    """What the mode bits say about a kind of device.
+
+    on: ops on it are cast. other: to `other_dtype`, and not to `usual_dtype`. covered: a change of
+    autocast's state is about it; never set in a thread's modes.
+    """
+
+    on: int
+    other: int
+    covered: int
+    usual_dtype: DType
+    other_dtype: DType
+
+
+DEVICES = {
+    "cpu": DeviceBits(1 << 9, 1 << 4, 1 << 20, dtypes.bfloat16, dtypes.float16),
+    "cuda": DeviceBits(1 << 10, 1 << 11, 1 << 21, dtypes.float16, dtypes.bfloat16),
+}
+"""Kinds of devices whose ops autocast knows. The bit AUTOCAST is set where one of them is on."""
+UNCACHED = 1 << 5
+"""Casts of weights are not kept."""
+_ON = sum(bits.on for bits in DEVICES.values())
+_COVERED = sum(bits.covered for bits in DEVICES.values())
+_STORED = sum(bits.on | bits.other for bits in DEVICES.values()) | UNCACHED
 
 
 class _Kept(threading.local):
@@ -27,20 +50,28 @@ _kept = _Kept()
 
 
 def current() -> int:
-    """The bits of `BITS` that are set on this thread."""
-    return _core.modes() & BITS
+    """Autocast's state on this thread, about all devices, for `set_autocast`."""
+    modes = _core.modes()
+    return modes & (_STORED if modes & AUTOCAST else _STORED & ~_ON) | _COVERED
 
 
 def set_autocast(bits: int) -> None:
-    """Set the bits of `BITS`. Where autocast is off afterwards, the casts it kept are dropped."""
-    _core.set_modes(_core.modes() & ~BITS | bits)
-    if not bits & AUTOCAST:
+    """Set the state of the devices that the bits are about. Where autocast is off on all devices
+    afterwards, the casts that it kept are dropped."""
+    about = UNCACHED
+    for device in DEVICES.values():
+        about |= device.on | device.other if bits & device.covered else 0
+    state = current() & _STORED & ~about | bits & about
+    state |= AUTOCAST if state & _ON else 0
+    _core.set_modes(_core.modes() & ~(_STORED | AUTOCAST) | state)
+    if not state & AUTOCAST:
         _kept.casts.clear()
 
 
-def lower_dtype(bits: int) -> Any:
-    """What products run in: float16 or bfloat16."""
-    return dtypes.float16 if bits & FLOAT16 else dtypes.bfloat16
+def lower_dtype(bits: int, kind: str) -> Any:
+    """What products on a kind of device run in: float16 or bfloat16."""
+    device = DEVICES[kind]
+    return device.other_dtype if bits & device.other else device.usual_dtype
 
 
 def forget_casts() -> None:

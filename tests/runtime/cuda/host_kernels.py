@@ -9,13 +9,14 @@ from typing import Any
 import graphwright as gw
 from graphwright.runtime.cuda.kernels import register_kernel_provider
 from graphwright.runtime.tensor.generator import draw_on_gpu
+from graphwright.runtime.trees import of_kind
 
 
 def _placed(value: Any, device: Any) -> Any:
     if isinstance(value, gw.Tensor):
         return value.detach().to(device)
     if isinstance(value, list | tuple):
-        return type(value)([_placed(item, device) for item in value])
+        return of_kind(value, [_placed(item, device) for item in value])
     return value
 
 
@@ -31,7 +32,8 @@ def _index(args: tuple[Any, ...]) -> int:
 
 def run(op: Any, args: tuple[Any, ...]) -> Any:
     """The op's result, whose random numbers are draws of the GPU's generator."""
-    if op.eager is None and op.functional is None:
+    steps = op.name.endswith("_") and op.functional is None     # may write to any argument
+    if steps or (op.eager is None and op.functional is None):
         return NotImplemented
     index = _index(args)
     there, here = gw.device("cuda", index), gw.device("cpu")

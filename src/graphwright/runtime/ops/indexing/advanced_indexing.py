@@ -30,6 +30,7 @@ from graphwright.runtime.ops.strides import (
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.ops.tensor_spec import TensorSpec
 from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.elements import elements
 from graphwright.runtime.tensor.tensor import Tensor
 
 Shape = tuple[Any, ...]
@@ -54,8 +55,9 @@ def without_masks(indices: tuple[Any, ...]) -> tuple[Any, ...]:
             continue
         if index.is_fake:
             raise DataDependent(f"a mask as an index: {describe(index)}")
-        for places in np.nonzero(index._nd):
-            result.append(_core.from_ndarray(Tensor, np.ascontiguousarray(places), dtypes.int64))
+        for places in np.nonzero(elements(index)):
+            found = _core.from_ndarray(Tensor, np.ascontiguousarray(places), dtypes.int64)
+            result.append(found.to(index.device))
     return tuple(result)
 
 
