@@ -279,16 +279,6 @@ def test_a_provider_runs_what_needs_a_kernel() -> None:
     assert asked == ["add", "add", "mul"]
 
 
-@pytest.mark.parametrize("call", [
-    lambda x: x + gw.ones(6), lambda x: gw.ones(6) + x, lambda x: x @ gw.ones(6, 1),
-    lambda x: gw.cat([x, gw.ones(1, 6)]), lambda x: x.cuda(1) + x,
-])
-def test_devices_are_not_mixed(call: Callable[[Any], Any]) -> None:
-    text = r"Expected all tensors to be on the same device, but found at least two devices: \w+ on"
-    with pytest.raises(RuntimeError, match=text):
-        call(numbers().cuda())
-
-
 def test_compiled_functions_run_copies_op_by_op() -> None:
     @gw.compile
     def there_and_back(x: Any) -> Any:

@@ -388,6 +388,10 @@ def _initial_gradient(tensor: Any, grad: Any, number: int) -> Any:
             f"Mismatch in shape: grad_output[{number}] has a shape of {list(grad.shape)} and "
             f"output[{number}] has a shape of {list(tensor.shape)}."
         )
+    if not isinstance(tensor, GradientEdge) and grad.device != tensor.device:
+        raise RuntimeError(
+            f"invalid gradient at index {number} - expected device {tensor.device} but got "
+            f"{grad.device}")
     if not isinstance(tensor, GradientEdge) and grad.dtype.is_complex != tensor.dtype.is_complex:
         raise RuntimeError(
             f"grad_output[{number}] has the dtype {grad.dtype.name} and output[{number}] "

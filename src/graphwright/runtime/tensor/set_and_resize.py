@@ -184,8 +184,8 @@ class Memory:
         Returns: the tensor.
 
         Raises:
-            RuntimeError: a gradient is required, the dtypes differ, or the shape reaches out of
-                the memory.
+            RuntimeError: a gradient is required, the dtypes or devices differ, or the shape
+                reaches out of the memory.
 
         Example:
             >>> gw.zeros(1).set_(gw.ones(3))
@@ -201,6 +201,10 @@ class Memory:
             typed = isinstance(source, TypedStorage)
             source = (source if typed else TypedStorage._of(source._holder, self.dtype))._flat()
         require_tensor("set_", "source", source)
+        if source.device != self.device:
+            raise RuntimeError(
+                f'Attempted to set the storage of a tensor on device "{self.device}" to a storage '
+                f'on different device "{source.device}": the devices must match')
         if source.dtype is not self.dtype:
             raise RuntimeError(
                 f"set_: expected a source of {self.dtype.name}, got {source.dtype.name}"

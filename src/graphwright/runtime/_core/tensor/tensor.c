@@ -334,7 +334,7 @@ static int set_requires_grad(PyObject *self, PyObject *value, void *closure) {
     return 0;
 }
 
-/* A gradient is a tensor of the size and dtype of what it is the gradient of. */
+/* A gradient is a tensor of the size, dtype and device of what it is the gradient of. */
 static int check_grad(GwTensor *t, PyObject *value) {
     if (!gw_is_tensor(value)) {
         PyErr_Format(PyExc_TypeError, "assigned grad expected to be a Tensor or None but got grad "
@@ -357,6 +357,19 @@ static int check_grad(GwTensor *t, PyObject *value) {
         PyErr_Format(PyExc_RuntimeError, "attempting to assign a gradient of size %S to a tensor "
                      "of size %S. Please ensure that the gradient and the tensor are the same "
                      "size", gw_tensor_shape(grad), gw_tensor_shape(t));
+        return -1;
+    }
+    if (t->device != grad->device
+        || (t->device == GW_CUDA && t->device_index != grad->device_index)) {
+        PyObject *own = gw_device_object(t->device, t->device_index);
+        PyObject *other = gw_device_object(grad->device, grad->device_index);
+        if (own != NULL && other != NULL) {
+            PyErr_Format(PyExc_RuntimeError, "attempting to assign a gradient with device '%S' to "
+                         "a tensor with device '%S'. Please ensure that the gradient and the "
+                         "tensor are on the same device", other, own);
+        }
+        Py_XDECREF(own);
+        Py_XDECREF(other);
         return -1;
     }
     if (t->dtype != grad->dtype) {
