@@ -59,7 +59,7 @@ REFUSED: dict[str, tuple[Call, str]] = {
     "an index op": (lambda c, g, h: g.index_select(0, gw.tensor([0])), "index on cpu"),
     "a condition": (lambda c, g, h: gw.where(c > 2, g, g), "where: .*condition on cpu"),
     "a weight": (lambda c, g, h: F.linear(g, g, c[0]), "weight on cuda:0, bias on cpu"),
-    "a module": (lambda c, g, h: gw.nn.Linear(3, 2)(g), "linear: .*input on cuda:0, weight on cpu"),
+    "a module": (lambda c, g, h: gw.nn.Linear(3, 2)(g), "input on cuda:0, weight on cpu"),
     "a loss": (lambda c, g, h: F.mse_loss(g, c), "mse_loss: .*target on cpu"),
     "an equation": (lambda c, g, h: gw.einsum("ij,ij->", g, c), r"operands\[1\] on cpu"),
     "a question": (lambda c, g, h: gw.equal(g, c), "equal: .*other on cpu"),

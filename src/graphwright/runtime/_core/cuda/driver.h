@@ -138,6 +138,10 @@ GwCudaStream *gw_cuda_current_stream(int device);   /* of an entered device; NUL
 GwCudaStream *gw_cuda_stream_of(PyObject *id);      /* or NULL with an exception */
 GwCudaStream *gw_cuda_stream_at(int id);            /* NULL past the last */
 bool gw_cuda_synchronize_stream(const GwCudaStream *stream);
+/* Waits, on the way; false where that fails. The exception that is set stays. */
+bool gw_cuda_settle(const GwCudaStream *stream);
+/* Where that fails, what has the memory that the stream may use is never released. */
+void gw_cuda_settle_or_keep(const GwCudaStream *stream, PyObject *memory);
 extern PyMethodDef gw_cuda_stream_methods[];
 
 /* ---- memory.c ---- */

@@ -272,20 +272,23 @@ static void release_owners(GwCudaBlock *b) {
     PyErr_Restore(type, value, traceback);
 }
 
+/* The list is taken first: asking a driver that runs kernels in Python lets other threads run. */
 bool gw_cuda_reclaim(int device) {
-    GwCudaBlock *foreign = NULL;
+    GwCudaBlock *taken = waiting[device], *foreign = NULL;
     int unused = 1;
-    for (GwCudaBlock *b = waiting[device], *next; b != NULL && unused >= 0; b = next) {
+    waiting[device] = NULL;
+    for (GwCudaBlock *b = taken, *next; b != NULL; b = next) {
         next = b->next;
-        unused = is_unused(b);
-        if (unused > 0) {
-            unlink_from(&waiting[device], b);
-            destroy_uses(b);
-            if (b->owner != NULL) {
-                push(&foreign, b);
-            } else {
-                make_free(b);
-            }
+        unused = unused < 0 ? unused : is_unused(b);
+        if (unused <= 0) {
+            push(&waiting[device], b);
+            continue;
+        }
+        destroy_uses(b);
+        if (b->owner != NULL) {
+            push(&foreign, b);
+        } else {
+            make_free(b);
         }
     }
     release_owners(foreign);
@@ -322,7 +325,11 @@ bool gw_cuda_release_segments(int device, size_t *released) {
         next = b->next;
         int result;
         GW_CUDA_WAIT(result, cuMemFree, b->address);
-        good = good && gw_cuda_check(result, "cuMemFree");
+        if (result != GW_CUDA_SUCCESS) {
+            good = good && gw_cuda_check(result, "cuMemFree");
+            add_free(b);
+            continue;
+        }
         stat_segment(b, -1);
         gw_cuda_count(device, GW_COUNT_FREES);
         *released += b->bytes;
@@ -446,25 +453,38 @@ static void give_back(GwCudaBlock *b) {
     PyMem_RawFree(b);
 }
 
-/* Without the events that say when other streams are done, a block is never used again, and one of
- * another library never given back. */
+/* Waits for the uses of a block, which no events mark; false where that fails. */
+static bool end_uses(GwCudaBlock *b) {
+    for (const GwCudaUse *use = b->uses; use != NULL; use = use->next) {
+        if (!gw_cuda_settle(use->stream)) {
+            return false;
+        }
+    }
+    destroy_uses(b);
+    return true;
+}
+
+/* A block whose uses are not known to end is never used again, nor given back. */
 static void release(GwCudaBlock *b) {
     int device = b->stream->device;
-    if (b->owner != NULL) {
-        if (mark_uses(b)) {
-            push(&waiting[device], b);
+    if (b->owner == NULL) {
+        unlink_from(&live[device], b);
+        stat_live(b, -1);
+        b->live = false;
+        if (!caches()) {
+            give_back(b);
+            return;
         }
-        return;
     }
-    unlink_from(&live[device], b);
-    stat_live(b, -1);
-    b->live = false;
-    if (!caches()) {
-        give_back(b);
-    } else if (b->uses == NULL) {
-        make_free(b);
-    } else if (mark_uses(b)) {
+    if (b->uses != NULL && mark_uses(b)) {
         push(&waiting[device], b);
+    } else if (end_uses(b)) {
+        if (b->owner == NULL) {
+            make_free(b);
+        } else {
+            b->next = NULL;
+            release_owners(b);
+        }
     }
 }
 

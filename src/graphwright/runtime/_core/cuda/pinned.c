@@ -59,22 +59,23 @@ static int is_idle(HostBlock *b) {
     return 1;
 }
 
+/* The list is taken first, as in gw_cuda_reclaim. */
 static bool reclaim(void) {
-    for (HostBlock **place = &waiting; *place != NULL;) {
-        HostBlock *b = *place;
-        int idle = is_idle(b);
-        if (idle < 0) {
-            return false;
-        }
-        if (idle) {
-            *place = b->next;
+    HostBlock *taken = waiting;
+    int idle = 1;
+    waiting = NULL;
+    for (HostBlock *b = taken, *next; b != NULL; b = next) {
+        next = b->next;
+        idle = idle < 0 ? idle : is_idle(b);
+        if (idle > 0) {
             count(&active_requests, &active_bytes, b, -1);
             make_free(b);
         } else {
-            place = &b->next;
+            b->next = waiting;
+            waiting = b;
         }
     }
-    return true;
+    return idle >= 0;
 }
 
 static void release_all(void) {
@@ -147,8 +148,7 @@ GwPinned *gw_pinned_new(size_t bytes) {
 char *gw_pinned_data(GwPinned *pinned) { return pinned->block->data; }
 
 /* One event for each stream, recorded anew with each use. */
-bool gw_pinned_use(GwPinned *pinned, GwCudaStream *stream) {
-    HostBlock *b = pinned->block;
+static bool note_use(HostBlock *b, GwCudaStream *stream) {
     for (GwCudaUse *use = b->uses; use != NULL; use = use->next) {
         if (use->stream == stream) {
             return GW_CUDA_CALL(cuEventRecord, use->event, stream->handle);
@@ -166,6 +166,15 @@ bool gw_pinned_use(GwPinned *pinned, GwCudaStream *stream) {
     }
     b->uses = use;
     return true;
+}
+
+/* Memory whose use cannot be noted is given to nobody before the use has ended. */
+bool gw_pinned_use(GwPinned *pinned, GwCudaStream *stream) {
+    bool noted = note_use(pinned->block, stream);
+    if (!noted) {
+        gw_cuda_settle_or_keep(stream, (PyObject *)pinned);
+    }
+    return noted;
 }
 
 GwPinned *gw_pinned_of(const GwTensor *t) {

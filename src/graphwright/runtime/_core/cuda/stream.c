@@ -67,6 +67,22 @@ bool gw_cuda_synchronize_stream(const GwCudaStream *stream) {
            && gw_cuda_reports(stream, stream->device);
 }
 
+bool gw_cuda_settle(const GwCudaStream *stream) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    int result, before = gw_cuda_switch(stream->device);
+    GW_CUDA_WAIT(result, cuStreamSynchronize, stream->handle);
+    gw_cuda_switch_back(before);
+    PyErr_Restore(type, value, traceback);
+    return result == GW_CUDA_SUCCESS;
+}
+
+void gw_cuda_settle_or_keep(const GwCudaStream *stream, PyObject *memory) {
+    if (!gw_cuda_settle(stream)) {
+        Py_INCREF(memory);
+    }
+}
+
 /* The device's streams of a priority in turn, which are made as they are first needed. */
 static GwCudaStream *next_stream(int device, int priority) {
     static unsigned turns[GW_CUDA_DEVICES];

@@ -68,9 +68,17 @@ static bool download(const GwTensor *to, const GwTensor *from, size_t bytes, boo
     int result;
     GW_CUDA_WAIT(result, cuMemcpyDtoHAsync, to->data, gw_cuda_address(from), bytes,
                  stream->handle);
-    return gw_cuda_check(result, "cuMemcpyDtoHAsync")
-           && (pinned == NULL || gw_pinned_use(pinned, stream))
-           && done(stream, wait || pinned == NULL);
+    if (!gw_cuda_check(result, "cuMemcpyDtoHAsync")) {
+        return false;
+    }
+    if (pinned != NULL) {
+        return gw_pinned_use(pinned, stream) && done(stream, wait);
+    }
+    bool whole = done(stream, true);
+    if (!whole) {
+        gw_cuda_settle_or_keep(stream, (PyObject *)to->storage);
+    }
+    return whole;
 }
 
 /* The source's stream copies, after what the target's has to do before, and before what comes. */
@@ -79,12 +87,17 @@ static bool copy_to_peer(const GwTensor *to, const GwTensor *from, size_t bytes)
     GwCudaStream *reading = gw_cuda_enter(source) ? gw_cuda_current_stream(source) : NULL;
     GwCudaStream *writing = reading != NULL && gw_cuda_enter(target)
                             ? gw_cuda_current_stream(target) : NULL;
-    return writing != NULL && gw_cuda_stream_waits_for(reading, writing)
-           && gw_cuda_enter(source)
-           && GW_CUDA_CALL(cuMemcpyPeerAsync, gw_cuda_address(to), gw_cuda_context(target),
-                           gw_cuda_address(from), gw_cuda_context(source), bytes,
-                           reading->handle)
-           && gw_cuda_stream_waits_for(writing, reading) && done(reading, false);
+    if (writing == NULL || !gw_cuda_stream_waits_for(reading, writing) || !gw_cuda_enter(source)
+        || !GW_CUDA_CALL(cuMemcpyPeerAsync, gw_cuda_address(to), gw_cuda_context(target),
+                         gw_cuda_address(from), gw_cuda_context(source), bytes,
+                         reading->handle)) {
+        return false;
+    }
+    if (!gw_cuda_stream_waits_for(writing, reading)) {
+        gw_cuda_settle_or_keep(reading, (PyObject *)to->storage);
+        return false;
+    }
+    return done(reading, false);
 }
 
 static bool copy_on_gpu(const GwTensor *to, const GwTensor *from, size_t bytes) {
