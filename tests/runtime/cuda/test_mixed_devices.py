@@ -116,3 +116,16 @@ def test_slices_are_copied_to() -> None:
     there[0] = here[1]
     here[0] = there[1]
     assert here[0].tolist() == there[0].tolist() == [3.0, 4.0, 5.0]
+
+
+def test_gradients_of_what_is_elsewhere_go_there() -> None:
+    number = gw.tensor(3.0, requires_grad=True)
+    there = gw.ones(2, 3, device="cuda:1", requires_grad=True)
+    (there * number).sum().backward()
+    assert number.grad.is_cpu and number.grad.item() == 6.0
+    assert there.grad.device == there.device and there.grad.tolist() == [[3.0] * 3] * 2
+    source = gw.ones(3, requires_grad=True)
+    target = gw.zeros(2, 3, device="cuda")
+    target[0] = source
+    target.sum().backward()
+    assert source.grad.is_cpu and source.grad.tolist() == [1.0] * 3

@@ -400,7 +400,7 @@ class OpNode(Node):
         return self._fit(flat, sources)
 
     def _fit(self, grads: list[Any], sources: list[Any]) -> list[Any]:
-        """Sum gradients of broadcast inputs to the input's shape; cast to its dtype."""
+        """Sum gradients of broadcast inputs to the input's shape; in its dtype, on its device."""
         edges = self.edges
         for position, grad in enumerate(grads):
             if grad is None:
