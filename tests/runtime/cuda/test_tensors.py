@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import graphwright as gw
+from graphwright.runtime.cuda import transfers
 from graphwright.runtime.cuda.kernels import register_kernel_provider
+from graphwright.runtime.cuda.transfers import to_host
 from graphwright.runtime.tensor import dtypes
 
 pytestmark = pytest.mark.usefixtures("gpu")
@@ -55,6 +57,24 @@ def test_a_view_of_a_gpu_s_tensor_is_metadata(layout: str) -> None:
     assert view.tolist() == expected.tolist()
     assert gw.equal(view.cpu(), expected) and view.contiguous().is_contiguous()
     assert view.clone().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("shape", [(70_000,), (3, 70_000), (40, 50, 60), (2, 9, 5, 2000)])
+def test_a_large_tensor_prints_without_being_copied(shape: tuple[int, ...]) -> None:
+    x = gw.arange(gw.Size(shape).numel(), dtype=gw.float32).reshape(shape)
+    there = x.cuda()
+    for edge in (3, 1, 0):
+        gw.set_printoptions(edgeitems=edge)
+        try:
+            assert repr(there).replace(", device='cuda:0'", "") == repr(x)
+            assert repr(there.t() if x.ndim == 2 else there).count("device='cuda:0'") == 1
+        finally:
+            gw.set_printoptions(profile="default")
+    with pytest.MonkeyPatch.context() as patch:
+        copied: list[int] = []
+        patch.setattr(transfers, "to_host", lambda tensor: (
+            copied.append(tensor.numel()), to_host(tensor))[1])
+        assert str(there) and sum(copied) < x.numel()
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "broadcast"])

@@ -123,6 +123,21 @@ class _ComplexFormat:
         return f"{self.real(number.real)}{'' if imag.startswith('-') else '+'}{imag}j"
 
 
+_COPIED = 1 << 16
+"""Elements of a GPU's tensor that are copied as a whole, to be cut here."""
+
+
+def _summary(tensor: Any) -> np.ndarray[Any, Any]:
+    """The elements that a summary shows; of a large tensor of a GPU no others are copied."""
+    if not _core.has_cuda_memory(tensor) or tensor.numel() <= _COPIED or not OPTIONS.edgeitems:
+        return _ends(elements(tensor))
+    tensor, edge, size = tensor.detach(), OPTIONS.edgeitems, len(tensor)
+    parts = (tensor[:edge], tensor[size - edge :]) if size > 2 * edge else (tensor,)
+    if tensor.ndim == 1:
+        return np.concatenate([elements(part) for part in parts])
+    return np.stack([_summary(row) for part in parts for row in part])
+
+
 def _ends(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The elements that a summary shows, in the shape that they make."""
     edge = OPTIONS.edgeitems
@@ -159,10 +174,12 @@ def _text(
     return "[" + (between + " " * (indent + 1)).join(rows) + "]"
 
 
-def _body(array: np.ndarray[Any, Any], indent: int) -> str:
-    shown = _ends(array) if array.size > OPTIONS.threshold else array
-    write = _ComplexFormat(shown) if array.dtype.kind == "c" else _Format(shown)
-    return _text(shown, array.shape, write, indent, write.width)
+def _body(tensor: Any, indent: int) -> str:
+    if not tensor.numel():
+        return "[]"
+    shown = _shown(tensor)
+    write = _ComplexFormat(shown) if shown.dtype.kind == "c" else _Format(shown)
+    return _text(shown, tuple(tensor.shape), write, indent, write.width)
 
 
 def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
@@ -180,7 +197,7 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
 
 def _shown(tensor: Any) -> np.ndarray[Any, Any]:
     """The values that are printed."""
-    array = elements(tensor)
+    array = _summary(tensor) if tensor.numel() > OPTIONS.threshold else elements(tensor)
     if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
         array = array.astype(np.float32)
     if tensor.dtype is dtypes.float8_e8m0fnu:
@@ -190,7 +207,7 @@ def _shown(tensor: Any) -> np.ndarray[Any, Any]:
 
 def _tensor_str(self: Any, indent: int) -> str:
     """The values of a tensor as text, whose further lines are indented."""
-    return _body(_shown(self), indent) if self.numel() else "[]"
+    return _body(self, indent)
 
 
 def format_tensor(tensor: Any) -> str:
@@ -207,9 +224,8 @@ def format_tensor(tensor: Any) -> str:
         body = "..."
         suffixes.append(f"size={tuple(tensor.shape)}")
     else:
-        array = _shown(tensor)
-        body = _body(array, len(prefix) + 1) if array.size else "[]"
-        if array.shape != (0,) and not (array.size and OPTIONS.edgeitems):
+        body = _body(tensor, len(prefix) + 1)
+        if tuple(tensor.shape) != (0,) and not (tensor.numel() and OPTIONS.edgeitems):
             suffixes.append(f"size={tuple(tensor.shape)}")
     default = dtypes.get_default_dtype()
     usual = (default, default.to_complex(), dtypes.int64, dtypes.bool)
