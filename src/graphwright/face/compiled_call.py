@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from graphwright.face.backward_half import BackwardHalf, Compile
+from graphwright.face.gradient_layouts import with_strides
 from graphwright.face.retape import Foldable, ResultView, replaying
 from graphwright.face.saved_versions import Passages, Watch, Watched
 from graphwright.ir.joint.absent_gradients import given_op_by_op
@@ -213,7 +214,7 @@ class CompiledBackward(Foldable):
             return results if self.watched is None else self.watched.follow(results, given)
         if not half.is_compiled or any([grad.is_fake for grad in grads]):
             return self.led_to(self.op_by_op(half, self.inputs, grads), given)
-        tangents = [grad if grad.stride() == layout else _laid_out(grad, layout)
+        tangents = [grad if grad.stride() == layout else with_strides(grad, layout)
                     for grad, layout in zip(grads, layouts, strict=True)]
         places = half.saved
         made = self.made.unpack(self, places.made)
@@ -311,11 +312,6 @@ class CompiledBackward(Foldable):
                 before[index] = leading_to(before[index], edge)
         count = len(training.unwritten) + len(before)
         return [before[i] if i in before else next(unwritten) for i in range(count)]
-
-
-def _laid_out(grad: Any, strides: tuple[int, ...]) -> Any:
-    """A copy of a gradient with these strides."""
-    return _core.empty_strided(Tensor, grad.shape, strides, grad.dtype).copy_(grad)
 
 
 class Rereading(Leading):

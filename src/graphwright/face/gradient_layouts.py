@@ -20,10 +20,10 @@ from graphwright.ir.lowered_graph import Lowered
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.fake.fake_tensor import FakeTensor, make_fake
+from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import op
 from graphwright.runtime.symbolic.symint import SymInt
-from graphwright.runtime.tensor.tensor import Tensor
 
 Strides = tuple[int, ...]
 Order = tuple[int, ...]
@@ -176,5 +176,11 @@ def _laid_out(gradient: Any, layout: Layout) -> Any:
         step *= gradient.shape[dim] or 1
     if gradient.stride() == tuple(strides):
         return gradient
-    dense = _core.empty_strided(Tensor, gradient.shape, tuple(strides), gradient.dtype)
-    return dense.copy_(gradient)
+    return with_strides(gradient, tuple(strides))
+
+
+def with_strides(gradient: Any, strides: tuple[int, ...]) -> Any:
+    """A copy of a gradient with these strides."""
+    made = ops.empty_strided(
+        gradient.shape, strides, dtype=gradient.dtype, device=gradient.device)
+    return made.copy_(gradient)
