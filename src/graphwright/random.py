@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from graphwright.runtime.tensor.generator import CUDA_GENERATORS, Generator, default_generator
+from graphwright.runtime.tensor.generator import (
+    CUDA_GENERATORS,
+    Generator,
+    default_generator,
+    restore_rng,
+    rng_states,
+)
 from graphwright.runtime.tensor.tensor import Tensor
 
 
@@ -98,12 +104,11 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
     if not enabled:
         yield
         return
-    state, on_gpus = get_rng_state(), CUDA_GENERATORS.states()
+    states = rng_states()
     try:
         yield
     finally:
-        set_rng_state(state)
-        CUDA_GENERATORS.restore(on_gpus)
+        restore_rng(states)
 
 
 __all__ = [

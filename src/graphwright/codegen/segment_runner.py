@@ -16,6 +16,7 @@ from graphwright.runtime.ops.table import Op
 from graphwright.runtime.record import Record
 
 Registers = Mapping[Node, str]
+Unread = Callable[[], None]
 
 
 class NativeStep(Record):
@@ -86,10 +87,9 @@ class SegmentedProgram(functools.partial[tuple[Any, ...]]):
 
     def __new__(
         cls, module: GraphModule, steps: Sequence[Step],
-        symbols: dict[str, tuple[int, int]], unread: int = 0,
+        symbols: dict[str, tuple[int, int]], unread: Unread | None = None,
     ) -> SegmentedProgram:
-        """unread: how many random ops came after those that are read: they are drawn all the same.
-        """
+        """unread: the random ops after those that are read, which are drawn all the same."""
         script = _script(module, steps, symbols, unread)
         self = super().__new__(cls, _core.unrecorded, script.function())
         self.script = script
@@ -107,7 +107,7 @@ class SegmentedProgram(functools.partial[tuple[Any, ...]]):
 
 def _script(
     module: GraphModule, steps: Sequence[Step],
-    symbols: dict[str, tuple[int, int]], unread: int,
+    symbols: dict[str, tuple[int, int]], unread: Unread | None,
 ) -> Script:
     graph = module.graph
     made = [node for step in steps for node in step.results]
@@ -120,8 +120,8 @@ def _script(
     for step, dead in zip(steps, _dead_after(steps, results), strict=True):
         step.write(script, readable)
         script.free(sorted(registers[node] for node in dead if node in registers))
-    if unread:
-        script.add(script.call(_core.reserve_offset, str(unread)))
+    if unread is not None:
+        script.add(script.call(unread))
     script.add(f"return ({script.values(tuple(results), readable)})")
     return script
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from graphwright.codegen.lowering.graph import CannotLowerNode
-from graphwright.codegen.placement import home_of
+from graphwright.codegen.placement import home_of, homes
 from graphwright.codegen.segment_runner import (
     ControlStep,
     EagerStep,
@@ -25,7 +25,9 @@ from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node, map_leaves
 from graphwright.ir.pipeline import lower_part
 from graphwright.runtime.symbolic.expr import Expr, Sym
+from graphwright.runtime.tensor.device import cpu
 from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.generator import take_draws
 from graphwright.runtime.tensor.tensor import Tensor
 
 Compile = Callable[[GraphModule, Sequence[Any]], Any]
@@ -45,8 +47,18 @@ def split(
         if node.op not in ("placeholder", "get_attr", "output"):
             cut.add(node)
     cut.flush()
-    unread = module.meta.get("rng_ops", 0) - cut.drawn
+    unread = _unread(module, module.meta.get("rng_ops", 0) - cut.drawn)
     return SegmentedProgram(module, cut.steps, symbols, unread), cut.segments
+
+
+def _unread(module: GraphModule, count: int) -> Callable[[], None] | None:
+    """What takes so many draws where the graph's random ops run; of a graph on several devices
+    without other random ops, on the CPU."""
+    if not count:
+        return None
+    drawing = [n for n in module.graph.nodes if getattr(n.target, "name", None) == "rng_uniform"]
+    found = {home_of(n) for n in drawing} or homes(module)
+    return partial(take_draws, found.pop() or cpu if len(found) == 1 else cpu, count)
 
 
 class _Cut:

@@ -19,6 +19,7 @@ from graphwright.runtime.tape.engine import endings
 from graphwright.runtime.tape.node import Leading, leading_to
 from graphwright.runtime.tape.saved import FREED, SavedValues, alias_of, packing
 from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.generator import rng_states
 from graphwright.runtime.tensor.tensor import Tensor
 
 T = TypeVar("T")
@@ -80,7 +81,7 @@ class Training:
             return found
         if len(self._halves) >= MOST_HALVES:
             return self._half(numbers, given_op_by_op(self.lowered, numbers))
-        with replaying(_core.rng_state()), dtypes.default_dtype(self.default):
+        with replaying(rng_states()), dtypes.default_dtype(self.default):
             lowered = self._lower_given(self.lowered, numbers)
         return self._halves.setdefault(numbers, self._half(numbers, lowered))
 
@@ -90,7 +91,7 @@ class Training:
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
         lowered = self.lowered
-        rng = _core.rng_state() if lowered.rng_ops else None
+        rng = rng_states() if lowered.rng_ops else None
         before = [(index, _core.with_grad_mode(False, ops.clone, inputs[index]) if read
                    else inputs[index]) for index, read in self.written]
         outputs = self.forward(*inputs)

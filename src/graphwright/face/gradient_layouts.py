@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node
 from graphwright.ir.lowered_graph import Lowered
-from graphwright.runtime import _core
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.fake.fake_tensor import FakeTensor, make_fake
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import op
 from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.tensor.generator import restore_rng, rng_states
 
 Strides = tuple[int, ...]
 Order = tuple[int, ...]
@@ -106,9 +106,9 @@ class GradientLayouts:
         for place, strides in enumerate(tangents, first):
             like = values[place]
             values[place] = make_fake(like.shape, strides, like.dtype, like.device)
-        random = _core.rng_state()
+        random = rng_states()
         results = without_autocast(joint, *values)
-        _core.set_rng_state(*random)
+        restore_rng(random)
         return [_layout(result) for result in results[len(results) - self.n_gradients:]]
 
 

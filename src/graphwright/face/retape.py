@@ -20,6 +20,7 @@ from graphwright.runtime.locks import Lock
 from graphwright.runtime.tape.engine import RETAINING
 from graphwright.runtime.tape.node import Edge, Leading, Node, gradient_edge
 from graphwright.runtime.tape.saved import FREED
+from graphwright.runtime.tensor.generator import restore_rng, rng_states
 
 T = TypeVar("T")
 
@@ -207,9 +208,9 @@ def replaying(rng: Any) -> Iterator[None]:
     if rng is None:
         yield
         return
-    present = _core.rng_state()
-    _core.set_rng_state(*rng)
+    present = rng_states()
+    restore_rng(rng)
     try:
         yield
     finally:
-        _core.set_rng_state(*present)
+        restore_rng(present)

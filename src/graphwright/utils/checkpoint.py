@@ -15,18 +15,14 @@ from weakref import ref
 from graphwright.amp import state as amp
 from graphwright.autograd.grad_mode import enable_grad
 from graphwright.autograd.graph import saved_tensors_hooks
-from graphwright.cuda.generators import (
-    get_rng_state,
-    get_rng_state_all,
-    set_rng_state,
-    set_rng_state_all,
-)
+from graphwright.cuda.generators import get_rng_state, set_rng_state
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.cuda.devices import index_of
 from graphwright.runtime.tape.engine import backward as run_backward
 from graphwright.runtime.tape.function import Function
 from graphwright.runtime.tape.saved import metadata
+from graphwright.runtime.tensor.generator import restore_rng, rng_states
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.utils import CAPTURE
 from graphwright.utils._pytree import tree_leaves
@@ -43,30 +39,20 @@ class _Surroundings:
     those of GPUs too."""
 
     def __init__(self, preserve: bool) -> None:
-        self._states = _random_states() if preserve else None
+        self._states = rng_states() if preserve else None
         self._casts = amp.current()
 
     def __enter__(self) -> None:
         self._other_casts = amp.current()
         amp.set_autocast(self._casts)
         if self._states is not None:
-            self._outside = _random_states()
-            _set_random_states(self._states)
+            self._outside = rng_states()
+            restore_rng(self._states)
 
     def __exit__(self, *exc: object) -> None:
         amp.set_autocast(self._other_casts)
         if self._states is not None:
-            _set_random_states(self._outside)
-
-
-def _random_states() -> tuple[tuple[int, int], list[Any]]:
-    return _core.rng_state(), get_rng_state_all()
-
-
-def _set_random_states(states: tuple[tuple[int, int], list[Any]]) -> None:
-    own, gpus = states
-    _core.set_rng_state(*own)
-    set_rng_state_all(gpus)
+            restore_rng(self._outside)
 
 
 def _uncaptured(function: Callable[..., Any]) -> Callable[..., Any]:

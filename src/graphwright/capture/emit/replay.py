@@ -30,7 +30,7 @@ from graphwright.capture.guards.tensor_data_aliases import DataSource
 from graphwright.capture.trackers.values.operator_tables import BINARY
 from graphwright.capture.vm.asserted_branches import Refuted
 from graphwright.runtime import _core
-from graphwright.runtime.tensor.generator import Generator
+from graphwright.runtime.tensor.generator import Generator, restore_rng, rng_states
 
 
 class Kept:
@@ -50,7 +50,7 @@ class Kept:
         self.behind = behind
         drawn_from = (*generators, *values[:own])
         self.generators = [(generator, _state_of(generator)) for generator in drawn_from]
-        self.random = _core.rng_state() if random else None
+        self.random = rng_states() if random else None
         self.tensors = [(t, _core.with_grad_mode(False, t.clone), t._storage._version)
                         for t in tensors]
         self.histories = [_history(t) for t in tensors]
@@ -60,7 +60,7 @@ class Kept:
         for tensor in self.begun:
             tensor.requires_grad_(False)
         if self.random is not None:
-            _core.set_rng_state(*self.random)
+            restore_rng(self.random)
         for generator, state in self.generators:
             _set_state(generator, state)
         written = [

@@ -234,6 +234,26 @@ class DefaultCudaGenerators:
 CUDA_GENERATORS = DefaultCudaGenerators()
 
 
+def rng_states() -> Any:
+    """Where the default generators are, the CPU's and those of GPUs, for `restore_rng`."""
+    return _core.rng_state(), CUDA_GENERATORS.states()
+
+
+def restore_rng(states: Any) -> None:
+    """Go on where `rng_states` was called."""
+    on_cpu, on_gpus = states
+    _core.set_rng_state(*on_cpu)
+    CUDA_GENERATORS.restore(on_gpus)
+
+
+def take_draws(device: Device, count: int) -> None:
+    """Take draws of a device's default generator that nothing reads."""
+    if device.type == "cuda":
+        CUDA_GENERATORS.of(device.index or 0).take(count)
+    else:
+        default_generator.draw(count)
+
+
 def draw_on_gpu(
     index: int, generator: Generator | None = None, count: int = 1
 ) -> tuple[int, int]:
