@@ -355,7 +355,7 @@ def test_a_stage_whose_library_is_missing(
     monkeypatch.setitem(sys.modules, "triton", None)
     monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", str(tmp_path))
     error = mistake(capsys, "dump", f"{model}:f", "--stage", "ptx")
-    assert "needs triton" in error and "pip install triton" in error
+    assert "Triton, which" in error and "pip install graphwright[cuda]" in error
 
 
 def test_help_has_examples() -> None:

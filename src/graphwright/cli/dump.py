@@ -11,6 +11,7 @@ from graphwright.cli.errors import NOTHING_COMPILED, UserError, users_code
 from graphwright.cli.loading import load_call
 from graphwright.cli.options import add_backend, add_html, add_json, add_target, add_train
 from graphwright.cli.output import folder_for_output, json_alone, say, say_tree, write_html
+from graphwright.codegen.target import TritonMissing
 from graphwright.face.api import Explained
 from graphwright.face.stage_dumps import STAGES, stages_of
 
@@ -90,9 +91,8 @@ def stages(explained: Explained, wanted: list[str] | None) -> dict[str, str]:
     """
     try:
         return stages_of(explained.record, wanted)
-    except ModuleNotFoundError as missing:
-        raise UserError(f"this stage needs {missing.name}, which is not installed",
-                        f"pip install {missing.name}") from None
+    except TritonMissing as missing:
+        raise UserError(missing.problem, missing.remedy) from None
 
 
 def write(out: Path, texts: dict[str, str]) -> None:

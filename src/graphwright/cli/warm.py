@@ -12,15 +12,14 @@ from graphwright.cli.errors import FAILED, NOTHING_COMPILED, UserError
 from graphwright.cli.options import add_target, add_train
 from graphwright.cli.output import say, say_table
 from graphwright.codegen.cache import kernel_cache
+from graphwright.codegen.target import KernelFailure, TritonMissing
 from graphwright.codegen.triton import (
     ARCHITECTURES,
-    CannotCompile,
-    CannotEmit,
     CompiledKernel,
     compile_kernels,
     kernel_requests,
 )
-from graphwright.face.stage_dumps import count, gpu_programs
+from graphwright.face.stage_dumps import count, gpu_parts
 
 HEADERS = ("graph", "kernel", "registers", "spilled", "shared", "bytes")
 
@@ -53,9 +52,9 @@ def run(arguments: argparse.Namespace) -> None:
     begun, missed = time.perf_counter(), cache.counts.misses
     try:
         made = compiled(record, int(arguments.architecture.removeprefix("sm_")))
-    except ModuleNotFoundError as missing:
-        raise UserError(str(missing), "pip install triton") from None
-    except (CannotEmit, CannotCompile) as error:
+    except TritonMissing as missing:
+        raise UserError(missing.problem, missing.remedy) from None
+    except KernelFailure as error:
         raise UserError(str(error), "please report it", FAILED) from None
     if not made:
         raise UserError(f"{arguments.target} has no kernels",
@@ -72,9 +71,8 @@ def compiled(record: CaptureRecord, arch: int) -> list[tuple[str, CompiledKernel
 
     Raises: as `kernel_requests` and `compile_kernels`.
     """
-    requests = [(graph, request) for graph, program in gpu_programs(record)
-                for narrow in (True, False)
-                for request in kernel_requests(program, arch, narrow=narrow)]
+    requests = [(part.graph, request) for part in gpu_parts(record) for narrow in (True, False)
+                for request in kernel_requests(part.program, arch, narrow=narrow)]
     kernels = compile_kernels([request for _, request in requests])
     return list({kernel.key: (graph, kernel)
                  for (graph, _), kernel in zip(requests, kernels, strict=True)}.values())

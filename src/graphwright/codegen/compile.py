@@ -16,6 +16,7 @@ from graphwright.codegen.placement import home_of, homes
 from graphwright.codegen.program import NativeProgram, Output
 from graphwright.codegen.results import with_results
 from graphwright.codegen.segments import split
+from graphwright.codegen.target import KernelFailure
 from graphwright.ir.passes.convolutions import without_convolutions
 from graphwright.runtime import _core
 from graphwright.runtime.record import Record
@@ -38,6 +39,16 @@ class Segment(Record, frozen=False):
     module: Any
     examples: Sequence[Any]
     strict: bool
+
+    @property
+    def failure(self) -> str:
+        """Why it runs op by op: it does not."""
+        return ""
+
+    @property
+    def kernels(self) -> int:
+        """How many kernels and matrix products it runs."""
+        return len(self.program.steps)
 
     @property
     def sources(self) -> dict[str, str]:
@@ -73,7 +84,12 @@ class CompiledGraph(Record, frozen=False):
     @property
     def kernels(self) -> int:
         """How many kernels and matrix products it runs."""
-        return sum(len(s.program.steps) for s in self.segments)
+        return sum(segment.kernels for segment in self.segments)
+
+    @property
+    def failures(self) -> list[str]:
+        """Why segments on GPUs run op by op."""
+        return [segment.failure for segment in self.segments if segment.failure]
 
     @property
     def text(self) -> str:
@@ -123,6 +139,13 @@ def compile_graph(
     return CompiledGraph(launch, segments, module, fake_inputs, strict)
 
 
+def emitters(module: Any, target: str) -> str:
+    """What makes the code of a graph that is compiled for `target`: "llvm", or with calls on GPUs
+    "triton" or "llvm and triton"."""
+    places = homes(module) - {None}
+    return " and ".join(([target] if cpu in places else []) + (["triton"] if places - {cpu} else []))
+
+
 def gpu_build() -> Any:
     """The module that builds programs for GPUs, imported when a graph has tensors there."""
     return import_module("graphwright.codegen.gpu.build")
@@ -148,7 +171,11 @@ def _compile_segment(
 ) -> Any:
     (home,) = homes(module)
     if home != cpu:
-        return gpu_build().compile_gpu_segment(module, fake_inputs, strict, home, label, spans)
+        build = gpu_build()
+        try:
+            return build.compile_gpu_segment(module, fake_inputs, strict, home, label, spans)
+        except KernelFailure as failure:
+            return build.op_by_op_segment(module, fake_inputs, strict, home, label, failure)
     with Timed("compile::lowering", into=spans):
         graph = lower_graph(module, fake_inputs, strict)
     program = build_program(graph, spans)

@@ -13,6 +13,24 @@ class CompilerMissing(RuntimeError):
     """What a backend compiles with was not found, or does not work: a C compiler, or LLVM."""
 
 
+class TritonMissing(ModuleNotFoundError):
+    """A kernel for GPUs is to be compiled, and Triton is not installed.
+
+    problem: this sentence, with the kernels; remedy: the command that installs Triton.
+    """
+
+    remedy = "pip install graphwright[cuda]"
+
+    def __init__(self, kernels: str) -> None:
+        self.problem = ("Triton, which compiles kernels for GPUs, is not installed, and the cache "
+                        f"has no {kernels}")
+        super().__init__(f"{self.problem}: {self.remedy}", name="triton")
+
+
+class KernelFailure(Exception):
+    """A kernel for a GPU that cannot be compiled; the message has its name and the reason."""
+
+
 class Machine(Record):
     """A CPU to emit for: its architecture and features, and the width of its SIMD registers."""
 

@@ -12,6 +12,7 @@ from typing import Any
 from graphwright.capture._eval_frame import run_unhooked
 from graphwright.codegen.gpu.build import compile_gpu_segment, gpu_rules, prepared
 from graphwright.codegen.lowering.graph import CannotLowerNode, needs_eager
+from graphwright.codegen.target import KernelFailure
 from graphwright.face.gpu_calls import Call
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.lowered_graph import CannotLower, Lowered
@@ -19,6 +20,7 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.ir.trace import symbols_of, trace
 from graphwright.runtime import _core
 from graphwright.runtime.collecting import collector_at_rest
+from graphwright.runtime.cuda import fallbacks
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.locks import held_while_forking
@@ -68,7 +70,7 @@ def run_op(op: Op, args: tuple[Any, ...]) -> Any:
     """The result of an op for its bound arguments, which are on one GPU but for numbers;
     NotImplemented where there is no program for them.
 
-    Raises: ImportError without Triton, for kernels that are not in the cache.
+    Raises: TritonMissing for a kernel that is not in the cache.
     """
     call = Call(op, args)
     if len(call.devices) != 1:
@@ -135,6 +137,9 @@ def _unmapped(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 def _made(call: Call, exact: bool) -> _Program | None:
     try:
         return _compiled(call, exact)
+    except KernelFailure as failure:
+        fallbacks.failed(call.op.name, failure)
+        return None
     except (_NoProgram, CannotLower, CannotLowerNode, DataDependent):
         return None
 

@@ -18,7 +18,7 @@ from graphwright.capture.frame.record import RUNS_EAGERLY
 from graphwright.capture.frame.signal_handlers import raised_by_handler
 from graphwright.codegen import target as machine
 from graphwright.codegen.cache import CacheCounts, kernel_cache
-from graphwright.codegen.compile import compile_graph
+from graphwright.codegen.compile import compile_graph, emitters
 from graphwright.face.compiled_call import Training
 from graphwright.face.logs import log
 from graphwright.face.notices import compiled_now, note_stage, watched
@@ -47,7 +47,8 @@ def stage(name: str) -> Iterator[None]:
     """Turn an unexpected exception into a `CompilerError` that names the stage."""
     try:
         yield
-    except (CannotLower, DataDependent, CompilerError, machine.CompilerMissing, MemoryError):
+    except (CannotLower, DataDependent, CompilerError, machine.CompilerMissing,
+            machine.TritonMissing, machine.KernelFailure, MemoryError):
         raise
     except Exception as error:
         if raised_by_handler(error):
@@ -177,8 +178,8 @@ def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callab
     label = f"{name} {artifacts.function}"
     with (Timed(f"compile::native {label}", into=artifacts.spans),
           watched(f"the {name} graph of {artifacts.function}"), stage("codegen")):
-        note_stage(f"code generation by {artifacts.target} for the {name} graph of "
-                   f"{len(module.graph.nodes)} nodes")
+        note_stage(f"code generation by {emitters(module, artifacts.target)} for the {name} graph "
+                   f"of {len(module.graph.nodes)} nodes")
         compile_ = partial(compile_graph, module, examples, strict=artifacts.strict,
                            blas=artifacts.blas, label=label, spans=artifacts.spans)
         try:
@@ -189,8 +190,10 @@ def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callab
             artifacts.target = _instead_of_c(missing)
             compiled = compile_(target=artifacts.target)
     artifacts.programs[name] = compiled
+    artifacts.note = "; ".join([*filter(None, [artifacts.note]), *compiled.failures])
     log("loops", lambda: f"{name}\n{compiled.text}")
-    log("kernels", lambda: f"{compiled.kernels} in the {name} graph, by {artifacts.target}")
+    log("kernels", lambda: f"{compiled.kernels} in the {name} graph, by "
+                           f"{emitters(module, artifacts.target)}")
     log("cache", lambda: cache_text(before, kernel_cache().counts))
     return compiled.launch
 

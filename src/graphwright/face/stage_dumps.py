@@ -133,54 +133,69 @@ def source(stage: str) -> Callable[[CaptureRecord], str]:
 COMMENT = {"loops": "#", "c": "//", "llvm": ";", "asm": "#"}
 
 
-def gpu_programs(record: CaptureRecord) -> Iterator[tuple[str, GpuProgram]]:
-    """The graphs of the record as programs for GPUs, with "forward", "backward" and so on: the
-    backward graph also where it has not run."""
-    from graphwright.codegen.gpu.build import gpu_segments
+class GpuPart(Record):
+    """A part of a graph as a program for a GPU.
+
+    graph: "forward", "backward" and so on. arch: of the GPU that runs it, as 90; None for what
+    runs on the CPU, or has not run.
+    """
+
+    graph: str
+    program: GpuProgram
+    arch: int | None = None
+
+
+def gpu_parts(record: CaptureRecord) -> Iterator[GpuPart]:
+    """The graphs of the record as programs for GPUs: those that run there, and those that graphs
+    on the CPU, and a backward graph that has not run, would have there."""
+    from graphwright.codegen.gpu.build import GpuSegment, gpu_segments
 
     for _, found in compiled_graphs(record):
-        graphs: dict[str, tuple[GraphModule, Sequence[Any]]] = {
-            name: (program.module, program.examples) for name, program in found.programs.items()}
+        graphs: dict[str, tuple[GraphModule, Sequence[Any]]] = {}
+        for name, compiled in found.programs.items():
+            running = [s for s in compiled.segments if isinstance(s, GpuSegment)]
+            yield from (GpuPart(name, s.program, s.arch) for s in running)
+            if not running:
+                graphs[name] = compiled.module, compiled.examples
         backward = None if found.lowered is None else found.lowered.backward
-        if backward is not None:
+        if backward is not None and "backward" not in found.programs:
             inputs = [node.meta["val"] for node in backward.graph.placeholders]
-            graphs.setdefault("backward", (backward, inputs))
+            graphs["backward"] = backward, inputs
         for name, (module, examples) in graphs.items():
-            for program in gpu_segments(module, examples, found.strict):
-                yield name, program
+            yield from (GpuPart(name, program)
+                        for program in gpu_segments(module, examples, found.strict))
 
 
-def gpu_stage(made: Callable[[GpuProgram], list[tuple[str, str]]]) -> Callable[
+def gpu_stage(made: Callable[[GpuPart], list[tuple[str, str]]]) -> Callable[
         [CaptureRecord], str]:
-    """Lowers the graphs of the record for GPUs, which nothing else needs, and prints them."""
+    """Prints the programs for GPUs, which nothing else needs of graphs on the CPU."""
 
     def read(record: CaptureRecord) -> str:
-        return "\n".join(f"# {direction}: {name}\n{text}"
-                         for direction, program in gpu_programs(record)
-                         for name, text in made(program))
+        return "\n".join(f"# {part.graph}: {name}\n{text}"
+                         for part in gpu_parts(record) for name, text in made(part))
 
     return read
 
 
-def tiles(program: GpuProgram) -> list[tuple[str, str]]:
+def tiles(part: GpuPart) -> list[tuple[str, str]]:
     """The program over tiles, as one text."""
     from graphwright.codegen.gpu.tile_printer import print_tiles
 
-    return [("program", print_tiles(program))]
+    return [("program", print_tiles(part.program))]
 
 
-def triton_source(program: GpuProgram) -> list[tuple[str, str]]:
+def triton_source(part: GpuPart) -> list[tuple[str, str]]:
     """The Triton source of each kernel."""
     from graphwright.codegen.triton import list_source
 
-    return list_source(program)
+    return list_source(part.program, narrow=part.arch is not None)
 
 
-def ptx(program: GpuProgram) -> list[tuple[str, str]]:
-    """The PTX of each kernel."""
+def ptx(part: GpuPart) -> list[tuple[str, str]]:
+    """The PTX of each kernel: of the GPU that runs it, or of sm_90."""
     from graphwright.codegen.triton import list_ptx
 
-    return list_ptx(program)
+    return list_ptx(part.program, part.arch or 90, narrow=part.arch is not None)
 
 
 MAKERS: dict[str, Callable[[CaptureRecord], str]] = {

@@ -16,7 +16,7 @@ from graphwright.cli.main import main
 from graphwright.codegen.cache import kernel_cache
 from graphwright.codegen.triton import CannotCompile, compile_launches
 from graphwright.face.api import Explained
-from graphwright.face.stage_dumps import gpu_programs
+from graphwright.face.stage_dumps import gpu_parts
 
 MODEL = """
 import graphwright as gw
@@ -94,8 +94,8 @@ def test_a_program_that_is_launched_finds_its_kernels(
     explained = Explained(lambda x: x * x.sum())
     explained(gw.zeros(4, 8))
     before = kernel_cache().counts.misses
-    launches = [launch for _, program in gpu_programs(explained.record)
-                for launch in compile_launches(program, 80)]
+    launches = [launch for part in gpu_parts(explained.record)
+                for launch in compile_launches(part.program, 80)]
     assert len(launches) == total and kernel_cache().counts.misses == before
 
 
@@ -115,7 +115,7 @@ def test_without_triton(
     capsys: pytest.CaptureFixture[str], model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "triton", None)
-    assert "pip install triton" in mistake(
+    assert "pip install graphwright[cuda]" in mistake(
         capsys, f"{model}:Net", "--target", "sm_80", status=2)
 
 

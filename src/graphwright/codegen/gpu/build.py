@@ -7,7 +7,8 @@ from typing import Any
 
 from graphwright.codegen.build import program_outputs
 from graphwright.codegen.fusion_map import TracedLowering
-from graphwright.codegen.gpu.launcher import Launchers
+from graphwright.codegen.gpu.launcher import Launchers, arch_of
+from graphwright.codegen.gpu.op_by_op import op_by_op
 from graphwright.codegen.gpu.rules import gpu_rules
 from graphwright.codegen.gpu.schedule import schedule_tiles
 from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram
@@ -19,8 +20,10 @@ from graphwright.codegen.program import Slot
 from graphwright.codegen.results import with_results
 from graphwright.codegen.scheduler.buffer_access import statements
 from graphwright.codegen.segments import split
+from graphwright.codegen.target import KernelFailure
 from graphwright.codegen.triton.listing import list_source
 from graphwright.ir.passes.decompose import decompose
+from graphwright.runtime.cuda import fallbacks
 from graphwright.runtime.record import Record, replace
 from graphwright.runtime.spans import Span, Timed
 from graphwright.runtime.tensor.device import device as Device
@@ -91,18 +94,29 @@ def _no_launcher(*inputs: Any) -> Any:
 
 
 class GpuSegment(Record, frozen=False):
-    """A compiled part of a graph, all of it on one GPU; see `codegen.compile.Segment`."""
+    """A compiled part of a graph, all of it on one GPU; see `codegen.compile.Segment`.
+
+    failure: why it runs op by op, where it does. arch: of the GPU that is here, as in `Request`;
+    None for a segment that is made to be looked at.
+    """
 
     program: GpuProgram
     module: Any
     examples: Sequence[Any]
     strict: bool
     launch: Callable[..., Any] = _no_launcher
+    failure: str = ""
+    arch: int | None = None
+
+    @property
+    def kernels(self) -> int:
+        """How many kernels it runs."""
+        return 0 if self.failure else len(self.program.steps)
 
     @property
     def sources(self) -> dict[str, str]:
         """Text by stage."""
-        texts = list_source(self.program)
+        texts = list_source(self.program, narrow=self.arch is not None)
         return {"tiles": print_tiles(self.program), "triton": "\n".join(t for _, t in texts)}
 
 
@@ -120,7 +134,8 @@ def compile_gpu_segment(
     """Compile a graph whose tensors are on one GPU, without ops that run eagerly; see
     `compile_graph`.
 
-    Raises: CannotLowerNode for a node without a lowering.
+    Raises: CannotLowerNode for a node without a lowering; TritonMissing and KernelFailure for a
+        kernel that is not in the cache and cannot be compiled.
     """
     with Timed("compile::lowering", into=spans):
         graph, lines = lower_for_gpu(module, fake_inputs, strict)
@@ -131,13 +146,29 @@ def compile_gpu_segment(
         launcher = Launchers(program, index, label).launcher()
     placed = replace(graph, constants=tuple(c.to(device) for c in graph.constants))
     launch = with_results(placed, launcher, len(fake_inputs))
-    return GpuSegment(program, module, fake_inputs, strict, launch)
+    return GpuSegment(program, module, fake_inputs, strict, launch, arch=arch_of(index))
+
+
+def op_by_op_segment(
+    module: Any, fake_inputs: Sequence[Any], strict: bool, device: Device, label: str,
+    failure: KernelFailure,
+) -> GpuSegment:
+    """What `compile_gpu_segment` failed to compile, to be run op by op.
+
+    Raises: the failure where that is to be an error: see `runtime.cuda.fallbacks`.
+    """
+    fallbacks.op_by_op(label, failure)
+    program = build_gpu_program(module, fake_inputs, strict)
+    launch = op_by_op(module, device, program.rng_ops)
+    return GpuSegment(program, module, fake_inputs, strict, launch, str(failure),
+                      arch_of(device.index or 0))
 
 
 def gpu_segments(
     module: Any, fake_inputs: Sequence[Any], strict: bool = False
 ) -> list[GpuProgram]:
-    """The programs of a graph of primitives: one, or those between ops without native code."""
+    """The programs that a graph of primitives has on GPUs, wherever its tensors are: one, or those
+    between ops without native code."""
     module = prepared(module, fake_inputs)
     eager: set[Any] = needs_eager(module, gpu_rules())
     if not eager:

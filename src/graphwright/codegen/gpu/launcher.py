@@ -42,8 +42,8 @@ class Launchers:
     def launcher(self, unaligned: frozenset[int] = frozenset(), narrow: bool = True) -> Any:
         """The launcher for inputs of which those at the positions `unaligned` begin anywhere.
 
-        Raises: ImportError without Triton, for kernels that are not in the cache; CannotEmit for
-            a kernel without a Triton form.
+        Raises: TritonMissing for a kernel that is not in the cache; KernelFailure for one that
+            cannot be compiled.
         """
         key = unaligned, narrow
         if key not in self._made:

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from graphwright.codegen.cache import kernel_cache
-from graphwright.codegen.target import program_identity
+from graphwright.codegen.target import KernelFailure, TritonMissing, program_identity
 from graphwright.codegen.triton import worker
 from graphwright.codegen.triton.canonical import canonical
 from graphwright.codegen.triton.names import ERROR, OFFSET, SEED
@@ -37,7 +37,7 @@ _TOOLS = ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_LIBDEVICE_
 _QUOTED_LINES = 12
 
 
-class CannotCompile(Exception):
+class CannotCompile(KernelFailure):
     """A kernel that Triton or its assembler does not compile; the message quotes them."""
 
 
@@ -110,8 +110,8 @@ def compile_kernels(requests: Sequence[Request]) -> list[CompiledKernel]:
     """Compiled kernels, in the order of the requests. Those that are not in the cache are compiled
     in processes of their own, several at once.
 
-    Raises: ImportError where one is missing and Triton is not installed; CannotCompile for the
-        first that cannot be compiled, when all others are.
+    Raises: TritonMissing where one is not in the cache; CannotCompile for the first that cannot
+        be compiled, when all others are.
     """
     jobs = [request.job() for request in requests]
     keys = [_key(job) for job in jobs]
@@ -125,9 +125,7 @@ def compile_kernels(requests: Sequence[Request]) -> list[CompiledKernel]:
     if missing:
         names = {key: request.kernel.name for key, request in zip(keys, requests, strict=True)}
         if version is None:
-            raise ModuleNotFoundError(
-                "Triton, which compiles kernels, is not installed, and the cache has no "
-                + ", ".join(names[key] for key in missing), name="triton")
+            raise TritonMissing(", ".join(names[key] for key in missing))
         for key, answer in _build(missing).items():
             error = worker.error_in(answer)
             if error is not None:

@@ -35,18 +35,21 @@ def kernels(program: GpuProgram, narrow: bool = False) -> list[TritonKernel]:
     return found
 
 
-def list_source(program: GpuProgram) -> list[tuple[str, str]]:
-    """(name, Triton source) of each step; a comment for one that has none."""
+def list_source(program: GpuProgram, narrow: bool = False) -> list[tuple[str, str]]:
+    """(name, Triton source) of each step; a comment for one that has none. narrow: see
+    `TileKernel.wide`."""
     return [(name, f"# {found}\n" if isinstance(found, str) else found.source)
-            for name, found in attempts(program)]
+            for name, found in attempts(program, narrow)]
 
 
-def list_ptx(program: GpuProgram, arch: int = 90) -> list[tuple[str, str]]:
-    """(name, PTX) of each step; a comment for one that has none.
+def list_ptx(
+    program: GpuProgram, arch: int = 90, narrow: bool = False
+) -> list[tuple[str, str]]:
+    """(name, PTX) of each step; a comment for one that has none. narrow: see `TileKernel.wide`.
 
     Raises: as `compile_kernels`.
     """
-    found = dict(attempts(program))
+    found = dict(attempts(program, narrow))
     requests = [Request(kernel, arch) for kernel in found.values() if not isinstance(kernel, str)]
     texts = iter([kernel.ptx for kernel in compile_kernels(requests)])
     return [(name, f"// {kernel}\n" if isinstance(kernel, str) else next(texts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 
+from graphwright.codegen.target import KernelFailure
 from graphwright.codegen.triton.functions import FUNCTIONS
 from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
 
@@ -13,7 +14,7 @@ _RESERVED = {*keyword.kwlist, *dir(builtins), *FUNCTIONS, "triton", "tl", "libde
              SEED, OFFSET, PROGRAM, ERROR}
 
 
-class CannotEmit(Exception):
+class CannotEmit(KernelFailure):
     """A kernel that has no Triton form; the message says what in it."""
 
 

@@ -1,7 +1,7 @@
-"""Which ops of tensors on a GPU ran on the CPU, for want of a kernel.
+"""Which ops of tensors on a GPU ran on the CPU, and which graphs op by op, for want of a kernel.
 
-Each costs a copy there and back. A warning reports each op once; GRAPHWRIGHT_CUDA_STRICT=1, or
-the mode "error", has such ops refused.
+An op on the CPU costs a copy there and back. A warning reports each op and each graph once;
+GRAPHWRIGHT_CUDA_STRICT=1, or the mode "error", has them refused.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ MODES = ("warn", "silent", "error")
 
 
 class _Record:
-    """How often each op ran on the CPU, and what is to be done about it."""
+    """How often each op ran on the CPU, and what is to be done about it.
 
-    __slots__ = ("counts", "lock", "mode")
+    failures: what was said of kernels that cannot be compiled, by their op or graph.
+    """
+
+    __slots__ = ("counts", "failures", "lock", "mode")
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.failures: dict[str, str] = {}
         self.lock = threading.Lock()
         self.mode = "error" if os.environ.get("GRAPHWRIGHT_CUDA_STRICT") == "1" else "warn"
 
@@ -34,17 +38,38 @@ def count(op_name: str) -> None:
 
     Raises: NotImplementedError in the mode "error".
     """
+    failure = _RECORD.failures.get(op_name)
+    lacking = f"{op_name}: graphwright has no kernel for these arguments on cuda" + (
+        "" if failure is None else f" ({failure})")
     if strict():
         raise NotImplementedError(
-            f"{op_name}: graphwright has no kernel for these arguments on cuda, and running it on "
-            "the CPU is an error here (GRAPHWRIGHT_CUDA_STRICT)")
+            f"{lacking}, and running it on the CPU is an error here (GRAPHWRIGHT_CUDA_STRICT)")
     with _RECORD.lock:
         _RECORD.counts[op_name] += 1
         first = _RECORD.counts[op_name] == 1
     if first and _RECORD.mode == "warn":
-        warn(f"{op_name}: graphwright has no kernel for these arguments on cuda; it runs on the "
-             "CPU, with a copy there and back (graphwright.cuda.fallbacks() counts such calls)",
-             UserWarning, 2)
+        warn(f"{lacking}; it runs on the CPU, with a copy there and back "
+             "(graphwright.cuda.fallbacks() counts such calls)", UserWarning, 2)
+
+
+def failed(op_name: str, failure: Exception) -> None:
+    """Note why an op has no kernel, for the warning that comes where it runs on the CPU."""
+    with _RECORD.lock:
+        _RECORD.failures[op_name] = str(failure)
+
+
+def op_by_op(graph: str, failure: Exception) -> None:
+    """Note that a graph runs op by op; the first time a UserWarning says so.
+
+    Raises: the failure in the mode "error".
+    """
+    if strict():
+        raise failure
+    with _RECORD.lock:
+        first = graph not in _RECORD.failures
+        _RECORD.failures[graph] = str(failure)
+    if first and _RECORD.mode == "warn":
+        warn(f"the graph '{graph}' runs op by op: {failure}", UserWarning, 2)
 
 
 def counts() -> dict[str, int]:
@@ -57,6 +82,7 @@ def clear() -> None:
     """Count anew, and warn anew."""
     with _RECORD.lock:
         _RECORD.counts.clear()
+        _RECORD.failures.clear()
 
 
 def mode() -> str:
