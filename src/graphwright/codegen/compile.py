@@ -9,6 +9,7 @@ from typing import Any
 
 from graphwright.codegen.build import build_program
 from graphwright.codegen.emit.native import LoadedProgram, compile_program
+from graphwright.codegen.fusion_map import fused_nodes
 from graphwright.codegen.loop_printer import print_program
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import CannotLowerNode, lower_graph, needs_eager
@@ -49,6 +50,10 @@ class Segment(Record, frozen=False):
     def kernels(self) -> int:
         """How many kernels and matrix products it runs."""
         return len(self.program.steps)
+
+    def fused_nodes(self) -> tuple[frozenset[str], ...]:
+        """The names of the graph's nodes in each step: see `fusion_map`."""
+        return fused_nodes(self.module, self.examples, self.strict)
 
     @property
     def sources(self) -> dict[str, str]:
@@ -142,8 +147,8 @@ def compile_graph(
 def emitters(module: Any, target: str) -> str:
     """What makes the code of a graph that is compiled for `target`: "llvm", or with calls on GPUs
     "triton" or "llvm and triton"."""
-    places = homes(module) - {None}
-    return " and ".join(([target] if cpu in places else []) + (["triton"] if places - {cpu} else []))
+    names = {target if home == cpu else "triton" for home in homes(module) - {None}}
+    return " and ".join(sorted(names))
 
 
 def gpu_build() -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphwright.autograd.grad_mode import no_grad
 from graphwright.export.calling import checker
+from graphwright.export.errors import ExportError
 from graphwright.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -18,10 +19,12 @@ from graphwright.export.ranges import RangeConstraints, ValueRanges
 from graphwright.export.recording import Recording
 from graphwright.ir.graph.graph import Graph
 from graphwright.ir.graph.module import GraphModule
+from graphwright.ir.graph.python_emitter import leaves
 from graphwright.ir.passes.decompose import is_primitive
 from graphwright.ir.trace import trace
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
+from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
@@ -141,6 +144,17 @@ class ExportedProgram:
                 f"{len(self.graph_signature.user_inputs)} inputs, "
                 f"{len(self.graph_signature.user_outputs)} outputs, {len(written)} written\n"
                 f"Range constraints: {{{ranges}}}\n")
+
+
+def require_cpu(program: ExportedProgram, reason: str) -> None:
+    """Raise ExportError, with the reason, for a program with tensors on GPUs."""
+    for node in program.graph.nodes:
+        for value in leaves((*node.args, node.meta.get("val"))):
+            device = value if isinstance(value, Device) else getattr(value, "device", None)
+            if device is not None and device.type == "cuda":
+                raise ExportError(
+                    f"'{node.name}' is on {device}, and {reason}: export the module after .cpu(), "
+                    "with inputs on the CPU")
 
 
 class ExportedModule(Module):

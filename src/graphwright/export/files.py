@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from graphwright.export.encoding import decoded, encoded
 from graphwright.export.errors import ExportError, InvalidProgram
-from graphwright.export.exported_program import ExportedProgram
+from graphwright.export.exported_program import ExportedProgram, require_cpu
 from graphwright.nn.parameter import Parameter
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.saving.archive import Archive, archived
@@ -32,7 +32,7 @@ def save(ep: ExportedProgram, f: Path | BinaryIO, **options: Any) -> None:
         f: a path, by convention ending in .gwx, or a binary file object.
 
     Raises:
-        ExportError: the graph has what a file cannot hold, such as an op of your own.
+        ExportError: the graph has what a file cannot hold: an op of your own, or tensors on GPUs.
         TypeError: `ep` is no ExportedProgram, or an option is given.
 
     Example:
@@ -45,6 +45,7 @@ def save(ep: ExportedProgram, f: Path | BinaryIO, **options: Any) -> None:
         raise TypeError(f"save takes an ExportedProgram, not {type(ep).__name__}")
     if options:
         raise TypeError(f"save: graphwright takes no option '{next(iter(options))}'")
+    require_cpu(ep, "files hold programs of the CPU")
     tensors = {**ep.state_dict, **ep.constants}
     trained = [name for name, tensor in tensors.items() if tensor.requires_grad]
     try:

@@ -154,7 +154,8 @@ def _compiled(call: Call, exact: bool) -> _Program:
     if needs_eager(forward, gpu_rules()):
         raise _NoProgram
     with env.closed():
-        segment = compile_gpu_segment(forward, fakes, False, call.device, call.op.name, None)
+        segment = compile_gpu_segment(
+            forward, fakes, False, call.device, call.op.name, None, contracts=False)
     if call.generator is not None and not isinstance(segment.launch, _core.CudaLauncher):
         raise _NoProgram
     guards = tuple(guard for guard in env.guards if guard.known() is None)

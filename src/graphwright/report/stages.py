@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture._eval_frame import run_unhooked
 from graphwright.capture.frame.record import GraphRecord
 from graphwright.codegen.compile import CompiledGraph, Segment, compile_graph
-from graphwright.codegen.fusion_map import fused_nodes
 from graphwright.codegen.loop_printer import print_gemm, print_kernel
+from graphwright.codegen.loops import Kernel
 from graphwright.codegen.memory_plan import lifetimes
 from graphwright.codegen.program import Gemm, NativeProgram, Slot, step_buffers
 from graphwright.face.stage_dumps import Artifacts
@@ -19,6 +19,10 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.runtime import _core
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import as_int
+
+if TYPE_CHECKING:
+    from graphwright.codegen.gpu.build import GpuSegment
+    from graphwright.codegen.gpu.tile_ir import GpuProgram
 
 
 class Step(Record):
@@ -107,26 +111,34 @@ def _compiled(artifacts: Artifacts, module: GraphModule) -> CompiledGraph:
                          blas=artifacts.blas)
 
 
-def _part(segment: Segment, values: Mapping[str, Any]) -> Part:
+def _part(segment: Segment | GpuSegment, values: Mapping[str, Any]) -> Part:
     """A segment of the graph whose nodes have these values, or of a graph within that one, whose
     nodes may have the same names."""
     program = segment.program
     own = {node.name for node in segment.module.graph.nodes
            if node.name in values and values[node.name] is node.meta.get("val")}
-    fused = run_unhooked(fused_nodes, segment.module, segment.examples, segment.strict)
-    nodes = [names & own for names in fused]
+    nodes = [names & own for names in run_unhooked(segment.fused_nodes)]
     steps = []
     for number, (step, names) in enumerate(zip(program.steps, nodes, strict=True)):
         buffers = tuple(buffer.name for buffer in step_buffers(step))
         if isinstance(step, Gemm):
             steps.append(Step("", f"k{number} gemm", print_gemm(step), names, buffers))
         else:
-            steps.append(Step(step.name, step.name, print_kernel(step), names, buffers))
+            steps.append(Step(step.name, step.name, _printed(step), names, buffers))
     arena = f"{program.arena_bytes} bytes"
     return Part(tuple(steps), tuple(_memory(program)), arena, segment.sources)
 
 
-def _memory(program: NativeProgram) -> Iterator[Memory]:
+def _printed(step: Any) -> str:
+    """A kernel as text."""
+    if isinstance(step, Kernel):
+        return print_kernel(step)
+    from graphwright.codegen.gpu.tile_printer import print_tile_kernel
+
+    return print_tile_kernel(step)
+
+
+def _memory(program: NativeProgram | GpuProgram) -> Iterator[Memory]:
     lives = lifetimes(program.steps)
     buffers = {b.name: b for step in program.steps for b in step_buffers(step)}
     for name, buffer in buffers.items():
@@ -169,13 +181,16 @@ def passes(record: GraphRecord, artifacts: Artifacts) -> Iterator[PassText]:
 
 
 HEADS = {
+    "triton": re.compile(r"def (\w+)\("),
     "llvm": re.compile(r"define .*@(\w+)\("),
     "c": re.compile(r"static void (\w+?)_body\("),
     "asm": re.compile(r"(\w+):$"),
 }
 """The line that begins the function of a kernel, by stage."""
+ENDS = {"triton": re.compile("$")}
+END = re.compile(r"\}|\.Lfunc_end")
+"""The line that ends it; of stages without one of their own, END."""
 NUMBER = re.compile(r"_\d+$")
-ENDS = ("}", ".Lfunc_end")
 
 
 def by_kernel(stage: str, text: str, kernels: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -194,7 +209,7 @@ def by_kernel(stage: str, text: str, kernels: frozenset[str]) -> Iterator[tuple[
             yield owner, "\n".join(lines)
             owner, lines = name, []
         lines.append(line)
-        if owner and line.startswith(ENDS):
+        if owner and ENDS.get(stage, END).match(line):
             yield owner, "\n".join(lines)
             owner, lines = "", []
     yield owner, "\n".join(lines)

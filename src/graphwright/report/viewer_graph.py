@@ -267,7 +267,7 @@ class GraphView:
             for place, part in enumerate(half.parts):
                 which = f", part {place + 1}" * (len(half.parts) > 1)
                 for stage in part.sources:
-                    if stage == "loops" or (stage == "asm" and not assembly):
+                    if stage in ("loops", "tiles") or (stage == "asm" and not assembly):
                         continue
                     parts.append(
                         f"<details {'open' * (stage != 'asm' and half.name == 'forward')}>"
@@ -322,7 +322,7 @@ GRAPH_NAMES = {
     "captured": "captured graph", "joint": "joint graph of primitives",
     "forward": "forward graph of primitives", "backward": "backward graph of primitives",
 }
-STAGE_NAMES = {"llvm": "LLVM IR", "c": "C", "asm": "assembly"}
+STAGE_NAMES = {"triton": "Triton", "llvm": "LLVM IR", "c": "C", "asm": "assembly"}
 MARKS = {"add": "+ ", "del": "- ", "same": "  ", "cut": "  "}
 
 

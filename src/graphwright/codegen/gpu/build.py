@@ -49,14 +49,21 @@ def lower_for_gpu(
     Raises: CannotLowerNode for a node without a lowering.
     """
     module = prepared(module, fake_inputs)
-    lowering = TracedLowering(module, fake_inputs, strict, gpu_rules())
-    graph = lowering.run()
+    graph, became = _traced(module, fake_inputs, strict)
     stacks = {node.name: node.meta["stack"] for node in module.graph.nodes
               if node.meta.get("stack")}
     lines = {loop_node: f"{filename}:{line}: {text.strip()}"
-             for name, made in lowering.became.items() if name in stacks
+             for name, made in became.items() if name in stacks
              for filename, line, text in (stacks[name],) for loop_node in made}
     return graph, lines
+
+
+def _traced(
+    module: Any, fake_inputs: Sequence[Any], strict: bool
+) -> tuple[LoweredGraph, dict[str, list[str]]]:
+    """A prepared graph lowered, and the loop nodes that its nodes became."""
+    lowering = TracedLowering(module, fake_inputs, strict, gpu_rules())
+    return lowering.run(), lowering.became
 
 
 def build_gpu_program(
@@ -66,11 +73,14 @@ def build_gpu_program(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
-    return gpu_program(*lower_for_gpu(module, fake_inputs, strict))
+    return gpu_program(*lower_for_gpu(module, fake_inputs, strict), not strict)
 
 
-def gpu_program(graph: LoweredGraph, lines: dict[str, str]) -> GpuProgram:
-    """The program of a lowered graph, of whose loop nodes `lines` are the source lines."""
+def gpu_program(
+    graph: LoweredGraph, lines: dict[str, str], contracts: bool = True
+) -> GpuProgram:
+    """The program of a lowered graph, of whose loop nodes `lines` are the source lines. contracts:
+    see `GpuProgram`."""
     schedule = schedule_tiles(graph, lines)
     plan = schedule.plan
     outputs = program_outputs(graph, plan)
@@ -82,7 +92,8 @@ def gpu_program(graph: LoweredGraph, lines: dict[str, str]) -> GpuProgram:
         inputs=plan.inputs, outputs=outputs, slots=slots | placed, arena_bytes=arena_bytes,
         steps=schedule.steps, symbols=graph.symbols, rng_ops=graph.rng_ops,
         mutated=plan.mutated,
-        checks=tuple(dict.fromkeys(site for k in schedule.steps for site in _sites(k.body))))
+        checks=tuple(dict.fromkeys(site for k in schedule.steps for site in _sites(k.body))),
+        contracts=contracts)
 
 
 def _no_launcher(*inputs: Any) -> Any:
@@ -113,6 +124,15 @@ class GpuSegment(Record, frozen=False):
         """How many kernels it runs."""
         return 0 if self.failure else len(self.program.steps)
 
+    def fused_nodes(self) -> list[frozenset[str]]:
+        """The names of the graph's nodes in each kernel."""
+        graph, became = _traced(self.module, self.examples, self.strict)
+        origins: dict[str, str] = {}
+        for name, made in became.items():
+            origins |= {n: f"{origins[n]} {name}" if n in origins else name for n in made}
+        return [frozenset(" ".join(step.source).split())
+                for step in gpu_program(graph, origins).steps]
+
     @property
     def sources(self) -> dict[str, str]:
         """Text by stage."""
@@ -129,10 +149,10 @@ class GpuGraph(Record):
 
 def compile_gpu_segment(
     module: Any, fake_inputs: Sequence[Any], strict: bool, device: Device, label: str,
-    spans: list[Span] | None,
+    spans: list[Span] | None, contracts: bool = True,
 ) -> GpuSegment:
     """Compile a graph whose tensors are on one GPU, without ops that run eagerly; see
-    `compile_graph`.
+    `compile_graph`. contracts: see `GpuProgram`; strict graphs never do.
 
     Raises: CannotLowerNode for a node without a lowering; TritonMissing and KernelFailure for a
         kernel that is not in the cache and cannot be compiled.
@@ -140,7 +160,7 @@ def compile_gpu_segment(
     with Timed("compile::lowering", into=spans):
         graph, lines = lower_for_gpu(module, fake_inputs, strict)
     with Timed("compile::schedule", into=spans):
-        program = gpu_program(graph, lines)
+        program = gpu_program(graph, lines, contracts and not strict)
     index = device.index or 0
     with Timed("compile::codegen triton", into=spans):
         launcher = Launchers(program, index, label).launcher()

@@ -171,7 +171,8 @@ class GpuProgram(Record):
     """What one graph becomes for a GPU: `steps` in order over buffers placed by `slots`.
 
     Fields that `NativeProgram` has too mean the same. `checks` are the places that may write to
-    the error word, in the order of their numbers.
+    the error word, in the order of their numbers. `contracts`: whether pointwise kernels may round
+    a product and its sum with another number once.
     """
 
     inputs: tuple[Buffer, ...]
@@ -183,3 +184,8 @@ class GpuProgram(Record):
     rng_ops: int
     mutated: tuple[int, ...]
     checks: tuple[CheckSite, ...]
+    contracts: bool = True
+
+    def may_contract(self, step: TileKernel) -> bool:
+        """Whether a kernel may: sums of products always do."""
+        return self.contracts or step.product is not None or step.attention is not None

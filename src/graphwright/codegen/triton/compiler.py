@@ -31,7 +31,6 @@ _POINTERS = {
     "int64": "*i64", "float16": "*fp16", "bfloat16": "*bf16", "float32": "*fp32",
     "float64": "*fp64",
 }
-_OPTIONS = {"num_stages": 3, "enable_fp_fusion": True}
 _TOOLS = ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_LIBDEVICE_PATH")
 """The variables that name parts of Triton which are not its own; it is given no others."""
 _QUOTED_LINES = 12
@@ -68,12 +67,13 @@ class Request(Record):
     """A kernel to compile for compute capability `arch` (90: Hopper).
 
     unaligned: names of buffers whose addresses are no multiples of 16 bytes; allocators give such
-    to all, but views may begin anywhere.
+    to all, but views may begin anywhere. contracts: see `GpuProgram`.
     """
 
     kernel: TritonKernel
     arch: int = 90
     unaligned: Collection[str] = ()
+    contracts: bool = True
 
     def job(self) -> dict[str, Any]:
         """All that decides the machine code, for `worker.build`."""
@@ -83,7 +83,8 @@ class Request(Record):
             "constants": kernel.blocks, "arch": self.arch,
             "aligned": [place for place, buffer in enumerate(kernel.buffers)
                         if buffer.name not in self.unaligned],
-            "options": {**_OPTIONS, "num_warps": kernel.num_warps},
+            "options": {"num_stages": 3, "num_warps": kernel.num_warps,
+                        "enable_fp_fusion": self.contracts},
             "variables": {name: os.environ[name] for name in _TOOLS if name in os.environ}}
 
 

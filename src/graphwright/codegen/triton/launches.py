@@ -54,7 +54,8 @@ def kernel_requests(
 
     Raises: CannotEmit for a step without a Triton form.
     """
-    return [Request(kernel, arch, unaligned) for kernel in kernels(program, narrow)]
+    return [Request(kernel, arch, unaligned, program.may_contract(step))
+            for step, kernel in zip(program.steps, kernels(program, narrow), strict=True)]
 
 
 def compile_launches(

@@ -50,7 +50,9 @@ def list_ptx(
     Raises: as `compile_kernels`.
     """
     found = dict(attempts(program, narrow))
-    requests = [Request(kernel, arch) for kernel in found.values() if not isinstance(kernel, str)]
+    requests = [Request(kernel, arch, contracts=program.may_contract(step))
+                for step, kernel in zip(program.steps, found.values(), strict=True)
+                if not isinstance(kernel, str)]
     texts = iter([kernel.ptx for kernel in compile_kernels(requests)])
     return [(name, f"// {kernel}\n" if isinstance(kernel, str) else next(texts))
             for name, kernel in found.items()]

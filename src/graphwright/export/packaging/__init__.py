@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from graphwright.export.exported_program import ExportedProgram
+from graphwright.export.exported_program import ExportedProgram, require_cpu
 from graphwright.export.packaging.linking import LINKERS, linked
 from graphwright.export.packaging.source import EMBEDDED, Source
 from graphwright.export.packaging.targets import NATIVE, target_of
@@ -56,8 +56,8 @@ def package(
     Returns: the paths of the files.
 
     Raises:
-        ExportError: the program has an op that only runs in Python, or a product of bfloat16, or
-            2 GB of weights or more are to be embedded.
+        ExportError: the program has an op that only runs in Python, a product of bfloat16 or
+            tensors on GPUs, or 2 GB of weights or more are to be embedded.
         CompilerMissing: there is no working compiler for the target.
         ValueError: the last part of the path is no identifier of C, or the target or linker is
             unknown.
@@ -68,6 +68,7 @@ def package(
         raise ValueError(f"{name!r} cannot begin the names of C functions")
     if not isinstance(program, ExportedProgram):
         raise TypeError(f"package takes an ExportedProgram, not {type(program).__name__}")
+    require_cpu(program, "packages run on the CPU")
     if linker not in LINKERS:
         raise ValueError(f"{linker!r} is no linker: these are {', '.join(LINKERS)}")
     made_for = target_of(target)

@@ -10,7 +10,7 @@ from typing import Any
 from graphwright.export import export as recorded
 from graphwright.export.dynamic_shapes import DerivedDim, Dim, Hint, specs_of
 from graphwright.export.errors import ExportError
-from graphwright.export.exported_program import ExportedProgram
+from graphwright.export.exported_program import ExportedProgram, require_cpu
 from graphwright.export.recording import argument_labels, parameter_names
 from graphwright.export.size_rules import size_rules
 from graphwright.onnx.errors import OnnxExporterError, require_onnx
@@ -111,6 +111,10 @@ def export(
     if dynamic_axes:
         dynamic_shapes = _shapes_of_axes(dynamic_axes, input_names, args, dynamic_shapes)
     program, dims, labels = _recorded(model, args, kwargs, dynamic_shapes, strict)
+    try:
+        require_cpu(program, "onnx.export checks what it writes on the CPU")
+    except ExportError as error:
+        raise OnnxExporterError(str(error)) from error
     prepared = prepare(program, opset)
     if verify:
         _refuse_random(prepared)
