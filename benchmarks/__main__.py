@@ -14,6 +14,7 @@ from benchmarks import (
     ecosystem,
     gpu,
     kernels,
+    launches,
     mapping,
     memory,
     out_of_process,
@@ -29,7 +30,8 @@ from benchmarks.result import Result, Wrong
 GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
           "mapping": mapping, "memory": memory, "training": training, "startup": startup,
           "compile_time": compile_time, "untouched": untouched, "writes": writes}
-BY_NAME = {"ecosystem": ecosystem, "gpu": gpu, "out_of_process": out_of_process}
+BY_NAME = {"ecosystem": ecosystem, "gpu": gpu, "launches": launches,
+           "out_of_process": out_of_process}
 """Groups that need a GPU, a C compiler or libraries of their own: they run only where named."""
 
 
