@@ -1,0 +1,129 @@
+"""Kernels that cannot be compiled: the graph runs op by op, what is left runs on the CPU."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright.codegen.target import KernelFailure, TritonMissing
+from graphwright.codegen.triton import compiler, worker
+from graphwright.face import gpu_ops
+from graphwright.runtime.cuda import fallbacks
+
+F = gw.nn.functional
+
+
+@pytest.fixture
+def failing(
+    gpu: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Callable[..., None]]:
+    """Called with texts: kernels that have one of them in their source fail to compile. None was
+    compiled before."""
+    monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", str(tmp_path))
+    build = compiler._build
+    planted: set[str] = set()
+
+    def built(missing: Mapping[str, Any]) -> dict[str, bytes]:
+        bad = {key for key, job in missing.items() if any(text in job["source"]
+                                                          for text in planted)}
+        good = {key: job for key, job in missing.items() if key not in bad}
+        return dict.fromkeys(bad, worker.pack({"error": "ptxas has a bad day"})) | (
+            build(good) if good else {})
+
+    monkeypatch.setattr(compiler, "_build", built)
+    monkeypatch.setattr(gpu_ops, "_PROGRAMS", {})
+    fallbacks.clear()
+    yield planted.update
+    fallbacks.clear()
+    fallbacks.set_mode("warn")
+
+
+def network(x: Any) -> Any:
+    """Two kernels' worth of ops, whose constants no other test's kernels have."""
+    y = F.dropout(x, 0.5) * 1.4375
+    gw.rand(3, device=x.device)
+    return gw.softmax(gw.sin(y + gw.rand(4, 5, device=x.device)) * 2.8125 + x, -1)
+
+
+def both(compiled: Any) -> tuple[Any, Any, list[str]]:
+    """Two calls on the GPU and what is drawn next there, the same of the CPU, and warnings."""
+    x, results, said = gw.randn(4, 5), [], []
+    for function, device in ((compiled, "cuda"), (network, "cpu")):
+        gw.manual_seed(3)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            out = [function(x.to(device)).cpu() for _ in range(2)]
+        results.append([*out, gw.rand(2, device=device).cpu()])
+        said += [str(one.message) for one in caught]
+    return *results, said
+
+
+def test_a_graph_runs_op_by_op_on_the_gpu(failing: Any) -> None:
+    failing(["tl.reduce", "1.4375"])
+    compiled = gw.compile(network)
+    got, want, said = both(compiled)
+    gw.testing.assert_close(got, want)
+    assert [text for text in said if "runs op by op" in text] == said[:1]
+    assert "'forward network (" in said[0] and "ptxas has a bad day" in said[0]
+    assert gw.compiler.stats(compiled).kernels == 0
+    note = str(gw.explain(network)(gw.ones(4, 5, device="cuda")))
+    assert "runs eagerly: k0_" in note and "cannot be compiled for sm_80 by Triton" in note
+
+
+def test_an_op_that_fails_by_itself_runs_on_the_cpu(failing: Any) -> None:
+    failing(["sin"])
+    got, want, said = both(gw.compile(network))
+    gw.testing.assert_close(got, want)
+    assert len(said) == 2 and said[1].startswith("sin: graphwright has no kernel for these ")
+    assert "k0_sin cannot be compiled" in said[1] and "runs on the CPU" in said[1]
+    assert gw.cuda.fallbacks() == {"sin": 2}
+
+
+def test_training_goes_on(failing: Any) -> None:
+    failing(["sin", "cos"])
+    x, grads = gw.randn(4, 5), []
+    for device in ("cuda", "cpu"):
+        there = x.to(device).requires_grad_()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            gw.compile(lambda x: (gw.sin(x * 1.8125) * x).sum())(there).backward()
+        grads.append(there.grad.cpu())
+    gw.testing.assert_close(*grads)
+    assert gw.cuda.fallbacks() == {"sin": 2, "cos": 1}
+
+
+def test_writes_to_inputs(failing: Any) -> None:
+    failing(["1.8125"])
+    x, y = gw.randn(4, 5), gw.randn(4, 5)
+    there = x.cuda()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gw.compile(lambda x, y: x.mul_(1.8125).add_(y).sum())(there, y.cuda())
+    gw.testing.assert_close(there.cpu(), x.mul_(1.8125).add_(y))
+
+
+def test_strict_mode_raises(failing: Any) -> None:
+    failing(["sin"])
+    fallbacks.set_mode("error")
+    x = gw.ones(4, 5, device="cuda")
+    with pytest.raises(KernelFailure, match="cannot be compiled for sm_80 .* ptxas has a bad"
+                       ) as caught:
+        gw.compile(network)(x)
+    assert type(caught.value).__name__ == "CannotCompile"
+    with pytest.raises(NotImplementedError, match="sin: .*k0_sin cannot be compiled"):
+        gw.sin(x)
+    assert gw.cuda.fallbacks() == {}
+
+
+def test_without_triton(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "triton", None)
+    x = gw.ones(3, device="cuda")
+    for call in (lambda: gw.compile(lambda x: x * 1.0078125)(x), lambda: x.double().erfinv()):
+        with pytest.raises(TritonMissing, match=r"not installed.*pip install graphwright\[cuda\]"):
+            call()
