@@ -70,6 +70,9 @@ static bool find_device(const Launcher *self, Call *call) {
     for (int i = 0; i < self->n_inputs; i++) {
         PyObject *arg = call->args[i];
         if (!gw_is_tensor(arg)) {
+            if (self->uses[i] != UNUSED) {
+                return bad_input(i, "should be a Tensor");
+            }
             if (!PyLong_Check(arg)) {
                 return bad_input(i, "is neither a Tensor nor an int");
             }

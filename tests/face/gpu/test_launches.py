@@ -1,0 +1,118 @@
+"""Launches of compiled graphs: one native call, and parameters as the PTX has them."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from benchmarks import launches as benchmark
+from graphwright.face.api import compilation_of
+from graphwright.face.stage_dumps import artifacts_of
+from graphwright.runtime import _core
+
+FORMATS = {4: "<i", 8: "<q"}
+F = gw.nn.functional
+
+
+def launcher(compiled: Any) -> Any:
+    """What runs the forward graph of a function that has been called."""
+    (graph,) = compilation_of(compiled).record.graphs
+    artifacts = artifacts_of(graph.graph)
+    assert artifacts is not None
+    return artifacts.programs["forward"].launch
+
+
+def values(driver: Any, launched: Any) -> list[int]:
+    """The parameters of a launch, read where the PTX says that they are."""
+    (program,) = [p for p in driver.programs.values() if launched.name in p.module.functions]
+    places = program.parameters(launched.name)
+    assert len(launched.parameters) == program.parameter_size(launched.name)
+    return [struct.unpack_from(FORMATS[size], launched.parameters, at)[0] for at, size in places]
+
+
+def test_parameters_are_packed_as_the_ptx_says(gpu: Any) -> None:
+    compiled = gw.compile(lambda x, y: (x.t() * 2.5 + y[:, None], x.sum(-1)), dynamic=True)
+    x, y = gw.randn(6, 40).cuda(), gw.randn(40).cuda()
+    transposed, sums = compiled(x, y)
+    gw.cuda.synchronize()
+    assert len(gpu.launches) == gw.compiler.stats(compiled).kernels == 2
+    known = {x.data_ptr(): "x", y.data_ptr(): "y", transposed.data_ptr(): "transposed",
+             sums.data_ptr(): "sums", 6: "rows", 40: "columns", 0: "scratch"}
+    first, second = ([known[value] for value in values(gpu, one)] for one in gpu.launches)
+    assert {"x", "y", "transposed"} < set(first) and {"x", "sums"} < set(second)
+    assert first[-2:] == second[-2:] == ["scratch", "scratch"]
+    assert {"rows", "columns"} <= {*first, *second}
+
+
+def test_seeds_offsets_and_error_words_are_packed(gpu: Any) -> None:
+    compiled = gw.compile(lambda x, i: F.dropout(x[i], 0.5))
+    x, index = gw.randn(6, 4).cuda(), gw.tensor([1, 5, 2]).cuda()
+    for _ in range(2):
+        gw.manual_seed(77)
+        gw.rand(3, device="cuda")
+        out = compiled(x, index)
+    gw.cuda.synchronize()
+    found = values(gpu, gpu.launches[-1])
+    assert {x.data_ptr(), index.data_ptr(), out.data_ptr()} <= set(found)
+    assert found[-4:-2] == [77, 1]
+    word = found[-5]
+    assert word not in (0, x.data_ptr(), index.data_ptr(), out.data_ptr())
+
+
+def test_a_call_is_one_native_call(gpu: Any) -> None:
+    """Of graphs without eager ops, constants or inputs as results."""
+    compiled = gw.compile(lambda x: gw.softmax(gw.softmax(x, 0), 1))
+    compiled(gw.randn(4, 5).cuda())
+    assert type(launcher(compiled)) is _core.CudaLauncher
+    gw.cuda.synchronize()
+    assert len(gpu.launches) == gw.compiler.stats(compiled).kernels == 2
+
+
+def test_kernels_without_elements_are_not_launched(gpu: Any) -> None:
+    compiled = gw.compile(lambda x: x * 2, dynamic=True)
+    compiled(gw.ones(3, 4, device="cuda"))
+    gw.cuda.synchronize()
+    before = len(gpu.launches)
+    out = launcher(compiled)(gw.ones(2, 5, device="cuda"))[0]
+    assert gw.equal(out.cpu(), gw.full((2, 5), 2.0)) and len(gpu.launches) == before + 1
+    assert launcher(compiled)(gw.empty(0, 5, device="cuda"))[0].shape == (0, 5)
+    gw.cuda.synchronize()
+    assert len(gpu.launches) == before + 1
+
+
+def test_views_that_begin_anywhere_have_kernels_of_their_own(gpu: Any) -> None:
+    compiled = gw.compile(lambda x: x * 2 + 1)
+    whole = gw.randn(101).cuda()
+    for first in (0, 4, 1, 4, 1):
+        view = whole[first:first + 96]
+        assert gw.equal(compiled(view).cpu(), whole.cpu()[first:first + 96] * 2 + 1)
+    assert gw.compiler.stats(compiled).graphs == 1
+    assert len({one.name for one in gpu.launches}) == 1 and len(gpu.launches) == 5
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda x: (x, x), lambda x: (x.cpu(),), lambda x: (3,), lambda x: (x.to("cuda:1"),)])
+def test_a_launcher_refuses_what_it_is_not_made_for(gpu: Any, wrong: Any) -> None:
+    compiled = gw.compile(lambda x: x * 2)
+    x = gw.ones(4, device="cuda")
+    compiled(x)
+    with pytest.raises((TypeError, RuntimeError), match="compiled graph"):
+        launcher(compiled)(*wrong(x))
+    assert gw.equal(compiled(x).cpu(), gw.full((4,), 2.0))
+
+
+def test_the_benchmark_of_launches_checks_its_results(
+    gpu: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "KERNELS", (1, 3))
+    rows = benchmark.measured(gpu, seconds=0.01)
+    assert [row.name.split()[4] for row in rows] == ["1", "3"]
+    assert [row.target for row in rows] == [0.55, 0.65]
+    assert all(row.value > 0 for row in rows)
+    monkeypatch.setattr(benchmark, "KERNELS", (2,))
+    monkeypatch.setattr(gw, "allclose", lambda *args: False)
+    with pytest.raises(benchmark.Wrong, match="2 softmax in turn"):
+        benchmark.measured(gpu)
