@@ -179,12 +179,20 @@ class Accumulate(Record):
     fold: str = "sum"
 
 
+class Message(Record):
+    """The text of an error, in which {0}, {1} and so on stand for sizes."""
+
+    text: str
+    sizes: tuple[Expr, ...]
+
+
 class Check(Record):
-    """End the run with error 1 and `message` unless 0 <= value < bound."""
+    """End the run with error 1 and `message` unless 0 <= value < bound. Only kernels for GPUs have
+    messages with sizes."""
 
     value: Value
     bound: Expr
-    message: str
+    message: str | Message
 
 
 class For(Record):

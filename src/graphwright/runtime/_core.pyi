@@ -747,9 +747,9 @@ class CudaLauncher:
     The program's buffers are the inputs and the outputs; its scalars the values of `symbols`,
     found at (input, place), and where `rng_ops` is not 0 the seed and the offset. touched: the
     inputs that kernels touch, and whether they take their addresses for multiples of 16.
-    limits: (number, what it has to be less than). checks: (message, bound) of each index that is
-    checked. `otherwise` gets the calls that this does not hold for. Without GPU tensors among the
-    inputs it runs on `device`.
+    limits: (number, what it has to be less than). checks: of each index that is checked the text
+    of its error, the bound, and the sizes that the text has. `otherwise` gets the calls that this
+    does not hold for. Without GPU tensors among the inputs it runs on `device`.
     """
 
     def __new__(
@@ -762,7 +762,7 @@ class CudaLauncher:
         mutated: tuple[int, ...],
         touched: tuple[tuple[int, bool], ...],
         limits: tuple[tuple[CudaCount, int], ...],
-        checks: tuple[tuple[str, CudaCount], ...],
+        checks: tuple[tuple[str, CudaCount, tuple[CudaCount, ...]], ...],
         cls: type[TensorBase],
         otherwise: Callable[..., Any],
         generator: GeneratorBase,

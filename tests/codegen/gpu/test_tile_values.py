@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import graphwright as gw
+from graphwright.codegen.loops import Message
 from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.symbolic.expr import Int
 
 from ..lowered import tensor
 from .programs import check, check_eager, program_of
@@ -273,5 +275,7 @@ def test_an_index_out_of_range_is_reported_and_not_read() -> None:
     word = int(device.error[0])
     (site,) = program.checks
     assert 1023 - (word >> 53) == 0 and (word & ((1 << 53) - 1)) - (1 << 52) == 12
-    assert site.message == "index out of range: {value} is not in [0, {bound})"
+    assert site.message == Message(
+        "gather(): index {value} is out of bounds for a dimension of size {bound}; the tensor is "
+        "float32[{0}, {1}]", (Int(10), Int(4)))
     assert site.bound == 10

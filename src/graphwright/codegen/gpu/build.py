@@ -63,6 +63,7 @@ def _traced(
 ) -> tuple[LoweredGraph, dict[str, list[str]]]:
     """A prepared graph lowered, and the loop nodes that its nodes became."""
     lowering = TracedLowering(module, fake_inputs, strict, gpu_rules())
+    lowering.context.names_calls = True
     return lowering.run(), lowering.became
 
 

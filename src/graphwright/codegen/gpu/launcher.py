@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from graphwright.codegen.gpu.counts import Counts
-from graphwright.codegen.gpu.tile_ir import GpuProgram
+from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram
+from graphwright.codegen.loops import Message
 from graphwright.codegen.triton.compiler import CompiledKernel
 from graphwright.codegen.triton.launches import Argument, Kind, Launch, compile_launches
 from graphwright.runtime import _core
@@ -87,7 +88,7 @@ def _launcher(launchers: Launchers, unaligned: frozenset[int], narrow: bool) -> 
               [_operand(a, buffers, counts) for a in launch.arguments]) for launch in launches]
     outputs = tuple((o.buffer.dtype, tuple(map(counts.of, o.shape)),
                      tuple(map(counts.of, o.strides))) for o in program.outputs)
-    checks = tuple((site.message, counts.of(site.bound)) for site in program.checks)
+    checks = tuple(_check(site, counts) for site in program.checks)
     limits = _limits(launches, counts) if narrow else ()
     arena = counts.of(program.arena_bytes)
     n_inputs = len(program.inputs)
@@ -102,6 +103,13 @@ def _launcher(launchers: Launchers, unaligned: frozenset[int], narrow: bool) -> 
         limits=limits, checks=checks, cls=Tensor, otherwise=launchers,
         generator=CUDA_GENERATORS.of(launchers.device), rng_ops=program.rng_ops,
         device=launchers.device, label=launchers.label)
+
+
+def _check(site: CheckSite, counts: Counts) -> tuple[str, Any, tuple[Any, ...]]:
+    """The text of an error, its bound, and the sizes that the text has by number."""
+    text, sizes = (site.message.text, site.message.sizes) if isinstance(
+        site.message, Message) else (site.message, ())
+    return text, counts.of(site.bound), tuple(map(counts.of, sizes))
 
 
 def _limits(launches: Sequence[Launch], counts: Counts) -> tuple[tuple[Any, int], ...]:

@@ -32,7 +32,7 @@ finds equal values. A looped row is read again.
 
 from __future__ import annotations
 
-from graphwright.codegen.loops import Buffer, Let, Stmt, Value
+from graphwright.codegen.loops import Buffer, Let, Message, Stmt, Value
 from graphwright.codegen.program import Output, Slot
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym, as_int, ceildiv, product
@@ -162,7 +162,7 @@ class TileKernel(Record):
 class CheckSite(Record):
     """One place where an index is checked; its number is written to the error word."""
 
-    message: str
+    message: str | Message
     bound: Expr
 
 

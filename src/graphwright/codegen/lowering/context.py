@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from graphwright.codegen.loops import Apply, Check, Const, IndexOf, Let, Local, Value
+from graphwright.codegen.loops import Apply, Check, Const, IndexOf, Let, Local, Message, Value
 from graphwright.codegen.lowering.nodes import (
     Body,
     Index,
@@ -50,14 +50,26 @@ class Unlowerable(Exception):
     """An op, or this use of it, has no lowering; it runs as an extern step."""
 
 
+OUT_OF_RANGE = "index out of range: {value} is not in [0, {bound})"
+_EAGER_NAMES = {
+    "scatter_src": "scatter", "scatter_value": "scatter", "scatter_src_": "scatter_",
+    "scatter_value_": "scatter_", "index_put_": "index_put", "index_add_": "index_add",
+}
+"""What errors of eager ops call some that have names of their own in graphs."""
+
+
 class Lowering:
-    """Collects loop nodes; `messages` are the texts of the checks, in the order of their ids.
+    """Collects loop nodes.
 
     strict: each node of a half type rounds its elements to it, as if they were stored.
+    call: the call that is being lowered. names_calls: whether errors are to have its name, where
+    they are raised without running it again.
     """
 
     def __init__(self, strict: bool = False) -> None:
         self.strict = strict
+        self.call: Any = None
+        self.names_calls = False
         self.nodes: dict[str, LoopNode] = {}
         self.tensors: dict[str, Tensor] = {}
         self.rng_ops = 0
@@ -144,7 +156,21 @@ class Lowering:
                 self.unique(hint), kept, dtype, Body(substitute(value, rename)), hint))
         return self.add(Reduction(self.unique(hint), domain, tuple(axes), dtype, fold, body))
 
-    def check(self, value: Value, bound: Expr, message: str) -> tuple[Sym, list[Let | Check]]:
+    def outside(self, wrap: bool) -> str | Message:
+        """The message for an index into the first argument of the call; `wrap`: 0 or more, or
+        negative and counted from the end, where {index} is what it was before."""
+        if not self.names_calls:
+            return OUT_OF_RANGE
+        name, x = self.call.op.name, self.call.args[0]
+        index = "{index}" if wrap else "{value}"
+        sizes = ", ".join(f"{{{place}}}" for place in range(len(x.shape)))
+        return Message(
+            f"{_EAGER_NAMES.get(name, name)}(): index {index} is out of bounds for a dimension of "
+            f"size {{bound}}; the tensor is {x.dtype.name}[{sizes}]", x.shape)
+
+    def check(
+        self, value: Value, bound: Expr, message: str | Message
+    ) -> tuple[Sym, list[Let | Check]]:
         """Bind an int64 value to a local that is checked to lie in [0, bound)."""
         name = self.local()
         let = Let(name, value)

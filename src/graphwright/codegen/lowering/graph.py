@@ -237,6 +237,7 @@ class GraphLowering:
         name = getattr(node.target, "name", None)
         sole = node.args and isinstance(node.args[0], Node) and len(node.args[0].users) == 1
         call = Call(node.name, node.target, args, node.meta.get("val"), sole)
+        self.context.call = call
         if name == "copy_":
             self.env[node] = self._mutation(call, *args[:2])
         elif getattr(node.target, "is_inplace", False) and name in self.rules:

@@ -42,9 +42,6 @@ from graphwright.runtime.tensor.dtypes import dtype
 
 Prologue = list[Let | Check]
 
-OUT_OF_RANGE = "index out of range: {value} is not in [0, {bound})"
-
-
 def _position(
     context: Lowering, index: Tensor, at: Index, bound: Expr, wrap: bool, stored: bool = False
 ) -> tuple[Expr, Prologue]:
@@ -56,13 +53,13 @@ def _position(
         return _stored_position(context, index, at, bound, wrap)
     value = convert(index.at(at), dtypes.int64)
     if not wrap:
-        return context.check(value, bound, OUT_OF_RANGE)
+        return context.check(value, bound, context.outside(wrap))
     raw = Let(context.local(), value)
     local = Local(raw.name, dtypes.int64)
     size = scalar(bound, dtypes.int64)
     negative = apply("lt", local, const(0, dtypes.int64), dtype=dtypes.bool)
     wrapped = apply("where", negative, apply("add", local, size), local, dtype=dtypes.int64)
-    symbol, checks = context.check(wrapped, bound, OUT_OF_RANGE)
+    symbol, checks = context.check(wrapped, bound, context.outside(wrap))
     return symbol, [raw, *checks]
 
 

@@ -31,8 +31,10 @@ extern PyObject *gw_out_of_range;   /* an IndexError and a RuntimeError */
 extern PyObject *gw_out_of_memory;  /* a MemoryError and a RuntimeError */
 
 /* ---- launcher.c ---- */
-/* The message of that number, with {value} and {bound} filled in, as gw_out_of_range. */
-void gw_raise_out_of_range(PyObject *messages, Py_ssize_t number, int64_t value, int64_t bound);
+/* Raises gw_out_of_range with a text in which {value}, {index}, {bound} and, for each of `sizes`, its
+ * number are filled in. {index}: the value, or of a negative one what it was before the bound was
+ * added. */
+void gw_raise_out_of_range(PyObject *text, PyObject *sizes, int64_t value, int64_t bound);
 
 /* ---- storage.c ---- */
 extern PyTypeObject GwStorage_Type;

@@ -109,6 +109,9 @@ static PyObject *event_query(PyObject *self, PyObject *unused) {
         Py_RETURN_TRUE;
     }
     int done = gw_cuda_enter(e->device) ? gw_cuda_mark_is_done(e->handle, e->device) : -1;
+    if (done == 1 && !gw_cuda_reports(NULL, -1)) {
+        return NULL;
+    }
     return done < 0 ? NULL : PyBool_FromLong(done);
 }
 

@@ -43,7 +43,8 @@ typedef struct {
     int *mutated;
     Limit *limits;
     char *uses;                 /* of each input: what kernels do with it */
-    GwOperand *bounds;          /* of each message */
+    GwOperand *reported;        /* the numbers of the messages, see reports.h */
+    int n_reported;
     unsigned long long rng_ops;
     GwReport *report;           /* of the last launch that may report, while it is awaited */
 } Launcher;
@@ -215,10 +216,9 @@ static PyObject *make_outputs(const Launcher *self, Call *call) {
 
 /* ---- one call ---- */
 
-static bool bounds_now(const Launcher *self, const Call *call, int64_t *bounds) {
-    Py_ssize_t n = PyTuple_GET_SIZE(self->messages);
-    for (Py_ssize_t i = 0; i < n; i++) {
-        if (!gw_count_value(&self->bounds[i], call->numbers, &bounds[i])) {
+static bool reported_now(const Launcher *self, const Call *call, int64_t *numbers) {
+    for (int i = 0; i < self->n_reported; i++) {
+        if (!gw_count_value(&self->reported[i], call->numbers, &numbers[i])) {
             return false;
         }
     }
@@ -227,18 +227,19 @@ static bool bounds_now(const Launcher *self, const Call *call, int64_t *bounds) 
 
 /* The word that the launch may report in; 0 for kernels without checks. False with an exception. */
 static bool word_for(Launcher *self, const Call *call, GwCudaStream *stream, uint64_t *word) {
-    Py_ssize_t n = PyTuple_GET_SIZE(self->messages);
     *word = 0;
-    if (n == 0) {
+    if (self->n_reported == 0) {
         return true;
     }
-    int64_t *bounds = PyMem_Malloc((size_t)n * sizeof *bounds);
-    bool good = bounds != NULL && bounds_now(self, call, bounds);
-    if (bounds == NULL) {
+    int64_t *numbers = PyMem_Malloc((size_t)self->n_reported * sizeof *numbers);
+    if (numbers == NULL) {
         PyErr_NoMemory();
+        return false;
     }
-    good = good && gw_report_await(&self->report, self->messages, bounds, stream);
-    PyMem_Free(bounds);
+    bool good = reported_now(self, call, numbers)
+                && gw_report_await(&self->report, self->messages, numbers, self->n_reported,
+                                   stream);
+    PyMem_Free(numbers);
     *word = good ? gw_report_word(self->report) : 0;
     return good;
 }
@@ -469,18 +470,36 @@ static bool read_limits(Launcher *self, PyObject *tuple) {
     return self->limits != NULL;
 }
 
-/* Of (text, bound): the texts are kept, the bounds computed at each launch. */
+static bool add_reported(Launcher *self, PyObject *count) {
+    GwOperand *grown = PyMem_Realloc(
+        self->reported, (size_t)(self->n_reported + 1) * sizeof *grown);
+    if (grown == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    self->reported = grown;
+    return gw_count_read(count, numbers_of(self), &grown[self->n_reported++]);
+}
+
+/* Of (text, bound, sizes): the texts are kept, the numbers computed at each launch. */
 static bool read_checks(Launcher *self, PyObject *tuple) {
-    int n;
-    self->bounds = room_for(tuple, sizeof *self->bounds, &n);
-    self->messages = self->bounds == NULL ? NULL : PyTuple_New(n);
-    for (int i = 0; self->messages != NULL && i < n; i++) {
-        PyObject *text, *bound;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(tuple, i), "UO:a check", &text, &bound)
-            || !gw_count_read(bound, numbers_of(self), &self->bounds[i])) {
+    self->messages = PyTuple_New(PyTuple_GET_SIZE(tuple));
+    for (Py_ssize_t i = 0; self->messages != NULL && i < PyTuple_GET_SIZE(tuple); i++) {
+        PyObject *text, *bound, *sizes;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(tuple, i), "UOO!:a check", &text, &bound,
+                              &PyTuple_Type, &sizes) || !add_reported(self, bound)) {
             return false;
         }
-        PyTuple_SET_ITEM(self->messages, i, Py_NewRef(text));
+        for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(sizes); d++) {
+            if (!add_reported(self, PyTuple_GET_ITEM(sizes, d))) {
+                return false;
+            }
+        }
+        PyObject *message = Py_BuildValue("On", text, PyTuple_GET_SIZE(sizes) + 1);
+        if (message == NULL) {
+            return false;
+        }
+        PyTuple_SET_ITEM(self->messages, i, message);
     }
     return self->messages != NULL;
 }
@@ -567,7 +586,7 @@ static void launcher_dealloc(PyObject *object) {
     PyMem_Free(self->mutated);
     PyMem_Free(self->limits);
     PyMem_Free(self->uses);
-    PyMem_Free(self->bounds);
+    PyMem_Free(self->reported);
     Py_XDECREF(self->program);
     Py_XDECREF(self->cls);
     Py_XDECREF(self->otherwise);

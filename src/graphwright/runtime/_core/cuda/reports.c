@@ -13,7 +13,8 @@ struct GwReport {
     GwPinned *word;
     GwCudaStream *stream;
     PyObject *messages;
-    int64_t bounds[];
+    int count;
+    int64_t numbers[];
 };
 
 static GwReport *awaited;
@@ -26,17 +27,17 @@ uint64_t gw_report_word(const GwReport *report) {
     return (uint64_t)(uintptr_t)gw_pinned_data(report->word);
 }
 
-static bool is_like(const GwReport *report, const int64_t *bounds, const GwCudaStream *stream) {
-    size_t n = (size_t)PyTuple_GET_SIZE(report->messages);
-    return report->stream == stream && memcmp(report->bounds, bounds, n * sizeof *bounds) == 0;
+static bool is_like(const GwReport *report, const int64_t *numbers, const GwCudaStream *stream) {
+    size_t bytes = (size_t)report->count * sizeof *numbers;
+    return report->stream == stream && memcmp(report->numbers, numbers, bytes) == 0;
 }
 
-bool gw_report_await(GwReport **place, PyObject *messages, const int64_t *bounds,
+bool gw_report_await(GwReport **place, PyObject *messages, const int64_t *numbers, int count,
                      GwCudaStream *stream) {
-    if (*place != NULL && is_like(*place, bounds, stream)) {
+    if (*place != NULL && is_like(*place, numbers, stream)) {
         return true;
     }
-    size_t bytes = (size_t)PyTuple_GET_SIZE(messages) * sizeof *bounds;
+    size_t bytes = (size_t)count * sizeof *numbers;
     GwReport *report = PyMem_Malloc(sizeof *report + bytes);
     if (report == NULL) {
         PyErr_NoMemory();
@@ -48,7 +49,8 @@ bool gw_report_await(GwReport **place, PyObject *messages, const int64_t *bounds
         return false;
     }
     *word_of(report) = 0;
-    memcpy(report->bounds, bounds, bytes);
+    memcpy(report->numbers, numbers, bytes);
+    report->count = count;
     report->messages = Py_NewRef(messages);
     report->stream = stream;
     report->place = place;
@@ -79,11 +81,36 @@ static bool end(GwReport **link, bool is_idle) {
     return good;
 }
 
+/* How many numbers a place has. */
+static Py_ssize_t own_numbers(const GwReport *report, Py_ssize_t site) {
+    return PyLong_AsSsize_t(PyTuple_GET_ITEM(PyTuple_GET_ITEM(report->messages, site), 1));
+}
+
 static void raise(const GwReport *report, int64_t word) {
     Py_ssize_t site = SITES - (Py_ssize_t)(word >> SITE_SHIFT);
     int64_t value = (word & ((INT64_C(1) << SITE_SHIFT) - 1)) - MIDDLE;
-    gw_raise_out_of_range(report->messages, site, value,
-                          site < PyTuple_GET_SIZE(report->messages) ? report->bounds[site] : 0);
+    if (site < 0 || site >= PyTuple_GET_SIZE(report->messages)) {
+        PyErr_Format(PyExc_RuntimeError, "a compiled graph failed at place %zd", site);
+        return;
+    }
+    const int64_t *numbers = report->numbers;
+    for (Py_ssize_t i = 0; i < site; i++) {
+        numbers += own_numbers(report, i);
+    }
+    PyObject *sizes = PyTuple_New(own_numbers(report, site) - 1);
+    for (Py_ssize_t i = 0; sizes != NULL && i < PyTuple_GET_SIZE(sizes); i++) {
+        PyObject *size = PyLong_FromLongLong(numbers[i + 1]);
+        if (size == NULL) {
+            Py_CLEAR(sizes);
+            break;
+        }
+        PyTuple_SET_ITEM(sizes, i, size);
+    }
+    if (sizes != NULL) {
+        PyObject *message = PyTuple_GET_ITEM(report->messages, site);
+        gw_raise_out_of_range(PyTuple_GET_ITEM(message, 0), sizes, value, numbers[0]);
+        Py_DECREF(sizes);
+    }
 }
 
 bool gw_cuda_reports(const GwCudaStream *stream, int device) {

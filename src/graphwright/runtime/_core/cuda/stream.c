@@ -183,7 +183,8 @@ static PyObject *cuda_stream_query(PyObject *self, PyObject *id) {
         return NULL;
     }
     int result = gw_driver.cuStreamQuery(stream->handle);
-    if (result != GW_CUDA_NOT_READY && !gw_cuda_check(result, "cuStreamQuery")) {
+    if (result != GW_CUDA_NOT_READY && !(gw_cuda_check(result, "cuStreamQuery")
+                                         && gw_cuda_reports(stream, stream->device))) {
         return NULL;
     }
     return PyBool_FromLong(result == GW_CUDA_SUCCESS);

@@ -213,19 +213,18 @@ static PyObject *make_outputs(const Launcher *self, Call *call) {
     return result;
 }
 
-void gw_raise_out_of_range(PyObject *messages, Py_ssize_t number, int64_t value, int64_t bound) {
-    if (number < 0 || number >= PyTuple_GET_SIZE(messages)) {
-        PyErr_Format(PyExc_RuntimeError, "a compiled graph failed at place %zd", number);
-        return;
-    }
-    PyObject *values = Py_BuildValue("{s:L,s:L}", "value", (long long)value, "bound",
-                                     (long long)bound);
-    PyObject *text = values == NULL ? NULL : PyObject_CallMethod(
-        PyTuple_GET_ITEM(messages, number), "format_map", "O", values);
+void gw_raise_out_of_range(PyObject *text, PyObject *sizes, int64_t value, int64_t bound) {
+    PyObject *format = PyObject_GetAttrString(text, "format");
+    PyObject *values = Py_BuildValue(
+        "{s:L,s:L,s:L}", "value", (long long)value, "index",
+        (long long)(value < 0 ? value - bound : value), "bound", (long long)bound);
+    PyObject *filled = format == NULL || values == NULL ? NULL
+                       : PyObject_Call(format, sizes, values);
+    Py_XDECREF(format);
     Py_XDECREF(values);
-    if (text != NULL) {
-        PyErr_SetObject(gw_out_of_range, text);
-        Py_DECREF(text);
+    if (filled != NULL) {
+        PyErr_SetObject(gw_out_of_range, filled);
+        Py_DECREF(filled);
     }
 }
 
@@ -234,7 +233,14 @@ static PyObject *report(const Launcher *self, int32_t code, const int64_t *info)
     if (code != GW_INDEX_ERROR) {
         return PyErr_Format(PyExc_RuntimeError, "a compiled graph failed with code %d", code);
     }
-    gw_raise_out_of_range(self->messages, (Py_ssize_t)info[2], info[0], info[1]);
+    PyObject *none = PyTuple_New(0);
+    if (info[2] < 0 || info[2] >= PyTuple_GET_SIZE(self->messages)) {
+        PyErr_Format(PyExc_RuntimeError, "a compiled graph failed at place %lld",
+                     (long long)info[2]);
+    } else if (none != NULL) {
+        gw_raise_out_of_range(PyTuple_GET_ITEM(self->messages, info[2]), none, info[0], info[1]);
+    }
+    Py_XDECREF(none);
     return NULL;
 }
 
