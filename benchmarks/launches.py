@@ -57,7 +57,7 @@ def measured(driver: Any, seconds: float = 1.0) -> list[Result]:
     timings = in_turns(calls, seconds=seconds)
     gw.cuda.synchronize()
     driver.set("null", 0)
-    return [Result(GROUP, f"a compiled graph of {count} kernel{'s' * (count > 1)}, host time", "us",
+    return [Result(GROUP, f"host time of a graph of {count} kernel{'s' * (count > 1)}", "us",
                    CALL_LIMIT + KERNEL_LIMIT * count, timings[str(count)].median * 1e6,
                    note=f"{timings[str(count)].ratio[1]:.2f} times the first row",
                    spread=timings[str(count)].spread)
@@ -76,7 +76,8 @@ def run() -> list[Result]:
     done = subprocess.run([sys.executable, "-m", "benchmarks.launches"], env=environment,
                           capture_output=True, text=True, check=False)
     if done.returncode:
-        raise Wrong(f"the process that measures ended with {done.returncode}: {done.stderr[-300:]}")
+        raise Wrong(f"the process that measures ended with {done.returncode}: "
+                    f"{done.stderr[-300:]}")
     return [Result(**row) for row in json.loads(done.stdout)]
 
 

@@ -40,4 +40,4 @@ def program_outputs(graph: LoweredGraph, plan: Schedule) -> tuple[Output, ...]:
 def _messages(steps: Sequence[Step]) -> tuple[str, ...]:
     checks = (stmt for step in steps if not isinstance(step, Gemm)
               for stmt in statements(step.body) if isinstance(stmt, Check))
-    return tuple(dict.fromkeys(check.message for check in checks))
+    return tuple(dict.fromkeys(check.text for check in checks))

@@ -203,7 +203,7 @@ class Evaluator:
         bound = evaluate(stmt.bound, env)
         bad = value[(value < 0) | (value >= bound)]
         if bad.size:
-            raise IndexOutOfRange(stmt.message.format(value=bad.flat[0], bound=bound))
+            raise IndexOutOfRange(stmt.text.format(value=bad.flat[0], bound=bound))
 
     def reduce(self, stmt: Reduce, env: Env) -> None:
         collected: list[list[Any]] = [[] for _ in stmt.folds]

@@ -194,6 +194,11 @@ class Check(Record):
     bound: Expr
     message: str | Message
 
+    @property
+    def text(self) -> str:
+        """The message, without sizes."""
+        return self.message.text if isinstance(self.message, Message) else self.message
+
 
 class For(Record):
     """A loop over `axis`. `grain` is the least number of parallel iterations worth a thread."""

@@ -1,4 +1,4 @@
-"""Indices out of bounds on a GPU: an IndexError with the CPU's text where the program next waits."""
+"""Indices out of bounds on a GPU: an IndexError with the CPU's text at the next wait."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ class KernelWalker(PassWalker):
             shown = value
         assert services.flag is not None and services.error_info is not None
         claimed = b.open_branch(b.claim(services.flag))
-        message = services.messages.index(check.message)
+        message = services.messages.index(check.text)
         for i, item in enumerate((shown, bound, b.const(message, "i64"))):
             b.store(services.error_info, b.const(i, "i64"), item, None)
         b.close_branch(claimed)
