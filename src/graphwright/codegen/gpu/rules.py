@@ -9,7 +9,9 @@ that says how many elements come before it, which is a reduction over pairs and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from graphwright.codegen.gpu.attention import fused_attention
@@ -39,9 +41,11 @@ from graphwright.codegen.lowering.nodes import (
     axis_symbols,
     index_value,
 )
-from graphwright.codegen.lowering.pointwise import emit
+from graphwright.codegen.lowering.pointwise import emit, operand
 from graphwright.codegen.lowering.rules import RULES, Call, Rule
-from graphwright.runtime.symbolic.expr import Sym, as_int
+from graphwright.runtime.ops.special.catalogue import FUNCTIONS
+from graphwright.runtime.ops.special.polynomials import LIMITED, MAX_STEPS, TOO_HIGH
+from graphwright.runtime.symbolic.expr import Int, Sym, as_int
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype
 
@@ -208,6 +212,25 @@ def _special(op: str) -> Rule:
     return rule
 
 
+def _numeric(context: Lowering, call: Call, *args: Any) -> Tensor:
+    """Functions that are the CPU's, computed in float64 as there."""
+    name = call.op.name
+    if name == "polygamma":
+        name, args = f"polygamma_{args[0]}", args[1:]
+    function = partial(apply, f"numeric_{name}")
+    if name not in LIMITED:
+        return emit(context, call, args, function, dtypes.float64)
+    at = axis_symbols(call.shape)
+    x, n = (operand(value, at, call, dtypes.float64) for value in args)
+    high = apply("gt", n, const(MAX_STEPS, n.dtype), dtype=dtypes.bool)
+    found = convert(apply("min", n, const(1e15, n.dtype)), dtypes.int64)
+    wrong = apply("where", high, found, const(0, dtypes.int64), dtype=dtypes.int64)
+    _, checks = context.check(wrong, Int(MAX_STEPS + 1), TOO_HIGH)
+    order = apply("where", high, const(math.nan, n.dtype), n, dtype=n.dtype)
+    return context.pointwise(call.op.name, call.shape, call.dtype,
+                             lambda index: convert(function(x, order), call.dtype), checks)
+
+
 def _nextafter(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
     if call.dtype.itemsize < 4:
         raise Unlowerable(f"nextafter of {call.dtype.name}")
@@ -223,6 +246,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "fused_attention": fused_attention,
     "convolution": convolution, "conv_input_grad": conv_input_grad,
     "conv_weight_grad": conv_weight_grad,
+    "polygamma": _numeric, **dict.fromkeys(FUNCTIONS, _numeric),
     **{name: _special(op) for name, op in SPECIAL.items()},
 }
 """The rules of ops that CPU programs leave to eager kernels, or lower in another way."""

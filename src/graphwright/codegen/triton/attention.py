@@ -9,7 +9,8 @@ from graphwright.codegen.gpu.tile_ir import AttentionTile, Operand, TileAxis
 from graphwright.codegen.loops import Check, Let, Load
 from graphwright.codegen.scheduler.loopnest import rename, renamed_value
 from graphwright.codegen.triton.names import CannotEmit
-from graphwright.codegen.triton.values import Dim, TileValues, spelled_number, spelled_type
+from graphwright.codegen.triton.scalar_formats import spelled_number
+from graphwright.codegen.triton.values import Dim, TileValues, spelled_type
 from graphwright.runtime.symbolic.expr import Expr, Sym
 from graphwright.runtime.tensor import dtypes
 

@@ -1,11 +1,13 @@
-"""The scalar operations of the loop grammar in Triton.
+"""Functions that the kernels of one source call, which are written before them.
 
-What neither Triton nor libdevice has is a function of `FUNCTIONS`, written before the kernels that
-call it. Arguments are tensors, so that their dtype can be asked for.
+Arguments are tensors, so that their dtype can be asked for.
 """
 
 from __future__ import annotations
 
+import re
+
+from graphwright.codegen.triton.numeric_functions import PREFIX, numeric_source
 from graphwright.runtime.tensor.float8 import FORMATS, Format
 
 HEADER = "import triton\nimport triton.language as tl\n"
@@ -31,6 +33,8 @@ FUNCTIONS: dict[str, str] = {
         "gw_nan_max", "a, b", "return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)"),
     "gw_nan_min": _function(
         "gw_nan_min", "a, b", "return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)"),
+    "gw_any": _function(
+        "gw_any", "x", "return tl.max(x.to(tl.int32) + tl.zeros([1], tl.int32)) > 0"),
     "gw_add": _function("gw_add", "a, b", "return a + b"),
     "gw_product": _function("gw_product", "a, b", "return a * b"),
     "gw_either": _function("gw_either", "a, b", "return a | b"),
@@ -162,15 +166,6 @@ FUNCTIONS: dict[str, str] = {
         "return (word >> 8).to(tl.float32) * 5.9604644775390625e-08"),
 }
 
-NEEDS = {
-    "gw_sigmoid": ("gw_divide",), "gw_float_floordiv": ("gw_divide",),
-    "gw_quotient": ("gw_divisor",), "gw_rest": ("gw_divisor",),
-    "gw_floor_quotient": ("gw_divisor", "gw_quotient", "gw_rest"),
-    "gw_floor_rest": ("gw_divisor", "gw_rest"),
-}
-"""The functions that others call, which come before them."""
-
-
 def _from_float8(name: str, form: Format) -> str:
     """As `codegen.emit.casts.float8_to_f32`: exact."""
     shift = 23 - form.mantissa
@@ -223,61 +218,33 @@ for _name, _form in FORMATS.items():
     FUNCTIONS[f"gw_to_{_name}"] = _to_float8(_name, _form)
 
 
+def function_text(name: str) -> str:
+    """The text of a function.
+
+    Raises: KeyError for a name that is none's.
+    """
+    if name.startswith(PREFIX):
+        return numeric_source(name.removeprefix(PREFIX))
+    return FUNCTIONS[name]
+
+
+def called(text: str) -> set[str]:
+    """The functions that a text calls."""
+    return set(re.findall(r"\b(gw_\w+)\(", text))
+
+
 def with_needs(names: set[str]) -> list[str]:
-    """The functions in an order in which they can be defined."""
-    found: dict[str, None] = {}
+    """The texts of functions and of those that they call, in an order in which they can be
+    defined."""
+    found: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name not in found:
+            text = function_text(name)
+            for other in sorted(called(text) - {name}):
+                add(other)
+            found[name] = text
+
     for name in sorted(names):
-        found |= dict.fromkeys((*NEEDS.get(name, ()), name))
-    return list(found)
-
-
-FORMATS_OF_ALL = {
-    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}",
-    "eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "le": "{} <= {}", "gt": "{} > {}",
-    "ge": "{} >= {}", "and": "{} & {}", "or": "{} | {}", "xor": "{} ^ {}",
-    "where": "tl.where({}, {}, {})",
-}
-"""Operations that are spelled alike for all dtypes. A literal may be one of the operands."""
-
-FLOAT_FORMATS = {
-    "div": "gw_divide({}, {})", "neg": "-{}", "abs": "tl.abs({})", "sqrt": "gw_sqrt({})",
-    "rsqrt": "gw_divide({1}, gw_sqrt({0}))", "reciprocal": "gw_divide({1}, {0})",
-    "exp": "libdevice.exp({})", "expm1": "libdevice.expm1({})", "log": "libdevice.log({})",
-    "log1p": "libdevice.log1p({})", "log2": "libdevice.log2({})", "sin": "libdevice.sin({})",
-    "cos": "libdevice.cos({})", "tan": "libdevice.tan({})", "tanh": "libdevice.tanh({})",
-    "sigmoid": "gw_sigmoid({})", "erf": "libdevice.erf({})",
-    "normal_cdf": "libdevice.normcdf({})", "atan2": "libdevice.atan2({}, {})",
-    "pow": "libdevice.pow({}, {})", "floor": "tl.floor({})", "ceil": "tl.ceil({})",
-    "round": "libdevice.rint({})", "trunc": "libdevice.trunc({})",
-    "truncdiv": "libdevice.trunc(gw_divide({}, {}))", "floordiv": "gw_float_floordiv({}, {})",
-    "remainder": "gw_float_remainder({}, {})", "fmod": "libdevice.fmod({}, {})",
-    "isnan": "{0} != {0}", "isinf": 'tl.abs({}) == float("inf")', "sign": "gw_sign({})",
-    "erfc": "libdevice.erfc({})", "erfinv": "libdevice.erfinv({})",
-    "erfcx": "libdevice.erfcx({})", "normal_quantile": "libdevice.normcdfinv({})",
-    "lgamma": "libdevice.lgamma({})", "bessel_i0": "libdevice.cyl_bessel_i0({})",
-    "bessel_i1": "libdevice.cyl_bessel_i1({})", "bessel_j0": "libdevice.j0({})",
-    "bessel_j1": "libdevice.j1({})", "bessel_y0": "libdevice.y0({})",
-    "bessel_y1": "libdevice.y1({})",
-    "nextafter": "libdevice.nextafter({}, {})",
-    "max": "gw_greater({}, {})", "min": "gw_lesser({}, {})", "fma": "tl.fma({}, {}, {})",
-}
-"""Operations on floating point tensors, by the dtype of the first operand; `{1}` of an operation
-with one operand is the tensor 1."""
-
-INTEGER_FORMATS = {
-    "neg": "-{}", "abs": "tl.abs({})", "sign": "gw_sign({})", "not": "~{}",
-    "max": "tl.maximum({}, {})", "min": "tl.minimum({}, {})", "fma": "{} * {} + {}",
-    "floor": "{}", "ceil": "{}", "round": "{}", "trunc": "{}",
-    "floordiv": "gw_floor_quotient({}, {}, {least})", "truncdiv": "gw_quotient({}, {}, {least})",
-    "remainder": "gw_floor_rest({}, {}, {least})", "fmod": "gw_rest({}, {}, {least})",
-    "shl": "gw_shl({}, {}, {bits})", "shr": "gw_shr({}, {}, {bits})",
-    "pow": "gw_integer_power({}, {}, {bits})",
-}
-"""Operations on integer tensors: `{least}` and `{bits}` are the dtype's."""
-
-BOOL_FORMATS = {
-    "not": "{} == 0", "max": "{} | {}", "min": "{} & {}", "add": "{} | {}", "mul": "{} & {}",
-    "abs": "{}", "sign": "{}",
-    "lt": "({} == 0) & {}", "gt": "{} & ({} == 0)",
-    "le": "({} == 0) | {}", "ge": "{} | ({} == 0)",
-}
+        add(name)
+    return list(found.values())

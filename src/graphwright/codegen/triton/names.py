@@ -6,11 +6,10 @@ import builtins
 import keyword
 
 from graphwright.codegen.target import KernelFailure
-from graphwright.codegen.triton.functions import FUNCTIONS
 from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
 
 SEED, OFFSET, PROGRAM, ERROR = "seed", "offset", "program", "error_ptr"
-_RESERVED = {*keyword.kwlist, *dir(builtins), *FUNCTIONS, "triton", "tl", "libdevice",
+_RESERVED = {*keyword.kwlist, *dir(builtins), "triton", "tl", "libdevice",
              SEED, OFFSET, PROGRAM, ERROR}
 
 
@@ -22,7 +21,8 @@ class Names:
     """One table of a kernel's identifiers, so that no two things share one.
 
     A kernel has two namespaces: buffers, whose names are the user's, and scalars (axes, sizes,
-    locals). What the writer adds (masks, blocks, temporaries) has names of its own.
+    locals). What the writer adds (masks, blocks, temporaries) has names of its own, and functions
+    those that begin with gw_.
     """
 
     def __init__(self, kernel: str) -> None:
@@ -65,6 +65,8 @@ class Names:
 
     def _of(self, role: str, key: object, wanted: str) -> str:
         if (role, key) not in self._given:
+            if wanted.startswith("gw_"):
+                wanted = f"x_{wanted}"
             name, number = wanted, 0
             while name in self._taken:
                 number += 1

@@ -7,7 +7,6 @@ another operand has more, Triton broadcasts it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -23,14 +22,16 @@ from graphwright.codegen.loops import (
     Store,
     Value,
 )
-from graphwright.codegen.triton.functions import (
+from graphwright.codegen.triton.functions import called
+from graphwright.codegen.triton.names import OFFSET, SEED, CannotEmit, Names, atom
+from graphwright.codegen.triton.numeric_functions import PREFIX
+from graphwright.codegen.triton.scalar_formats import (
     BOOL_FORMATS,
     FLOAT_FORMATS,
     FORMATS_OF_ALL,
-    FUNCTIONS,
     INTEGER_FORMATS,
+    spelled_number,
 )
-from graphwright.codegen.triton.names import OFFSET, SEED, CannotEmit, Names, atom
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
 from graphwright.runtime.tensor import dtypes
@@ -41,6 +42,8 @@ _TYPES = {
     "int32": "tl.int32", "int64": "tl.int64", "float16": "tl.float16",
     "bfloat16": "tl.bfloat16", "float32": "tl.float32", "float64": "tl.float64",
 }
+NUMERIC = "numeric_"
+"""What operations begin with that are functions of `triton.numeric_functions`."""
 _ATOMIC = {"sum": ("tl.atomic_add", ADDABLE), "max": ("tl.atomic_max", ("int32", "int64"))}
 """What accumulates in memory, and of which dtypes."""
 
@@ -50,15 +53,6 @@ Dims = frozenset[str]
 def spelled_type(kind: dtype) -> str:
     """The element type of values; those of float8 are held as their codes."""
     return "tl.uint8" if kind in FLOAT8 else _TYPES[kind.name]
-
-
-def spelled_number(value: bool | int | float) -> str:
-    """A number in Python; a bool as 0 or 1, for Triton's integers."""
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value}")'
-    return repr(value)
 
 
 def full(text: str, kind: dtype) -> str:
@@ -240,8 +234,7 @@ class TileValues:
         return text
 
     def _call(self, name: str, *args: str) -> str:
-        if name in FUNCTIONS:
-            self.helpers.add(name)
+        self.helpers.add(name)
         return f"{name}({', '.join(args)})"
 
     def _spell(self, value: Value) -> str:
@@ -282,6 +275,9 @@ class TileValues:
     def _apply(self, value: Apply) -> str:
         if value.op == "cast":
             return self._cast(value.args[0], value.dtype)
+        if value.op.startswith(NUMERIC):
+            return self._call(f"{PREFIX}{value.op.removeprefix(NUMERIC)}",
+                              *map(self.tensor, value.args))
         if value.op == "bitcast":
             return f"{self.tensor(value.args[0])}.to({spelled_type(value.dtype)}, bitcast=True)"
         kind = value.args[-1].dtype
@@ -296,7 +292,7 @@ class TileValues:
             args.append(full("1.0", kind))
         bits = 8 * kind.itemsize
         spelled = table[value.op].format(*args, least=-(1 << (bits - 1)), bits=bits)
-        self.helpers.update(name for name in FUNCTIONS if f"{name}(" in spelled)
+        self.helpers |= called(spelled)
         return spelled
 
     def _operands(self, value: Apply) -> list[str]:

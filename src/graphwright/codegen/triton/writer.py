@@ -37,13 +37,13 @@ from graphwright.codegen.loops import (
 )
 from graphwright.codegen.lowering.context import identity
 from graphwright.codegen.triton.attention import write_attention
-from graphwright.codegen.triton.functions import FUNCTIONS, HEADER, LIBDEVICE, with_needs
+from graphwright.codegen.triton.functions import HEADER, LIBDEVICE, with_needs
 from graphwright.codegen.triton.names import ERROR, OFFSET, PROGRAM, SEED, CannotEmit, Names, atom
+from graphwright.codegen.triton.scalar_formats import spelled_number
 from graphwright.codegen.triton.values import (
     Dim,
     TileValues,
     full,
-    spelled_number,
     spelled_type,
 )
 from graphwright.runtime.record import Record
@@ -153,7 +153,7 @@ class KernelWriter:
         parameters += (ERROR,) if self.checked else ()
         parameters += (SEED, OFFSET) if self.values.random else ()
         parameters += tuple(f"{name}: tl.constexpr" for name in self.blocks)
-        helpers = [FUNCTIONS[name] for name in with_needs(self.values.helpers)]
+        helpers = with_needs(self.values.helpers)
         head = f"\n@triton.jit\ndef {self.kernel.name}({', '.join(parameters)}):\n"
         lines = [*(f"# {line}" for line in self.kernel.source), *self.values.lines]
         body = "\n".join([*helpers, head]) + "".join(f"    {line}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""Special functions as ops; their numbers come from `special_gamma`, `_error` and `_bessel`.
+"""Special functions as ops; their numbers come from `special.catalogue`.
 
 Compiled code runs those without a decomposition as eager steps between its kernels.
 """
@@ -20,7 +20,7 @@ from graphwright.runtime.ops.pointwise.arithmetic import (
 )
 from graphwright.runtime.ops.pointwise.docstrings import unary_doc
 from graphwright.runtime.ops.pointwise.unary import define_unary, times
-from graphwright.runtime.ops.special import bessel, error, gamma
+from graphwright.runtime.ops.special.catalogue import FUNCTIONS, polygamma
 from graphwright.runtime.ops.special.numeric import kernel
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor.dtypes import dtype as DType
@@ -52,11 +52,10 @@ def _bessel_slope(scaled: bool) -> Callable[[Any], Any]:
     return slope
 
 
-# name, function, derivative, what it needs, docstring
-_FUNCTIONS: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], ...] = (
+# name, derivative, what it needs, docstring
+_FUNCTIONS: tuple[tuple[str, Callable[[Any], Any], tuple[str, ...], str], ...] = (
     (
         "erfc",
-        error.erfc,
         lambda c: _gauss(c.input, -2.0 / _SQRT_PI),
         ("input",),
         """Complementary error function, `y = 1 - erf(x)`, accurate for large `x`.
@@ -67,7 +66,6 @@ _FUNCTIONS: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
     ),
     (
         "erfinv",
-        error.erfinv,
         lambda c: ops.mul(ops.exp(ops.mul(c.out, c.out)), 0.5 * _SQRT_PI),
         ("out",),
         """Inverse of the error function: `erf(y) = x`; inf at 1, nan beyond -1 and 1.
@@ -78,7 +76,6 @@ _FUNCTIONS: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
     ),
     (
         "lgamma",
-        gamma.lgamma,
         lambda c: ops.digamma(c.input),
         ("input",),
         """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2 ...
@@ -91,7 +88,6 @@ _FUNCTIONS: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
     ),
     (
         "digamma",
-        gamma.digamma,
         lambda c: ops.polygamma(1, c.input),
         ("input",),
         """Derivative of `lgamma`, `y = gamma'(x) / gamma(x)`; -inf at 0, nan at -1, -2 ...
@@ -104,7 +100,6 @@ _FUNCTIONS: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
     ),
     (
         "i0",
-        bessel.i0,
         lambda c: ops.special_i1(c.input),
         ("input",),
         """Modified Bessel function of the first kind and order 0 (DLMF 10.25).
@@ -114,10 +109,10 @@ _FUNCTIONS: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
         """,
     ),
 )
-for _name, _function, _slope, _saves, _doc in _FUNCTIONS:
+for _name, _slope, _saves, _doc in _FUNCTIONS:
     define_unary(
         _name,
-        kernel(_function),
+        kernel(FUNCTIONS[_name]),
         times(_slope),
         _saves,
         floats_only=True,
@@ -125,10 +120,9 @@ for _name, _function, _slope, _saves, _doc in _FUNCTIONS:
         doc=_doc,
     )
 
-_NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], ...] = (
+_NAMESPACE: tuple[tuple[str, Callable[[Any], Any], tuple[str, ...], str], ...] = (
     (
         "special_erfcx",
-        error.erfcx,
         lambda c: ops.sub(ops.mul(ops.mul(c.input, c.out), 2.0), 2.0 / _SQRT_PI),
         ("input", "out"),
         """Scaled complementary error function, `y = e^(x^2) erfc(x)`.
@@ -139,7 +133,6 @@ _NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
     ),
     (
         "special_ndtri",
-        error.ndtri,
         lambda c: ops.mul(
             ops.exp(ops.mul(ops.mul(c.out, c.out), 0.5)), math.sqrt(2.0 * math.pi)
         ),
@@ -154,7 +147,6 @@ _NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
     ),
     (
         "special_log_ndtr",
-        error.log_ndtr,
         lambda c: ops.div(
             math.sqrt(2.0 / math.pi), ops.special_erfcx(ops.mul(c.input, -1.0 / _SQRT2))
         ),
@@ -167,7 +159,6 @@ _NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
     ),
     (
         "special_i0e",
-        bessel.i0e,
         lambda c: ops.sub(ops.special_i1e(c.input), ops.mul(ops.sign(c.input), c.out)),
         ("input", "out"),
         """Exponentially scaled modified Bessel function of order 0, `y = e^(-|x|) i0(x)`.
@@ -178,7 +169,6 @@ _NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
     ),
     (
         "special_i1",
-        bessel.i1,
         _bessel_slope(False),
         ("input",),
         """Modified Bessel function of the first kind and order 1 (DLMF 10.25).
@@ -189,7 +179,6 @@ _NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
     ),
     (
         "special_i1e",
-        bessel.i1e,
         _bessel_slope(True),
         ("input",),
         """Exponentially scaled modified Bessel function of order 1, `y = e^(-|x|) i1(x)`.
@@ -202,10 +191,10 @@ _NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...], str], .
 _HALVES = {"special_i0e", "special_i1", "special_i1e"}
 """Of these ops, those that also take half types."""
 
-for _name, _function, _slope, _saves, _doc in _NAMESPACE:
+for _name, _slope, _saves, _doc in _NAMESPACE:
     define_unary(
         _name,
-        kernel(_function),
+        kernel(FUNCTIONS[_name]),
         times(_slope),
         _saves,
         floats_only=True,
@@ -215,10 +204,9 @@ for _name, _function, _slope, _saves, _doc in _NAMESPACE:
         doc=_doc,
     )
 
-_CONSTANT: tuple[tuple[str, Any, str], ...] = (
+_CONSTANT: tuple[tuple[str, str], ...] = (
     (
         "special_airy_ai",
-        bessel.airy_ai,
         """Airy function Ai (DLMF 9.2).
 
         Its result never requires a gradient.
@@ -229,7 +217,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_bessel_j0",
-        bessel.j0,
         """Bessel function of the first kind and order 0 (DLMF 10.2).
 
         Its result never requires a gradient.
@@ -240,7 +227,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_bessel_j1",
-        bessel.j1,
         """Bessel function of the first kind and order 1 (DLMF 10.2).
 
         Its result never requires a gradient.
@@ -251,7 +237,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_bessel_y0",
-        bessel.y0,
         """Bessel function of the second kind and order 0; nan for `x < 0` (DLMF 10.2).
 
         Its result never requires a gradient.
@@ -262,7 +247,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_bessel_y1",
-        bessel.y1,
         """Bessel function of the second kind and order 1; nan for `x < 0` (DLMF 10.2).
 
         Its result never requires a gradient.
@@ -273,7 +257,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_modified_bessel_i0",
-        bessel.i0,
         """Modified Bessel function of the first kind and order 0 (DLMF 10.25).
 
         Its result never requires a gradient.
@@ -284,7 +267,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_modified_bessel_i1",
-        bessel.i1,
         """Modified Bessel function of the first kind and order 1 (DLMF 10.25).
 
         Its result never requires a gradient.
@@ -295,7 +277,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_modified_bessel_k0",
-        bessel.k0,
         """Modified Bessel function of the second kind and order 0 (DLMF 10.25).
 
         Its result never requires a gradient.
@@ -306,7 +287,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_modified_bessel_k1",
-        bessel.k1,
         """Modified Bessel function of the second kind and order 1 (DLMF 10.25).
 
         Its result never requires a gradient.
@@ -317,7 +297,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_scaled_modified_bessel_k0",
-        bessel.k0e,
         """Exponentially scaled modified Bessel function, `y = e^x k0(x)`.
 
         Its result never requires a gradient.
@@ -328,7 +307,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_scaled_modified_bessel_k1",
-        bessel.k1e,
         """Exponentially scaled modified Bessel function, `y = e^x k1(x)`.
 
         Its result never requires a gradient.
@@ -339,7 +317,6 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
     ),
     (
         "special_spherical_bessel_j0",
-        bessel.spherical_j0,
         """Spherical Bessel function of order 0, `y = sin(x) / x`, 1 at 0.
 
         Its result never requires a gradient.
@@ -349,10 +326,10 @@ _CONSTANT: tuple[tuple[str, Any, str], ...] = (
         """,
     ),
 )
-for _name, _function, _doc in _CONSTANT:
+for _name, _doc in _CONSTANT:
     define_unary(
         _name,
-        kernel(_function),
+        kernel(FUNCTIONS[_name]),
         not_differentiable,
         floats_only=True,
         public=False,
@@ -431,8 +408,7 @@ def _polygamma_type(n: int, input: Any) -> DType:
 
 def _polygamma_eager(n: int, input: Any) -> Tensor:
     dtype = _polygamma_type(n, input)
-    function = kernel(lambda x: gamma.polygamma(n, x))
-    return elementwise("polygamma", function, (input,), dtype, dtype)
+    return elementwise("polygamma", kernel(polygamma(n)), (input,), dtype, dtype)
 
 
 define(

@@ -11,9 +11,9 @@ from graphwright.runtime.ops.pointwise.arithmetic import (
     float_result,
     restricted,
 )
-from graphwright.runtime.ops.special import gamma
+from graphwright.runtime.ops.special.catalogue import FUNCTIONS
 from graphwright.runtime.ops.special.numeric import kernel
-from graphwright.runtime.ops.special.polynomials import DEFINITIONS, MAX_STEPS, POLYNOMIALS
+from graphwright.runtime.ops.special.polynomials import DEFINITIONS, MAX_STEPS
 from graphwright.runtime.ops.table import not_differentiable
 
 
@@ -36,10 +36,9 @@ def _incomplete_vjp(name: str, sign: float) -> Callable[..., Any]:
     return vjp
 
 
-for _name, _function, _sign, _doc in (
+for _name, _sign, _doc in (
     (
         "igamma",
-        gamma.igamma,
         1.0,
         """Regularised lower incomplete gamma function `P(input, other)`, broadcast (DLMF 8.2.4).
 
@@ -52,7 +51,6 @@ for _name, _function, _sign, _doc in (
     ),
     (
         "igammac",
-        gamma.igammac,
         -1.0,
         """Regularised upper incomplete gamma function `Q(input, other)`, broadcast (DLMF 8.2.4).
 
@@ -66,7 +64,7 @@ for _name, _function, _sign, _doc in (
 ):
     define_binary(
         _name,
-        kernel(_function),
+        kernel(FUNCTIONS[_name]),
         computed=restricted(_name, bool=False, integers=False, complex=False),
         vjp=_incomplete_vjp(_name, _sign),
         saves=("input", "other"),
@@ -84,7 +82,7 @@ def _zeta_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
 
 define_binary(
     "special_zeta",
-    kernel(gamma.zeta),
+    kernel(FUNCTIONS["special_zeta"]),
     computed=restricted("zeta", float_result, complex=False, halves=False),
     vjp=_zeta_vjp,
     saves=("input", "other"),
@@ -104,11 +102,10 @@ define_binary(
 
 # -- orthogonal polynomials
 
-for _name, _polynomial in POLYNOMIALS.items():
-    _definition, _value = DEFINITIONS[_name]
+for _name, (_definition, _value) in DEFINITIONS.items():
     define_binary(
         f"special_{_name}",
-        kernel(_polynomial),
+        kernel(FUNCTIONS[f"special_{_name}"]),
         computed=restricted(_name, float_result, complex=False, halves=False),
         vjp=not_differentiable,
         doc=f"""{_definition}.

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from graphwright.runtime.ops.special.error import erfc
-from graphwright.runtime.ops.special.numeric import Array, chebyshev, pieces
+from graphwright.runtime.ops.special.numeric import Array, State, chebyshev, pieces, repeated
 from graphwright.runtime.ops.special.tables import LGAMMA_LOW, LGAMMA_MIDDLE
 
 # B_2k / (2k (2k-1)): Stirling's series of lgamma.
@@ -90,14 +90,11 @@ def lgamma(x: Array) -> Array:
 
 
 def _digamma_positive(x: Array) -> Array:
-    shift = np.zeros_like(x)
-    x = x.copy()
-    for _ in range(10):
+    def step(k: int, x: Array, shift: Array) -> tuple[Array, Array]:
         low = x < 10.0
-        if not low.any():
-            break
-        shift = np.where(low, shift - 1.0 / x, shift)
-        x = np.where(low, x + 1.0, x)
+        return np.where(low, x + 1.0, x), np.where(low, shift - 1.0 / x, shift)
+
+    x, shift = repeated(step, (x, np.zeros_like(x)), 10, lambda k, x, shift: x < 10.0)
     inverse = 1.0 / x
     square = inverse * inverse
     return shift + np.log(x) - 0.5 * inverse - square * _series(square, _DIGAMMA)
@@ -126,16 +123,15 @@ def digamma(x: Array) -> Array:
 
 def _hurwitz(x: Array, q: Array) -> Array:
     """zeta(x, q) for q > 0, x > 1: Euler-Maclaurin after 12 terms (DLMF 25.11.5)."""
-    total = np.zeros_like(x)
-    for k in range(_SUMMED):
-        total += np.power(q + k, -x)
+    (total,) = repeated(lambda k, total: (total + np.power(q + (k - 1), -x),),
+                        (np.zeros_like(x),), _SUMMED)
     a = q + _SUMMED
     last = np.power(a, -x)
-    total += last * a / (x - 1.0) + 0.5 * last
+    total = total + last * a / (x - 1.0) + 0.5 * last
     factor = last * x / a
     step = x
     for coefficient in _EULER:
-        total += coefficient * factor
+        total = total + coefficient * factor
         factor = factor * (step + 1.0) * (step + 2.0) / (a * a)
         step = step + 2.0
     return total
@@ -177,7 +173,7 @@ def polygamma(n: int, x: Array) -> Array:
         return digamma(x)
     scale = math.exp(math.lgamma(n + 1.0)) if n > 20 else float(math.factorial(n))
     sign = 1.0 if n % 2 else -1.0
-    return np.asarray(sign * scale * zeta(np.full_like(x, n + 1.0), x))
+    return sign * scale * zeta(np.full_like(x, n + 1.0), x)
 
 
 # -- incomplete gamma functions
@@ -201,13 +197,12 @@ def _prefactor(a: Array, x: Array) -> Array:
 
 def _lower(x: Array, a: Array) -> Array:
     """P(a, x) by its power series (DLMF 8.7.1)."""
-    term = np.ones_like(x)
-    total = np.ones_like(x)
-    for k in range(1, _LIMIT):
+    def step(k: int, term: Array, total: Array) -> tuple[Array, Array]:
         term = term * x / (a + k)
-        total = total + term
-        if not (term > total * _EPSILON).any():
-            break
+        return term, total + term
+
+    _, total = repeated(step, (np.ones_like(x), np.ones_like(x)), _LIMIT,
+                        lambda k, term, total: term > total * _EPSILON)
     return np.minimum(total * _prefactor(a, x), 1.0)
 
 
@@ -217,31 +212,32 @@ def _upper(x: Array, a: Array) -> Array:
     b = x + 1.0 - a
     c = np.full_like(x, 1.0 / tiny)
     d = 1.0 / np.where(b == 0, tiny, b)
-    value = d
-    for k in range(1, _LIMIT):
+
+    def step(k: int, b: Array, c: Array, d: Array, value: Array, ratio: Array) -> State:
         numerator = -k * (k - a)
         b = b + 2.0
         d = numerator * d + b
         c = b + numerator / c
         d = 1.0 / np.where(np.abs(d) < tiny, tiny, d)
         c = np.where(np.abs(c) < tiny, tiny, c)
-        step = d * c
-        value = value * step
-        if not (np.abs(step - 1.0) > _EPSILON * 4).any():
-            break
+        return b, c, d, value * (d * c), d * c
+
+    start = (b, c, d, d, np.zeros_like(x))
+    *_, value, _ = repeated(step, start, _LIMIT,
+                            lambda k, *state: np.abs(state[-1] - 1.0) > _EPSILON * 4)
     return value * _prefactor(a, x) * a
 
 
 def _small_upper(x: Array, a: Array) -> Array:
     """Q for x < 1.1 and small a, where 1 - P cancels: 1 - x^a/gamma(a+1) + ... summed apart."""
     exponent = a * np.log(x) - lgamma(a + 1.0)
-    term = np.ones_like(x)
-    total = np.zeros_like(x)
-    for k in range(1, 2000):
+
+    def step(k: int, term: Array, total: Array) -> tuple[Array, Array]:
         term = term * -x / k
-        total = total + term * a / (a + k)
-        if not (np.abs(term) > _EPSILON).any():
-            break
+        return term, total + term * a / (a + k)
+
+    _, total = repeated(step, (np.ones_like(x), np.zeros_like(x)), 2000,
+                        lambda k, term, total: np.abs(term) > _EPSILON)
     return -np.expm1(exponent) - np.exp(exponent) * total
 
 

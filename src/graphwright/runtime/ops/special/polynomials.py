@@ -10,15 +10,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphwright.runtime.ops.special.numeric import Array
+from graphwright.runtime.ops.special.numeric import Array, State, pieces, repeated, require
 
 _Function = Callable[[Array, Array], Array]
 _Step = Callable[[Array, Array, Array, int], Array]
 
 MAX_STEPS = 1 << 16
 """The highest order to which a recurrence goes, a step for each."""
-_CHECKED = 64
-"""How many steps it goes before it looks whether only nan is left."""
+TOO_HIGH = f"the order n must be at most {MAX_STEPS}, got {{value}}"
+"""What is said of a higher order of polynomials without a closed form."""
+LIMITED = frozenset({"special_laguerre_polynomial_l", "special_legendre_polynomial_p"})
+"""The ops of those."""
 
 
 def _polynomial(
@@ -29,67 +31,82 @@ def _polynomial(
     closed(x, n): the values of an order above MAX_STEPS, where ValueError is raised without it.
     """
 
+    def recurrence(x: Array, order: Array) -> Array:
+        def turn(k: int, result: Array, before: Array, value: Array) -> State:
+            return np.where(order == k, value, result), value, step(x, value, before, k)
+
+        start = np.where(order == 0, 1.0, np.where(order > 0, np.nan, 0.0))
+        result, *_ = repeated(
+            turn, (start, np.ones_like(x), first(x)), MAX_STEPS,
+            lambda k, result, before, value: (order >= k) & ~np.isnan(value))
+        return np.where(np.isnan(x) & (order > 0), np.nan, result)
+
     def function(x: Array, n: Array) -> Array:
         order = np.trunc(np.where(np.isfinite(n), n, -1.0))
-        result = np.where(order == 0, 1.0, 0.0)
         beyond = order > MAX_STEPS
-        before, value = np.ones_like(x), first(x)
-        for k in range(1, int(order.max(initial=0, where=~beyond)) + 1):
-            if k % _CHECKED == 0 and np.isnan(value).all():
-                result = np.where(order >= k, np.nan, result)
-                break
-            result = np.where(order == k, value, result)
-            before, value = value, step(x, value, before, k)
-        result = np.where(np.isnan(x) & (order > 0), np.nan, result)
-        if beyond.any():
-            result[beyond] = _beyond(closed, x[beyond], order[beyond])
-        return result
+        if closed is None:
+            require(~beyond, lambda: TOO_HIGH.format(value=f"{order.max():.0f}"))
+            return recurrence(x, order)
+        return pieces(x, ((beyond, _finite(closed)), (~beyond, recurrence)), order)
 
     return function
 
 
-def _beyond(closed: _Function | None, x: Array, n: Array) -> Array:
-    if closed is None:
-        raise ValueError(f"the order n must be at most {MAX_STEPS}, got {n.max():.0f}")
-    values = closed(x, n)
-    return np.where(np.isfinite(values), values, np.nan)
+def _finite(closed: _Function) -> _Function:
+    """Infinite values as nan."""
+    def function(x: Array, n: Array) -> Array:
+        values = closed(x, n)
+        return np.where(np.isfinite(values), values, np.nan)
+    return function
 
 
 def _chebyshev_step(x: Array, p: Array, before: Array, k: int) -> Array:
     return 2.0 * x * p - before
 
 
-def _angle(x: Array) -> Array:
-    """Complex where |x| > 1, where cosines become hyperbolic."""
-    return np.arccos(x.astype(np.complex128))
-
-
 def _ratio(above: Array, below: Array, limit: Array) -> Array:
-    """The real part of a fraction, which tends to the limit where both are 0."""
+    """A fraction, which tends to the limit where both are 0."""
     zero = below == 0
-    return np.where(zero, limit, (above / np.where(zero, 1.0, below)).real)
+    return np.where(zero, limit, above / np.where(zero, 1.0, below))
 
 
 def _parity(n: Array) -> Array:
-    return np.where(n % 2 == 0, 1.0, -1.0)
+    return np.where(np.remainder(n, 2.0) == 0, 1.0, -1.0)
 
 
 def _sign(x: Array, n: Array) -> Array:
     return np.where(x < 0, _parity(n), 1.0)
 
 
+def _by_angle(inside: _Function, beyond: _Function) -> _Function:
+    """inside(arccos x, n) of |x| <= 1, beyond(arccosh |x|, n) of others: the real part of the
+    former at complex angles."""
+    return lambda x, n: pieces(x, (
+        (np.abs(x) <= 1.0, lambda v, m: inside(np.arccos(v), m)),
+        (np.abs(x) > 1.0, lambda v, m: beyond(np.arccosh(np.abs(v)), m))), n)
+
+
 def _first_kind(x: Array, n: Array) -> Array:
-    return np.asarray(_sign(x, n) * np.cos(n * _angle(np.abs(x))).real)
+    values = _by_angle(lambda a, m: np.cos(m * a), lambda a, m: np.cosh(m * a))
+    return _sign(x, n) * values(np.abs(x), n)
 
 
 def _second_kind(x: Array, n: Array) -> Array:
-    angle = _angle(np.abs(x))
-    return _sign(x, n) * _ratio(np.sin((n + 1.0) * angle), np.sin(angle), n + 1.0)
+    values = _by_angle(lambda a, m: _ratio(np.sin((m + 1.0) * a), np.sin(a), m + 1.0),
+                       lambda a, m: _ratio(np.sinh((m + 1.0) * a), np.sinh(a), m + 1.0))
+    return _sign(x, n) * values(np.abs(x), n)
 
 
 def _fourth_kind(x: Array, n: Array) -> Array:
-    angle = _angle(x)
-    return _ratio(np.sin((n + 0.5) * angle), np.sin(0.5 * angle), 2.0 * n + 1.0)
+    """Below -1 the third kind's at -x, with the sign of its parity."""
+    def below(v: Array, m: Array) -> Array:
+        angle = np.arccosh(-v)
+        return _parity(m) * _ratio(np.cosh((m + 0.5) * angle), np.cosh(0.5 * angle), m * 0 + 1.0)
+
+    values = _by_angle(
+        lambda a, m: _ratio(np.sin((m + 0.5) * a), np.sin(0.5 * a), 2.0 * m + 1.0),
+        lambda a, m: _ratio(np.sinh((m + 0.5) * a), np.sinh(0.5 * a), 2.0 * m + 1.0))
+    return pieces(x, ((x < -1.0, below), (x >= -1.0, values)), n)
 
 
 def _third_kind(x: Array, n: Array) -> Array:
