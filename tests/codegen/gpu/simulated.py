@@ -30,9 +30,12 @@ class Device:
     """The memory of one run of a program."""
 
     def __init__(
-        self, program: GpuProgram, inputs: Sequence[np.ndarray], sizes: Mapping[str, int]
+        self, program: GpuProgram, inputs: Sequence[np.ndarray], sizes: Mapping[str, int],
+        shuffle: int | None = None,
     ) -> None:
         self.memory = GlobalMemory()
+        if shuffle is not None:
+            self.memory.shuffle = np.random.default_rng(shuffle)
         self.addresses: dict[str, int] = {}
         self.arrays: dict[str, np.ndarray] = {}
         for buffer, given in zip(program.inputs, inputs, strict=True):
@@ -61,10 +64,14 @@ def _poisoned(count: int, kind: Any) -> np.ndarray:
 def run_program(
     program: GpuProgram, inputs: Sequence[np.ndarray], sizes: Mapping[str, int] | None = None,
     seed: int = 0, offset: int = 0, arch: int = 80, narrow: bool = False,
+    shuffle: int | None = None,
 ) -> tuple[list[np.ndarray], Device]:
-    """The memory of the program's outputs, and of all that it touched."""
+    """The memory of the program's outputs, and of all that it touched.
+
+    shuffle: the seed of the order of atomic updates, which is that of the lanes if None.
+    """
     sizes = sizes or {}
-    device = Device(program, inputs, sizes)
+    device = Device(program, inputs, sizes, shuffle)
     given = {Kind.BUFFER: device.addresses, Kind.SIZE: sizes,
              Kind.ERROR: {"": device.error_address}, Kind.SEED: {"": seed},
              Kind.OFFSET: {"": offset}}

@@ -1,4 +1,4 @@
-"""Special functions of GPUs are the CPU's own, written as Triton from what these do with arrays."""
+"""Special functions of GPUs are the CPU's own, written as Triton by tracing them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .programs import check_eager, program_of
 from .simulated import run_program, simulator
 
 VALUES = np.array([
-    *(np.linspace(-12.3, 12.4, 40)), *np.arange(-3.0, 4.0), 0.46875, 0.7, 1.1, 2.0, 8.0, 25.0, 40.5,
-    1e-30, -1e-30, 1e3, 1e10, -0.0, np.inf, -np.inf, np.nan,
+    *(np.linspace(-12.3, 12.4, 40)), *np.arange(-3.0, 4.0), 0.46875, 0.7, 1.1, 2.0, 8.0, 25.0,
+    40.5, 1e-30, -1e-30, 1e3, 1e10, -0.0, np.inf, -np.inf, np.nan,
 ])
 """Both sides of where the pieces of the functions meet, poles, and numbers that are none."""
 QUICK = ("digamma", "special_i0e", "special_airy_ai", "special_chebyshev_polynomial_w",

@@ -8,8 +8,17 @@ after the other: every place first learns the greatest number of an element that
     y.last = -1; y.last[index[i]] max= i
     y[j] = value[y.last[j]] if y.last[j] >= 0 else x[j]
 
-Sums go to memory that can be added to atomically, and are cast from there: of integers of less
-than 32 bits, and in place of half precision floats and bools.
+Sums of integers are atomic additions in memory of at least 32 bits. Floats are added as integers,
+too, so that the sum is the same in whatever order, every time::
+
+    y = x; y[index[i]] += value[i]     (for each i)
+    ->
+    y.greatest = 0; y.greatest[index[i]] max= exponent(value[i])
+    y.sum = 0; y.sum[index[i]] += int64(value[i] * 2**(S - y.greatest[index[i]]))
+    y[j] = x[j] + y.sum[j] * 2**(y.greatest[j] - S)
+
+with S such that all sums fit: of n terms each has 61 - log2(n) bits below the greatest exponent,
+of float64 twice as many, in two sums.
 """
 
 from __future__ import annotations
@@ -17,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from graphwright.codegen.gpu.fixed_point import FixedPoint
 from graphwright.codegen.loops import Let, Local
 from graphwright.codegen.lowering.context import (
     apply,
@@ -44,12 +54,12 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.codegen.lowering.views import unflatten
 from graphwright.runtime.record import replace
-from graphwright.runtime.symbolic.expr import Sym, as_int, product
+from graphwright.runtime.symbolic.expr import Expr, Sym, as_int, product
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype
 
 ADDABLE = ("float32", "float64", "int32", "int64")
-"""Dtypes that memory adds to atomically."""
+"""Dtypes that memory adds to atomically; of floats only where an element has one term."""
 
 
 def order_writes(graph: LoweredGraph) -> LoweredGraph:
@@ -66,6 +76,9 @@ def order_writes(graph: LoweredGraph) -> LoweredGraph:
 def _ordered(node: Assembly | Update) -> Iterator[LoopNode]:
     """What a node becomes; the last one has its name."""
     for number, part in enumerate(node.parts):
+        if part.accumulate and _is_shared(part) and node.dtype.is_floating_point:
+            yield from _summed_floats(node, number)
+            return
         if part.accumulate and node.dtype.name not in ADDABLE:
             yield from _summed(node, number)
             return
@@ -147,6 +160,7 @@ def _last_of(node: Assembly | Update, number: int) -> Iterator[LoopNode]:
 # -- sums -----------------------------------------------------------------------------------------
 
 def _summed(node: Assembly | Update, number: int) -> Iterator[LoopNode]:
+    """A sum in memory of a wider dtype, which is cast from there."""
     part = node.parts[number]
     kind = node.dtype
     wide = computed(kind) if kind.is_floating_point else dtypes.int32
@@ -159,3 +173,42 @@ def _summed(node: Assembly | Update, number: int) -> Iterator[LoopNode]:
     added = Read(total.name, axis_symbols(node.shape), wide)
     value = convert(apply("add", convert(base, wide), added), kind)
     yield from _after(node, number, Body(value))
+
+
+def _summed_floats(node: Assembly | Update, number: int) -> Iterator[LoopNode]:
+    """A sum of integers, by whose greatest exponent the terms are scaled."""
+    part = node.parts[number]
+    before, base = _before(node, number)
+    yield from before
+    terms = FixedPoint(computed(node.dtype), _terms(part))
+    at = axis_symbols(node.shape)
+    greatest = _collected(node, f"greatest{number}", dtypes.int32, part, "max",
+                          terms.exponent(part.body.value))
+    yield greatest
+    of_target = convert(Read(greatest.name, part.index, dtypes.int32), dtypes.int64)
+    sums = [_collected(node, f"sum{number}.{n}", dtypes.int64, part, "sum", word)
+            for n, word in enumerate(terms.words(part.body.value, of_target))]
+    yield from sums
+    own = convert(Read(greatest.name, at, dtypes.int32), dtypes.int64)
+    total = terms.value(own, [Read(s.name, at, dtypes.int64) for s in sums])
+    value = apply("add", convert(base, dtypes.float64), total)
+    yield from _after(node, number, Body(convert(value, node.dtype)))
+
+
+def _collected(
+    node: Assembly | Update, suffix: str, kind: dtype, part: Part, fold: str, value: Any
+) -> Assembly:
+    """A fold of values at the places that a part writes, from 0 on."""
+    folded = replace(part, body=Body(value, part.body.prologue), fold=fold)
+    return Assembly(f"{node.name}.{suffix}", node.shape, kind,
+                    (_whole(node, kind, const(0, kind)), folded))
+
+
+def _terms(part: Part) -> Expr:
+    """How many terms an element may have at most."""
+    return product([part.domain[axis] for axis in part.serial])
+
+
+def _is_shared(part: Part) -> bool:
+    """Whether an element may have several terms."""
+    return _terms(part) != 1
