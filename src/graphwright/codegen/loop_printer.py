@@ -21,6 +21,7 @@ from graphwright.codegen.loops import (
     LoopKind,
     Philox,
     Reduce,
+    Search,
     Stmt,
     Store,
 )
@@ -124,8 +125,15 @@ def _check(stmt: Check, depth: int) -> list[str]:
     return [_line(depth, f"check 0 <= {value_text(stmt.value)} < {stmt.bound}")]
 
 
+def _search(stmt: Search, depth: int) -> list[str]:
+    row = f"{stmt.buffer.name}[{stmt.index}] over {stmt.place} in {stmt.length}"
+    return [_line(depth, f"{stmt.name} = search {stmt.element.name} = {row}: "
+                         f"{value_text(stmt.value)}")]
+
+
 PRINTERS: dict[type, Any] = {
     For: _for, Let: _let, Reduce: _reduce, Store: _store, Accumulate: _accumulate, Check: _check,
+    Search: _search,
 }
 
 

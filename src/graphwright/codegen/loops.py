@@ -11,6 +11,7 @@
             | Store(buffer, index, value, mask)  write one element
             | Accumulate(buffer, index, value)   buffer[index] += value (never run in parallel)
             | Check(index, bound, message)       0 <= index < bound, or the run ends with an error
+            | Search(name, buffer, index, ...)   how far a sorted row comes before something
     Value  := Const | Load | Apply | Local | IndexOf | Philox
     index  := an integer Expr over axis symbols, size symbols and int64 Locals (as Sym(name))
 
@@ -184,6 +185,20 @@ class Message(Record):
 
     text: str
     sizes: tuple[Expr, ...]
+
+
+class Search(Let):
+    """name = how many elements of a sorted row come before something, found by bisection.
+
+    Element k of `length` is buffer[index] with k for `place`. It comes before where `value`, of
+    the local `element`, is true, as all elements before it do. Only in kernels for GPUs.
+    """
+
+    buffer: Buffer
+    index: Expr
+    place: Sym
+    length: Expr
+    element: Local
 
 
 class Check(Record):

@@ -56,9 +56,12 @@ def check(
                     dynamic, tolerance)
 
 
-def check_eager(fn: Callable[..., Any], *inputs: Any, tolerance: float = 2e-6) -> GpuProgram:
+def check_eager(
+    fn: Callable[..., Any], *inputs: Any, dynamic: bool = False, tolerance: float = 2e-6
+) -> GpuProgram:
     """The same of ops that the CPU runs eagerly."""
-    return _compare(lambda module, fakes: Interpreter(module).run, fn, inputs, False, tolerance)
+    return _compare(
+        lambda module, fakes: Interpreter(module).run, fn, inputs, dynamic, tolerance)
 
 
 def _compare(

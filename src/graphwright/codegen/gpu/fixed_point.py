@@ -83,7 +83,7 @@ class FixedPoint:
         return _sub(_add(self.bits, self.bias), greatest)
 
     def words(self, term: Any, greatest: Any) -> Iterator[Any]:
-        """A term as int64 numbers: in the unit of an exponent, of float64 in 2**-bits of it too."""
+        """A term as int64 numbers, in the unit of an exponent; of float64 in 2**-bits of it."""
         value = convert(convert(term, self.kind), _FLOAT64)
         there = _equals(greatest, self.special)
         whole = _scaled(value, self._unit(greatest))

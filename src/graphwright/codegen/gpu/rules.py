@@ -1,10 +1,6 @@
 """Lowering rules that only GPU programs have, and the table of all of theirs.
 
-Running folds are a node of their own. Sorting is by rank: element i of a row goes to the place
-that says how many elements come before it, which is a reduction over pairs and one scatter::
-
-    rank[i] = sum over j of (x[j] comes before x[i])
-    order[rank[i]] = i
+Running folds are a node of their own.
 """
 
 from __future__ import annotations
@@ -20,7 +16,8 @@ from graphwright.codegen.gpu.convolutions import (
     conv_weight_grad,
     convolution,
 )
-from graphwright.codegen.loops import Let
+from graphwright.codegen.gpu.searching import search_positions
+from graphwright.codegen.gpu.sorting import argsort, kth_position, topk_positions
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
@@ -32,11 +29,9 @@ from graphwright.codegen.lowering.context import (
 )
 from graphwright.codegen.lowering.contractions import by_reduction
 from graphwright.codegen.lowering.nodes import (
-    Assembly,
     Body,
     Gemm,
     Index,
-    Part,
     Scan,
     axis_symbols,
     index_value,
@@ -45,12 +40,9 @@ from graphwright.codegen.lowering.pointwise import emit, operand
 from graphwright.codegen.lowering.rules import RULES, Call, Rule
 from graphwright.runtime.ops.special.catalogue import FUNCTIONS
 from graphwright.runtime.ops.special.polynomials import LIMITED, MAX_STEPS, TOO_HIGH
-from graphwright.runtime.symbolic.expr import Int, Sym, as_int
+from graphwright.runtime.symbolic.expr import Int
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype
-
-MOST_RANKED = 8192
-"""The longest row that is sorted by rank: the work grows as its square."""
 
 
 def scan(context: Lowering, hint: str, shape: Any, axis: int, kind: dtype, fold: str,
@@ -106,77 +98,6 @@ def _running(fold: str) -> Rule:
         places = scan(context, "places", x.shape, axis, dtypes.int64, "max", place)
         return _finished(context, call, values, result), places
     return rule
-
-
-# -- sorting --------------------------------------------------------------------------------------
-
-def _before(one: Any, two: Any, descending: bool) -> Any:
-    """Whether `one` sorts before `two`; nan counts as the greatest."""
-    low, high = (two, one) if descending else (one, two)
-    less = apply("lt", low, high, dtype=dtypes.bool)
-    if not one.dtype.is_floating_point:
-        return less
-    nan = apply("isnan", high, dtype=dtypes.bool)
-    real = apply("not", apply("isnan", low, dtype=dtypes.bool), dtype=dtypes.bool)
-    return apply("or", less, apply("and", real, nan, dtype=dtypes.bool), dtype=dtypes.bool)
-
-
-def _ranks(context: Lowering, x: Tensor, axis: int, descending: bool) -> Tensor:
-    """How many elements of its row come before each."""
-    compute = dtypes.uint8 if x.dtype is dtypes.bool else computed(x.dtype)
-    domain = (*x.shape, x.shape[axis])
-
-    def earlier(index: Index) -> Any:
-        *at, other = index
-        own = convert(x.at(tuple(at)), compute)
-        its = convert(x.at((*at[:axis], other, *at[axis + 1:])), compute)
-        after = _before(own, its, descending)
-        tie = apply("lt", index_value(other), index_value(at[axis]), dtype=dtypes.bool)
-        behind = apply("and", apply("not", after, dtype=dtypes.bool), tie, dtype=dtypes.bool)
-        first = apply("or", _before(its, own, descending), behind, dtype=dtypes.bool)
-        return apply("where", first, const(1, dtypes.int32), const(0, dtypes.int32),
-                     dtype=dtypes.int32)
-    return context.reduction("ranks", domain, (len(domain) - 1,), dtypes.int32, "sum", earlier)
-
-
-def order(context: Lowering, x: Tensor, dim: int, descending: bool) -> Tensor:
-    """The positions that sort `x` along `dim`, equal elements in their order.
-
-    Raises: Unlowerable for rows of more than `MOST_RANKED` elements.
-    """
-    zero = const(0, dtypes.int64)
-    if not x.ndim or any(e == 0 for e in x.shape) or x.shape[dim % x.ndim] == 1:
-        return context.pointwise("order", x.shape, dtypes.int64, lambda index: zero)
-    axis = dim % x.ndim
-    length = x.shape[axis]
-    if (as_int(length) or MOST_RANKED) > MOST_RANKED:
-        raise Unlowerable(f"sorting rows of {length} elements, more than {MOST_RANKED}")
-    ranks, at = _ranks(context, x, axis, descending), axis_symbols(x.shape)
-    local = Let(context.local(), convert(ranks.at(at), dtypes.int64))
-    place = Sym(local.name, 0, length - 1)
-    part = Part(x.shape, (*at[:axis], place, *at[axis + 1:]),
-                Body(index_value(at[axis]), (local,)))
-    return context.add(Assembly(context.unique("order"), x.shape, dtypes.int64, (part,)))
-
-
-def _argsort(context: Lowering, call: Call, x: Tensor, dim: int = -1, descending: bool = False,
-             stable: bool = False) -> Tensor:
-    return order(context, x, dim, bool(descending))
-
-
-def _topk(context: Lowering, call: Call, x: Tensor, k: Any, dim: int, largest: bool) -> Tensor:
-    """The first `k` positions in order."""
-    return context.view(call.op.name, order(context, x, dim, bool(largest)), call.shape,
-                        lambda index: index)
-
-
-def _kth(context: Lowering, call: Call, x: Tensor, k: int, dim: int) -> Tensor:
-    """The position of the element of rank k - 1."""
-    found = order(context, x, dim, False)
-    axis = dim % x.ndim if x.ndim else 0
-    rank = k - 1 if x.ndim and x.shape[axis] != 1 else 0
-    return context.view(call.op.name, found, call.shape, lambda index: tuple(
-        i + rank if d == axis else i for d, i in enumerate(index)))
 
 
 # -- products -------------------------------------------------------------------------------------
@@ -241,7 +162,8 @@ OWN: dict[str, Callable[..., Any]] = {
     "cumsum": _cumulative("sum"), "cumprod": _cumulative("prod"),
     "logcumsumexp": _cumulative("logaddexp"),
     "running_max": _running("max"), "running_min": _running("min"),
-    "argsort": _argsort, "topk_positions": _topk, "kth_position": _kth,
+    "argsort": argsort, "topk_positions": topk_positions, "kth_position": kth_position,
+    "search_positions": search_positions,
     "mm": _mm, "bmm": _mm, "nextafter": _nextafter,
     "fused_attention": fused_attention,
     "convolution": convolution, "conv_input_grad": conv_input_grad,

@@ -12,7 +12,7 @@
               | Assembly(name, shape, parts)            a buffer written by several loops in turn
               | Mutation(name, target, index, body)     writes a part of an input's memory
               | Update(name, target, parts)             writes single elements of it
-    Body     := prologue (Lets and Checks), value
+    Body     := prologue (Lets, Checks and Lookups), value
 
 A body is written over the symbols `i0, i1, ...` of its domain and takes elements of other nodes by
 `Read(source, index)`. Bodies are spliced into their consumers by substituting these symbols;
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any, Union
 
-from graphwright.codegen.loops import Check, Const, IndexOf, Let, Value
+from graphwright.codegen.loops import Check, Const, IndexOf, Let, Local, Value
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, add
 from graphwright.runtime.tensor.dtypes import dtype, int64
@@ -40,6 +40,17 @@ class Read(Record):
     dtype: dtype
     mask: Value | None = None
     other: Const | None = None
+
+
+class Lookup(Let):
+    """`loops.Search` in the node named `source`: its element k is at `index`, in which `place` is
+    k. `value` is over locals and the local `element`. Only GPU programs have lookups."""
+
+    source: str
+    index: Index
+    place: Sym
+    length: Expr
+    element: Local
 
 
 class Body(Record):

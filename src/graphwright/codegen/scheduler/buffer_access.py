@@ -14,6 +14,7 @@ from graphwright.codegen.loops import (
     Let,
     Load,
     Reduce,
+    Search,
     Stmt,
     Store,
 )
@@ -49,6 +50,8 @@ def _touches(
                 yield from _loads(fold.value, inner)
         elif isinstance(stmt, (Let, Check)):
             yield from _loads(stmt.value, loops)
+            if isinstance(stmt, Search):
+                yield Touch(stmt.buffer, stmt.index, False, loops)
         else:
             assert isinstance(stmt, (Store, Accumulate)), f"unknown statement {stmt}"
             yield from _loads(stmt.value, loops)

@@ -18,6 +18,7 @@ from graphwright.codegen.loops import (
     LoopKind,
     Philox,
     Reduce,
+    Search,
     Stmt,
     Store,
     Value,
@@ -233,6 +234,9 @@ def rename(stmts: Sequence[Stmt], bound: dict[str, Expr]) -> tuple[Stmt, ...]:
 
 
 def _renamed(stmt: Any, bound: dict[str, Expr]) -> Stmt:
+    if isinstance(stmt, Search):
+        return replace(stmt, value=renamed_value(stmt.value, bound), index=stmt.index.at(bound),
+                       length=stmt.length.at(bound))
     if isinstance(stmt, Let):
         return Let(stmt.name, renamed_value(stmt.value, bound))
     if isinstance(stmt, (Store, Accumulate)):

@@ -14,6 +14,7 @@ from graphwright.codegen.lowering.nodes import (
     Body,
     Gemm,
     Index,
+    Lookup,
     LoopNode,
     Mutation,
     Part,
@@ -89,6 +90,7 @@ def choose_anchors(graph: LoweredGraph) -> Anchors:
     _bind_outputs(graph, anchors)
     _bind_operands(anchors, _live(anchors))
     _store_what_moves(anchors)
+    _store_rows(anchors)
     anchors.live = _live(anchors)
     anchors.readers = {name: [] for name in nodes}
     for name in anchors.live:
@@ -274,6 +276,17 @@ def _store_what_moves(anchors: Anchors) -> None:
             nodes[name] = replace(node, body=Body(Read(value, here, node.dtype)))
             anchors.reads.note(name)
             anchors.stored.add(value)
+
+
+def _store_rows(anchors: Anchors) -> None:
+    """What is looked up is in memory."""
+    for node in anchors.nodes.values():
+        for _, body, _ in bodies(node):
+            for stmt in body.prologue:
+                if isinstance(stmt, Lookup):
+                    source = anchors.reads.base(stmt.source)
+                    if not isinstance(anchors.nodes[source], Source):
+                        anchors.stored.add(source)
 
 
 def _store_values(anchors: Anchors, node: Update, buffered: set[str]) -> None:

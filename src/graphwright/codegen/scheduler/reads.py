@@ -15,6 +15,7 @@ from graphwright.codegen.lowering.nodes import (
     Body,
     Gemm,
     Index,
+    Lookup,
     LoopNode,
     Mutation,
     Pointwise,
@@ -29,6 +30,7 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr
+from graphwright.runtime.tensor.dtypes import int64
 
 CHEAP = {
     "add", "sub", "mul", "neg", "abs", "max", "min", "eq", "ne", "lt", "le", "gt", "ge", "and",
@@ -39,6 +41,7 @@ MEDIUM = {"div", "sqrt", "rsqrt", "reciprocal"}
 PHILOX_COST = 24
 CALL_COST = 12
 MEDIUM_COST = 4
+LOOKUP_COST = 100
 
 
 def bodies(node: LoopNode) -> Iterator[tuple[Shape, Body, Index]]:
@@ -77,6 +80,9 @@ def body_leaves(body: Body) -> Iterator[Any]:
     """The leaves of a body's prologue and value."""
     for stmt in body.prologue:
         yield from leaves(stmt.value)
+        if isinstance(stmt, Lookup):
+            yield Read(stmt.source, stmt.index, stmt.element.dtype)
+            yield IndexOf(stmt.length, int64)
     yield from leaves(body.value)
 
 
@@ -93,7 +99,8 @@ def value_cost(value: Any) -> int:
 def body_cost(body: Body) -> int:
     """The cost of a body without what it reads."""
     return value_cost(body.value) + sum(
-        value_cost(s.value) for s in body.prologue if isinstance(s, Let))
+        value_cost(s.value) + (LOOKUP_COST if isinstance(s, Lookup) else 0)
+        for s in body.prologue if isinstance(s, Let))
 
 
 class Access(Record):
@@ -122,8 +129,11 @@ class Reads:
         found = [body for _, body, _ in bodies(self.nodes[name])]
         self.cost[name] = sum(map(body_cost, found))
         self._leaves[name] = [list(body_leaves(body)) for body in found]
-        self.locals.update(
-            stmt.name for body in found for stmt in body.prologue if isinstance(stmt, Let))
+        for stmt in (stmt for body in found for stmt in body.prologue):
+            if isinstance(stmt, Let):
+                self.locals.add(stmt.name)
+            if isinstance(stmt, Lookup):
+                self.locals.add(stmt.place.name)
 
     def resolve(self, name: str, index: Index) -> tuple[str, Index]:
         """Follow views: the node that really holds element `index` of `name`, and where."""

@@ -22,6 +22,7 @@ from graphwright.codegen.loops import (
     Load,
     Local,
     Philox,
+    Search,
     Stmt,
     Store,
     Value,
@@ -30,6 +31,7 @@ from graphwright.codegen.lowering.context import apply, const
 from graphwright.codegen.lowering.nodes import (
     Body,
     Index,
+    Lookup,
     Mutation,
     Part,
     Pointwise,
@@ -42,7 +44,7 @@ from graphwright.codegen.scheduler.materialised import MAX_DEPTH, Anchors, Stora
 from graphwright.codegen.scheduler.reads import bodies
 from graphwright.runtime.record import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Sym
-from graphwright.runtime.tensor.dtypes import bfloat16, float16, float32
+from graphwright.runtime.tensor.dtypes import bfloat16, float16, float32, int64
 
 Key = tuple[str, Index, Any]
 
@@ -217,6 +219,10 @@ class Writer:
         renamed: dict[str, Local] = {}
         for stmt in body.prologue:
             value = self.value(stmt.value, symbols, renamed, mask)
+            if isinstance(stmt, Lookup):
+                renamed[stmt.name] = self.search(stmt, value, symbols)
+                symbols = {**symbols, stmt.name: Sym(renamed[stmt.name].name)}
+                continue
             if mask is not None and isinstance(stmt, Check):    # where it is false anything passes
                 value = apply("where", mask, value, const(0, value.dtype), dtype=value.dtype)
             with self.outside(self.at_outer or not self._varies(value)):
@@ -227,6 +233,21 @@ class Writer:
                     bound = stmt.bound.at(symbols)
                     self.scope.stmts.append(Check(value, bound, stmt.message))
         return symbols, renamed
+
+    def search(self, lookup: Lookup, value: Value, symbols: dict[str, Expr]) -> Local:
+        """Write a lookup with its value, which the local that it is bound to stands for."""
+        name, place = self.names.new(lookup.name), Sym(self.names.new(lookup.place.name))
+        element = Local(self.names.new(lookup.element.name), lookup.element.dtype)
+        bound = {**symbols, lookup.place.name: place}
+        source, index = self.anchors.reads.resolve(
+            lookup.source, tuple(i.at(bound) for i in lookup.index))
+        storage = self.storage[source]
+        self.scope.stmts.append(Search(
+            name, renamed_local(value, lookup.element, element), storage.buffer,
+            storage.at(index), place, lookup.length.at(symbols), element))
+        if not self.at_outer:
+            self.inner_symbols.add(name)
+        return Local(name, int64)
 
     def _varies(self, value: Value) -> bool:
         """Whether a value changes along the inner axes."""
@@ -338,6 +359,13 @@ class Names(Record, frozen=False):
             name = f"{base}_{count}"
         self.taken.add(name)
         return name
+
+
+def renamed_local(value: Value, old: Local, new: Local) -> Value:
+    """A value with one local in place of another."""
+    if isinstance(value, Apply):
+        return Apply(value.op, tuple(renamed_local(a, old, new) for a in value.args), value.dtype)
+    return new if value == old else value
 
 
 def _nesting(value: Value) -> int:

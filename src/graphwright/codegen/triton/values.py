@@ -19,6 +19,7 @@ from graphwright.codegen.loops import (
     Load,
     Local,
     Philox,
+    Search,
     Store,
     Value,
 )
@@ -42,6 +43,8 @@ _TYPES = {
     "int32": "tl.int32", "int64": "tl.int64", "float16": "tl.float16",
     "bfloat16": "tl.bfloat16", "float32": "tl.float32", "float64": "tl.float64",
 }
+SEARCHED_BITS = 40
+"""Of the greatest position in a row of symbolic length."""
 NUMERIC = "numeric_"
 """What operations begin with that are functions of `triton.numeric_functions`."""
 _ATOMIC = {"sum": ("tl.atomic_add", ADDABLE), "max": ("tl.atomic_max", ("int32", "int64"))}
@@ -323,6 +326,32 @@ class TileValues:
             arg = f"{arg}.to(tl.float32)"
         return f"{arg}.to({spelled_type(kind)})"
 
+    def search(self, stmt: Search) -> None:
+        """The lines of a search: a turn for each bit of the position, the highest first."""
+        self.define(stmt.element.name, frozenset())
+        dims = (self.dims_of(stmt.index) | self.dims_of(stmt.length)
+                | self.value_dims(stmt.value))
+        most = stmt.length.range()[1]
+        bits = SEARCHED_BITS if most is None else min(most.bit_length(), SEARCHED_BITS)
+        turn, ahead, inside = (
+            self.names.label((n, stmt.name), n) for n in ("turn", "ahead", "inside"))
+        one = full("1", int64)
+        found = self.define(stmt.name, dims)
+        self.add(f"{found} = " + (f"tl.zeros({self.shape(dims)}, tl.int64)" if dims
+                                  else full("0", int64)))
+        length = self.index_text(stmt.length)
+        self.add(f"for {turn} in range({bits}):")
+        with self.indented():
+            self.add(f"{ahead} = {found} + ({one} << ({bits - 1} - {turn}))")
+            self.add(f"{inside} = {ahead} <= {atom(length)}")
+            self.add(f"{self.define(stmt.place.name, dims)} = {ahead} - 1")
+            masks = self._masks(stmt.index, dims, None)
+            mask = inside if masks is None else f"{masks} & {inside}"
+            self.add(f"{self.define(stmt.element.name, dims)} = "
+                     + self._loaded_at(Load(stmt.buffer, stmt.index), dims, mask))
+            before = self.tensor(stmt.value)
+            self.add(f"{found} = tl.where({inside} & {before}, {ahead}, {found})")
+
     # -- memory -----------------------------------------------------------------------------------
 
     def _masks(self, index: Expr, dims: Dims, own: Value | None) -> str | None:
@@ -344,12 +373,14 @@ class TileValues:
         return f"tl.broadcast_to({text}, {self.shape(dims | self.dims_of(index))})"
 
     def _load(self, load: Load) -> str:
+        dims = self.value_dims(load)
+        return self._loaded_at(load, dims, self._masks(load.index, dims, load.mask))
+
+    def _loaded_at(self, load: Load, dims: Dims, mask: str | None) -> str:
         buffer = load.buffer
         if buffer.name in self._dirty:
             self._barrier()
         self._loaded.add(buffer.name)
-        dims = self.value_dims(load)
-        mask = self._masks(load.index, dims, load.mask)
         pointer = self._pointer(buffer.name, load.index, dims)
         loaded = f"tl.load({pointer})"
         if mask is not None:

@@ -31,6 +31,7 @@ from graphwright.codegen.loops import (
     For,
     Let,
     Reduce,
+    Search,
     Stmt,
     Store,
     Value,
@@ -284,6 +285,8 @@ class KernelWriter:
         for stmt in stmts:
             if isinstance(stmt, Running):
                 self._running(stmt)
+            elif isinstance(stmt, Search):
+                self.values.search(stmt)
             elif isinstance(stmt, Let):
                 self.values.bind(stmt.name, stmt.value)
             elif isinstance(stmt, Store):

@@ -1,0 +1,71 @@
+"""Binary search in sorted rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.codegen.loops import Let, Local
+from graphwright.codegen.lowering.context import (
+    Lowering,
+    Tensor,
+    apply,
+    computed,
+    convert,
+)
+from graphwright.codegen.lowering.nodes import (
+    Body,
+    Index,
+    Lookup,
+    Pointwise,
+    axis_symbols,
+)
+from graphwright.codegen.lowering.pointwise import operand
+from graphwright.codegen.lowering.rules import Call
+from graphwright.runtime.symbolic.expr import Expr, Sym
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.promotion import result_dtype
+
+SORTER = "searchsorted(): sorter index out of range: {value} is not in [0, {bound})"
+
+
+def lookup(
+    context: Lowering, rows: Tensor, index: Callable[[Expr], Index], length: Expr,
+    before: Callable[[Local], Any],
+) -> Lookup:
+    """The position behind the elements rows[index(k)], k < length, that come before something."""
+    place, element = Sym(context.local(), 0, length - 1), Local(context.local(), rows.dtype)
+    return Lookup(context.local(), before(element), rows.name, index(place), place, length,
+                  element)
+
+
+def search_positions(
+    context: Lowering, call: Call, sequence: Tensor, values: Any, out_int32: bool, right: bool,
+    sorter: Tensor | None,
+) -> Tensor:
+    """Where each value would go into a sorted row."""
+    common = computed(result_dtype((sequence, values)))
+    at = axis_symbols(call.shape)
+    value = operand(values, at, call, common)
+    row: Index = () if sequence.ndim == 1 else at[:-1]
+    rows = sequence if sorter is None else _sorted(context, sequence, sorter)
+
+    def before(element: Local) -> Any:
+        after = apply("gt" if right else "ge", convert(element, common), wanted,
+                      dtype=dtypes.bool)
+        return apply("not", after, dtype=dtypes.bool)
+    let = Let(context.local(), value)
+    wanted = Local(let.name, common)
+    found = lookup(context, rows, lambda place: (*row, place), sequence.shape[-1], before)
+    return context.pointwise(
+        call.op.name, call.shape, call.dtype,
+        lambda index: convert(Local(found.name, dtypes.int64), call.dtype), [let, found])
+
+
+def _sorted(context: Lowering, sequence: Tensor, sorter: Tensor) -> Tensor:
+    at = axis_symbols(sequence.shape)
+    named = convert(sorter.at(at), dtypes.int64)
+    picked, checks = context.check(named, sequence.shape[-1], SORTER)
+    body = Body(sequence.at((*at[:-1], picked)), tuple(checks))
+    return context.add(
+        Pointwise(context.unique("sorted"), sequence.shape, sequence.dtype, body, "sorted"))
