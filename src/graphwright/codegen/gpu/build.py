@@ -28,17 +28,21 @@ from graphwright.runtime.record import Record, replace
 from graphwright.runtime.spans import Span, Timed
 from graphwright.runtime.tensor.device import device as Device
 
-TAKEN_APART = frozenset({"attention_backward"})
-"""Ops with a kernel of their own on CPUs only, which are decomposed."""
+
+def _whole(module: Any) -> set[str]:
+    """Ops that have a kernel of their own on CPUs only."""
+    rules = gpu_rules()
+    return {n.target.name for n in module.graph.nodes
+            if "whole" in getattr(n.target, "tags", ()) and n.target.name not in rules}
 
 
 def prepared(module: Any, fake_inputs: Sequence[Any]) -> Any:
-    """The graph without ops that are whole on CPUs only."""
-    if not any(getattr(n.target, "name", None) in TAKEN_APART for n in module.graph.nodes):
-        return module
-    parts = decompose(module, fake_inputs, TAKEN_APART)
-    parts.meta.update(module.meta)
-    return parts
+    """The graph with the parts of ops that are whole on CPUs only."""
+    while names := _whole(module):
+        parts = decompose(module, fake_inputs, names)
+        parts.meta.update(module.meta)
+        module = parts
+    return module
 
 
 def lower_for_gpu(

@@ -16,6 +16,8 @@ from graphwright.codegen.gpu.convolutions import (
     conv_weight_grad,
     convolution,
 )
+from graphwright.codegen.gpu.float_bits import frexp_parts
+from graphwright.codegen.gpu.scattered_folds import scatter_extreme
 from graphwright.codegen.gpu.searching import search_positions
 from graphwright.codegen.gpu.sorting import argsort, kth_position, topk_positions
 from graphwright.codegen.lowering.context import (
@@ -152,6 +154,12 @@ def _numeric(context: Lowering, call: Call, *args: Any) -> Tensor:
                              lambda index: convert(function(x, order), call.dtype), checks)
 
 
+def _integers(op: str) -> Rule:
+    def rule(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
+        return emit(context, call, (a, b), lambda x, y: apply(op, x, y), call.dtype)
+    return rule
+
+
 def _nextafter(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
     if call.dtype.itemsize < 4:
         raise Unlowerable(f"nextafter of {call.dtype.name}")
@@ -163,7 +171,8 @@ OWN: dict[str, Callable[..., Any]] = {
     "logcumsumexp": _cumulative("logaddexp"),
     "running_max": _running("max"), "running_min": _running("min"),
     "argsort": argsort, "topk_positions": topk_positions, "kth_position": kth_position,
-    "search_positions": search_positions,
+    "search_positions": search_positions, "scatter_extreme": scatter_extreme,
+    "frexp_parts": frexp_parts, "gcd": _integers("gcd"), "lcm": _integers("lcm"),
     "mm": _mm, "bmm": _mm, "nextafter": _nextafter,
     "fused_attention": fused_attention,
     "convolution": convolution, "conv_input_grad": conv_input_grad,

@@ -29,6 +29,21 @@ from graphwright.runtime.tensor.promotion import result_dtype
 SORTER = "searchsorted(): sorter index out of range: {value} is not in [0, {bound})"
 
 
+def truth(op: str, *args: Any) -> Any:
+    """A bool."""
+    return apply(op, *args, dtype=dtypes.bool)
+
+
+def comes_before(one: Any, two: Any, descending: bool = False) -> Any:
+    """Whether `one` sorts before `two`; nan counts as the greatest."""
+    low, high = (two, one) if descending else (one, two)
+    less = truth("lt", low, high)
+    if not one.dtype.is_floating_point:
+        return less
+    real = truth("not", truth("isnan", low))
+    return truth("or", less, truth("and", real, truth("isnan", high)))
+
+
 def lookup(
     context: Lowering, rows: Tensor, index: Callable[[Expr], Index], length: Expr,
     before: Callable[[Local], Any],
@@ -51,9 +66,8 @@ def search_positions(
     rows = sequence if sorter is None else _sorted(context, sequence, sorter)
 
     def before(element: Local) -> Any:
-        after = apply("gt" if right else "ge", convert(element, common), wanted,
-                      dtype=dtypes.bool)
-        return apply("not", after, dtype=dtypes.bool)
+        its = convert(element, common)
+        return truth("not", comes_before(wanted, its)) if right else comes_before(its, wanted)
     let = Let(context.local(), value)
     wanted = Local(let.name, common)
     found = lookup(context, rows, lambda place: (*row, place), sequence.shape[-1], before)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.codegen.gpu.searching import lookup
+from graphwright.codegen.gpu.searching import comes_before, lookup, truth
 from graphwright.codegen.loops import Check, Let, Local
 from graphwright.codegen.lowering.context import (
     Lowering,
@@ -48,20 +48,6 @@ WAYS = 4
 LONGEST = 1 << 29
 """The most elements of rows of symbolic length: the passes are those that so many need."""
 TOO_LONG = "rows of symbolic length have fewer than {bound} elements to be sorted, got {value}"
-
-
-def _truth(op: str, *args: Any) -> Any:
-    return apply(op, *args, dtype=dtypes.bool)
-
-
-def _before(one: Any, two: Any, descending: bool) -> Any:
-    """Whether `one` sorts before `two`; nan counts as the greatest."""
-    low, high = (two, one) if descending else (one, two)
-    less = _truth("lt", low, high)
-    if not one.dtype.is_floating_point:
-        return less
-    real = _truth("not", _truth("isnan", low))
-    return _truth("or", less, _truth("and", real, _truth("isnan", high)))
 
 
 class _Rows:
@@ -99,9 +85,9 @@ class _Rows:
             there = own // size * size + other
             mask = within(there, self.length)
             mine, its = self.key(tuple(at), own), self.key(tuple(at), there, mask)
-            tie = _truth("lt", index_value(there), index_value(own))
-            behind = _truth("and", _truth("not", _before(mine, its, self.descending)), tie)
-            first = both(_truth("or", _before(its, mine, self.descending), behind), mask)
+            tie = truth("lt", index_value(there), index_value(own))
+            behind = truth("and", truth("not", comes_before(mine, its, self.descending)), tie)
+            first = both(truth("or", comes_before(its, mine, self.descending), behind), mask)
             return apply("where", first, const(1, dtypes.int32), const(0, dtypes.int32),
                          dtype=dtypes.int32)
         ranks = self.context.reduction(
@@ -129,7 +115,7 @@ class _Rows:
         steps: Steps = [mine, element]
         place: Any = index_value(begin + own % width)
         for other in range(1, WAYS):
-            earlier = _truth("ge", index_value(run % WAYS), const(WAYS - other, dtypes.int64))
+            earlier = truth("ge", index_value(run % WAYS), const(WAYS - other, dtypes.int64))
             start = begin + (run + other) % WAYS * width
             found = self._ahead(keys, start, width, earlier, Local(element.name, keys.dtype))
             steps.append(found)
@@ -153,8 +139,8 @@ class _Rows:
         length = maximum(0, minimum(width, self.length - start))
 
         def before(its: Local) -> Any:
-            behind = _truth("not", _before(value, its, self.descending))
-            return _truth("where", earlier, behind, _before(its, value, self.descending))
+            behind = truth("not", comes_before(value, its, self.descending))
+            return truth("where", earlier, behind, comes_before(its, value, self.descending))
         return lookup(self.context, keys,
                       lambda place: (*at[:self.axis], start + place, *at[self.axis + 1:]),
                       length, before)

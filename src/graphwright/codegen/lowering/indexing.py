@@ -234,20 +234,26 @@ def _scatter(
                              lambda at: convert(wide.at(at), call.dtype))
 
 
+def target_of(
+    context: Lowering, x: Tensor, dim: int, index: Tensor, stored: bool = False
+) -> tuple[Index, Prologue]:
+    """The element of `x` that each element of `index` names along `dim`, and its checks."""
+    at = axis_symbols(index.shape)
+    if not x.ndim:
+        return (), _only_zeros(context, index, at)
+    dim %= x.ndim
+    picked, prologue = _position(context, index, at, x.shape[dim], False, stored)
+    return (*at[:dim], picked, *at[dim + 1:]), prologue
+
+
 @lowering("scatter_add", "scatter_add_")
 def _scatter_add(
     context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor, src: Tensor
 ) -> Tensor:
-    at = axis_symbols(index.shape)
-    if not x.ndim:
-        checks = _only_zeros(context, index, at)
-        serial = tuple(range(index.ndim))
-        return _scatter(context, call, x, index.shape, (), checks, src.at(at), serial)
-    dim %= x.ndim
-    picked, prologue = _position(
-        context, index, at, x.shape[dim], False, call.op.is_inplace)
-    target = (*at[:dim], picked, *at[dim + 1:])
-    return _scatter(context, call, x, index.shape, target, prologue, src.at(at), (dim,))
+    target, prologue = target_of(context, x, dim, index, call.op.is_inplace)
+    serial = (dim % x.ndim,) if x.ndim else tuple(range(index.ndim))
+    value = src.at(axis_symbols(index.shape))
+    return _scatter(context, call, x, index.shape, target, prologue, value, serial)
 
 
 @lowering("scatter_src", "scatter_value", "scatter_src_", "scatter_value_")
@@ -258,9 +264,7 @@ def _scatter_store(
         raise Unlowerable("scatter of a complex number or into a 0-d tensor")
     dim %= x.ndim
     at = axis_symbols(index.shape)
-    picked, prologue = _position(
-        context, index, at, x.shape[dim], False, call.op.is_inplace)
-    target = (*at[:dim], picked, *at[dim + 1:])
+    target, prologue = target_of(context, x, dim, index, call.op.is_inplace)
     value = src.at(at) if isinstance(src, Tensor) else operand(src, at, call, x.dtype)
     return _scatter(context, call, x, index.shape, target, prologue, value, (dim,), False)
 

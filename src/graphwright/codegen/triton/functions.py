@@ -136,6 +136,19 @@ FUNCTIONS: dict[str, str] = {
         "sign = tl.where((y & 1) == 0, 1, x)",
         "inverse = tl.where(x == 1, 1, tl.where(x == -1, sign, 0))",
         "return tl.where(y < 0, inverse, result)"),
+    "gw_gcd": _function(
+        "gw_gcd", "x, y, bits: tl.constexpr",
+        "x = tl.abs(x)",
+        "y = tl.abs(y)",
+        "for _ in range(2 * bits):",
+        "    rest = tl.where(y == 0, 0, x % tl.where(y == 0, 1, y))",
+        "    x = tl.where(y == 0, x, y)",
+        "    y = rest",
+        "return x"),
+    "gw_lcm": _function(
+        "gw_lcm", "x, y, bits: tl.constexpr",
+        "divisor = gw_gcd(x, y, bits)",
+        "return tl.abs(tl.where(divisor == 0, 0, x // tl.where(divisor == 0, 1, divisor) * y))"),
     "gw_double_to_bfloat16": _function(
         "gw_double_to_bfloat16", "x",
         "near = x.to(tl.float32)",

@@ -60,6 +60,7 @@ INTEGER_FORMATS = {
     "remainder": "gw_floor_rest({}, {}, {least})", "fmod": "gw_rest({}, {}, {least})",
     "shl": "gw_shl({}, {}, {bits})", "shr": "gw_shr({}, {}, {bits})",
     "pow": "gw_integer_power({}, {}, {bits})",
+    "gcd": "gw_gcd({}, {}, {bits})", "lcm": "gw_lcm({}, {}, {bits})",
 }
 """Operations on integer tensors: `{least}` and `{bits}` are the dtype's."""
 

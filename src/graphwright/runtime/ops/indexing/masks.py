@@ -12,6 +12,7 @@ from graphwright.runtime.ops.indexing.gather_layouts import check_same_dtype, fr
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.ops.tensor_spec import TensorSpec
+from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -82,6 +83,22 @@ def _masked_scatter_eager(input: Any, mask: Any, source: Any) -> Tensor:
     return out
 
 
+def _masked_scatter_by_count(input: Any, mask: Any, source: Any) -> Any:
+    shape = _shape_of(input, mask, source)
+    where, into = ops.expand(mask, shape), ops.expand(input, shape)
+    if 0 in shape or 0 in source.shape:
+        return ops.where(checked(where, ops.logical_not(where), _TOO_FEW), 0, into)
+    counts = ops.cumsum(ops.to_dtype(ops.reshape(where, (-1,)), dtypes.int64), 0)
+    total = source.numel()
+    counts = checked(counts, ops.le(ops.select(counts, 0, -1), total), _TOO_FEW)
+    places = ops.clamp(ops.sub(counts, 1), 0, total - 1)
+    given = ops.index_select(ops.reshape(source, (-1,)), 0, places)
+    return ops.where(where, ops.reshape(given, shape), into)
+
+
+_TOO_FEW = "masked_scatter: the source has fewer elements than the mask has ones"
+
+
 def _masked_scatter_vjp(ctx: Any, grad: Any) -> tuple[Any, Any, Any]:
     mask = ops.expand(ctx.mask, grad.shape)
     kept = ops.sum_to_size(ops.masked_fill(grad, mask, 0), ctx.input.shape)
@@ -104,7 +121,9 @@ define(
     meta=_masked_scatter_meta,
     vjp=_masked_scatter_vjp,
     saves=("mask",),
+    decompose=_masked_scatter_by_count,
     eager=_masked_scatter_eager,
+    tags=("whole",),
     doc="""Copy in which the n-th element where a mask is true is the n-th element of `source`.
 
     Args:

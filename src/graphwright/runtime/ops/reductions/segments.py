@@ -11,6 +11,7 @@ from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, require_dtype
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.tensor import dtypes
 
 _SCATTERED = {
@@ -53,21 +54,26 @@ def _numbers_meta(bounds: Any, size: Any, whole: bool) -> Any:
     return contiguous_spec(bounds, (*bounds.shape[:-1], size), dtypes.int64)
 
 
+def _refusals(size: Any) -> tuple[str, str, str]:
+    """What is said of bounds in no order, of elements in no segment, of segments outside."""
+    return (
+        "segment_reduce(): lengths contains negative value, or offsets are in no order",
+        "segment_reduce(): Expected all rows of lengths along axis to sum to "
+        f"data.size(axis), {size}, when not unsafe.",
+        f"segment_reduce(): a segment lies outside of data.size(axis), {size}",
+    )
+
+
 def _numbers_eager(bounds: Any, size: int, whole: bool) -> Any:
     """Counts at each place how many segments begin there, and sums those up."""
     starts = bounds._nd
     count = starts.shape[-1] - 1
-    if (starts[..., 1:] < starts[..., :-1]).any():
-        raise RuntimeError(
-            "segment_reduce(): lengths contains negative value, or offsets are in no order"
-        )
-    if whole and (starts[..., -1] != size).any():
-        raise RuntimeError(
-            "segment_reduce(): Expected all rows of lengths along axis to sum to "
-            f"data.size(axis), {size}, when not unsafe."
-        )
-    if (starts < 0).any() or (starts > size).any():
-        raise RuntimeError(f"segment_reduce(): a segment lies outside of data.size(axis), {size}")
+    wrong = ((starts[..., 1:] < starts[..., :-1]).any(),
+             whole and (starts[..., -1] != size).any(),
+             (starts < 0).any() or (starts > size).any())
+    for is_wrong, message in zip(wrong, _refusals(size), strict=True):
+        if is_wrong:
+            raise RuntimeError(message)
     places = starts.reshape(-1, count + 1)
     begun = np.zeros((len(places), size + 1), np.int64)
     np.add.at(begun, (np.arange(len(places))[:, None], places), 1)
@@ -76,12 +82,29 @@ def _numbers_eager(bounds: Any, size: int, whole: bool) -> Any:
     return wrap(numbers.reshape(*starts.shape[:-1], size), dtypes.int64)
 
 
+def _numbers_by_search(bounds: Any, size: Any, whole: bool) -> Any:
+    """The segment whose beginning is the last one up to each place."""
+    count = bounds.shape[-1] - 1
+    no_order, not_whole, outside = _refusals(size)
+    starts = checked(bounds, ops.all(ops.ge(ops.diff(bounds), 0)), no_order)
+    if whole:
+        last = ops.narrow(starts, -1, count, 1)
+        starts = checked(starts, ops.eq(last, size), not_whole)
+    within = ops.logical_and(ops.ge(starts, 0), ops.le(starts, size))
+    starts = checked(starts, within, outside)
+    places = ops.expand(ops.arange(size, device=bounds.device), (*bounds.shape[:-1], size))
+    found = ops.sub(ops.search_positions(starts, places, False, True, None), 1)
+    return ops.where(ops.lt(found, 0), count, found)
+
+
 define(
     "segment_numbers(Tensor bounds, int size, bool whole)",
     Kind.OTHER,
     meta=_numbers_meta,
     vjp=not_differentiable,
+    decompose=_numbers_by_search,
     eager=_numbers_eager,
+    tags=("whole",),
     method=False,
     public=False,
 )

@@ -215,13 +215,36 @@ def _isin_eager(elements: Any, test_elements: Any, assume_unique: bool, invert: 
     return wrap(np.isin(wanted, given, invert=invert), dtypes.bool)
 
 
+def _isin_by_search(
+    elements: Any, test_elements: Any, assume_unique: bool, invert: bool
+) -> Any:
+    if not isinstance(test_elements, Tensor):
+        found = ops.eq(elements, test_elements)
+    elif not isinstance(elements, Tensor):
+        found = ops.any(ops.eq(test_elements, elements))
+    else:
+        common = result_dtype((elements, test_elements))
+        flat = ops.reshape(ops.to_dtype(test_elements, common), (-1,))
+        count = flat.shape[0]
+        if count.__class__ is int and count == 0:
+            return ops.full(elements.shape, invert, dtype=dtypes.bool, device=elements.device)
+        given, wanted = ops.sort(flat).values, ops.to_dtype(elements, common)
+        places = ops.search_positions(given, wanted, False, False, None)
+        places = ops.reshape(ops.clamp(places, None, count - 1), (-1,))
+        there = ops.index_select(given, 0, places)
+        found = ops.eq(ops.reshape(there, wanted.shape), wanted)
+    return ops.logical_not(found) if invert else found
+
+
 define(
     "isin(Operand elements, Operand test_elements, *, bool assume_unique=False, "
     "bool invert=False)",
     Kind.OTHER,
     meta=_isin_spec,
     vjp=not_differentiable,
+    decompose=_isin_by_search,
     eager=_isin_eager,
+    tags=("whole",),
     method=False,
     doc="""Whether each element is among the test elements.
 
@@ -266,11 +289,18 @@ def _nonzero_meta(input: Any) -> Any:
     )
 
 
+def _nonzero_counted(input: Any) -> Any:
+    """What has to be counted first where it is computed by ops."""
+    count = int(ops.count_nonzero(input).item())
+    return ops.t(ops.contiguous(ops.t(ops.nonzero_static(input, size=count))))
+
+
 define(
     "argwhere(Tensor input)",
     Kind.OTHER,
     meta=_nonzero_meta,
     vjp=not_differentiable,
+    decompose=_nonzero_counted,
     eager=_nonzero_eager,
     tags=("data_dependent",),
     doc="""Positions of the elements that are not zero, in row-major order.
@@ -335,12 +365,32 @@ def _static_eager(input: Any, size: int, fill_value: int) -> Tensor:
     return wrap(found, dtypes.int64)
 
 
+def _static_by_search(input: Any, size: Any, fill_value: int) -> Any:
+    """The n-th element that is not zero is where the count of those reaches n."""
+    shape, device = _static_meta(input, size, fill_value).shape, input.device
+    if 0 in input.shape:
+        return ops.full(shape, fill_value, dtype=dtypes.int64, device=device)
+    flat = ops.reshape(input, (-1,))
+    counts = ops.cumsum(ops.to_dtype(ops.ne(flat, 0), dtypes.int64), 0)
+    numbers = ops.arange(1, size + 1, device=device)
+    rest = ops.search_positions(counts, numbers, False, False, None)
+    found, columns = ops.lt(rest, flat.shape[0]), []
+    for extent in reversed(input.shape):
+        columns.append(ops.where(found, ops.remainder(rest, extent), fill_value))
+        rest = ops.floor_divide(rest, extent)
+    if not columns:
+        return ops.full(shape, fill_value, dtype=dtypes.int64, device=device)
+    return ops.stack(columns[::-1], 1)
+
+
 define(
     "nonzero_static(Tensor input, *, SymInt size, int fill_value=-1)",
     Kind.OTHER,
     meta=_static_meta,
     vjp=not_differentiable,
+    decompose=_static_by_search,
     eager=_static_eager,
+    tags=("whole",),
     doc="""Positions of the first `size` elements that are not zero, in row-major order.
 
     Unlike that of `nonzero`, the shape of the result does not depend on values.

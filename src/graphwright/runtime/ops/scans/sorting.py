@@ -351,12 +351,28 @@ def _median_meta(input: Any, dim: int, skip_nan: bool) -> Any:
     return _one_place(input, dim)
 
 
+def _median_by_order(input: Any, dim: int, skip_nan: bool) -> Any:
+    order = ops.argsort(input, dim)
+    size = input.shape[dim] if input.shape else 1
+    rank: Any = (size - 1) // 2
+    if not input.dtype.is_floating_point or not input.shape:
+        return ops.narrow(order, dim, rank, 1) if input.shape else order
+    missing = ops.sum(ops.isnan(input), (dim,), True)
+    if skip_nan:
+        last = ops.clamp(ops.rsub(missing, size - 1), 0)
+        return ops.gather(order, dim, ops.floor_divide(last, 2))
+    behind = ops.clamp(ops.rsub(missing, size), None, size - 1)
+    return ops.gather(order, dim, ops.where(ops.gt(missing, 0), behind, rank))
+
+
 define(
     "median_position(Tensor input, Dim dim, bool skip_nan)",
     Kind.OTHER,
     meta=_median_meta,
     vjp=not_differentiable,
+    decompose=_median_by_order,
     eager=_median_eager,
+    tags=("whole",),
     method=False,
     public=False,
 )
@@ -501,12 +517,32 @@ def _mode_meta(input: Any, dim: int) -> Any:
     return _one_place(input, dim)
 
 
+def _mode_by_order(input: Any, dim: int) -> Any:
+    """As `_mode_places`, by ops."""
+    order = ops.argsort(input, dim)
+    if not input.shape:
+        return order
+    size = input.shape[dim]
+    ordered = ops.gather(input, dim, order)
+    shape = [1] * input.ndim
+    shape[dim] = size
+    steps = ops.expand(ops.reshape(ops.arange(size, device=input.device), shape), input.shape)
+    changed = ops.ne(ops.narrow(ordered, dim, 1, size - 1), ops.narrow(ordered, dim, 0, size - 1))
+    first = ops.full((*input.shape[:dim], 1, *input.shape[dim + 1 :]), True, dtype=dtypes.bool,
+                     device=input.device)
+    starts = ops.cat([first, changed], dim)
+    lengths = ops.sub(steps, ops.cummax(ops.where(starts, steps, 0), dim).values)
+    return ops.gather(order, dim, ops.argmax(lengths, dim, True))
+
+
 define(
     "mode_position(Tensor input, Dim dim)",
     Kind.OTHER,
     meta=_mode_meta,
     vjp=not_differentiable,
+    decompose=_mode_by_order,
     eager=_mode_eager,
+    tags=("whole",),
     method=False,
     public=False,
 )

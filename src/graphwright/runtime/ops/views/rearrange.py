@@ -15,6 +15,7 @@ from graphwright.runtime.ops.kernels import allocate
 from graphwright.runtime.ops.strides import preserved_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.tensor_spec import TensorSpec
+from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -314,10 +315,13 @@ def _positions_meta(repeats: Any, output_size: Any) -> TensorSpec:
     return TensorSpec((output_size,), (1,), repeats.dtype, repeats.device)
 
 
+_NEGATIVE = "repeat_interleave: repeats can not be negative"
+
+
 def _positions_eager(repeats: Any, output_size: int | None) -> Tensor:
     counts = repeats._nd
     if counts.size and counts.min() < 0:
-        raise RuntimeError(f"repeat_interleave: repeats can not be negative, got {repeats}")
+        raise RuntimeError(f"{_NEGATIVE}, got {repeats}")
     fits = int(counts.max(initial=0)) * counts.size < 1 << 63
     total = int(counts.sum(dtype=np.int64)) if fits else sum(counts.tolist())
     if output_size is not None and total != output_size:
@@ -331,12 +335,31 @@ def _positions_eager(repeats: Any, output_size: int | None) -> Tensor:
     return made
 
 
+def _positions_by_search(repeats: Any, output_size: Any) -> Any:
+    """Place i is in the first group that ends behind it."""
+    repeats = checked(repeats, ops.ge(repeats, 0), _NEGATIVE)
+    if 0 in repeats.shape:
+        return ops.zeros((output_size or 0,), dtype=repeats.dtype, device=repeats.device)
+    ends = ops.cumsum(repeats, 0)
+    total = ops.select(ends, 0, -1)
+    if output_size is None:
+        output_size = int(total.item())
+    ends = checked(ends, ops.eq(total, output_size),
+                   f"repeat_interleave: allocated size {output_size} does not match the required "
+                   "size")
+    places = ops.arange(output_size, device=repeats.device)
+    found = ops.search_positions(ends, places, False, True, None)
+    return ops.to_dtype(found, repeats.dtype)
+
+
 define(
     "repeat_positions(Tensor repeats, int? output_size=None)",
     Kind.INDEXING,
     meta=_positions_meta,
     vjp=not_differentiable,
+    decompose=_positions_by_search,
     eager=_positions_eager,
+    tags=("whole",),
     method=False,
     public=False,
 )
