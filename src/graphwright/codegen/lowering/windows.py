@@ -13,7 +13,6 @@ from graphwright.codegen.loops import Const
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
-    Unlowerable,
     apply,
     both,
     computed,
@@ -24,8 +23,9 @@ from graphwright.codegen.lowering.context import (
 from graphwright.codegen.lowering.nodes import Index, Shape, index_value
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.codegen.lowering.views import reshape
-from graphwright.runtime.symbolic.expr import Expr, as_expr
+from graphwright.runtime.symbolic.expr import Expr, as_expr, maximum, minimum
 from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype
 
 Pair = tuple[int, int]
 Sizes = tuple[int, ...]
@@ -241,44 +241,43 @@ def _max_pool_backward(
     return _over_windows(context, "max_pool_backward", call, reach, term)
 
 
-def _require_plain(call: Call, ceil_mode: bool) -> None:
-    """Windows that may begin in the padding after the end are left to the eager kernel, and
-    integers, whose means are rounded towards zero."""
-    if ceil_mode or not call.dtype.is_floating_point:
-        raise Unlowerable
-
-
 def _divisor(
-    context: Lowering, counts: Shape, extents: Shape, kernel: Sizes, step: Sizes, pad: Sizes,
+    extents: Shape, kernel: Sizes, step: Sizes, pad: Sizes, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Any, dtype: Any,
 ) -> Any:
-    """What each window's sum is divided by: a function of its place."""
+    """What each window's sum is divided by, as a function of its place: how many elements it has,
+    of which those of the last windows lie behind the padding where `ceil_mode`."""
     fixed = prod(kernel) if divisor_override is None else divisor_override
-    if divisor_override is not None or count_include_pad or not any(pad):
+    whole = not ceil_mode and (count_include_pad or not any(pad))
+    if divisor_override is not None or whole:
         return lambda window: const(fixed, dtype)
-    ndim = len(kernel)
 
-    def one(index: Index) -> Any:
-        mask = inside(_places(index, ndim, step, pad, (1,) * ndim), extents)
-        one, zero = const(1, dtype), const(0, dtype)
-        return one if mask is None else apply("where", mask, one, zero, dtype=dtype)
-    domain = (*counts, *(as_expr(k) for k in kernel))
-    places = context.reduction("avg_pool", domain, tuple(range(ndim, 2 * ndim)), dtype, "sum", one)
-    return places.at
+    def count(window: Index) -> Any:
+        total = as_expr(1)
+        for at, extent, k, s, p in zip(window, extents, kernel, step, pad, strict=True):
+            start = at * s - p
+            end = minimum(start + k, extent + p)
+            inside = maximum(minimum(end, extent) - maximum(start, 0), 1)
+            total = total * (end - start if count_include_pad else inside)
+        return convert(index_value(total), dtype)
+    return count
+
+
+def _averaged(dtype: dtype) -> dtype:
+    """What means are computed in: those of integers are rounded towards zero."""
+    return computed(dtype) if dtype.is_floating_point else dtypes.float64
 
 
 @lowering("avg_pool")
 def _avg_pool(context: Lowering, call: Call, x: Tensor, kernel: Sizes, step: Sizes, pad: Sizes,
               ceil_mode: bool, count_include_pad: bool, divisor_override: Any) -> Tensor:
-    _require_plain(call, ceil_mode)
-    ndim, compute = len(kernel), computed(x.dtype)
-    extents, counts = x.shape[-ndim:], call.shape[-ndim:]
-    divisor = _divisor(context, counts, extents, kernel, step, pad, count_include_pad,
+    ndim, compute = len(kernel), _averaged(x.dtype)
+    divisor = _divisor(x.shape[-ndim:], kernel, step, pad, ceil_mode, count_include_pad,
                        divisor_override, compute)
 
     def element(index: Index) -> Any:
         place = _places(index, ndim, step, pad, (1,) * ndim)
-        mask = inside(place, extents)
+        mask = inside(place, x.shape[-ndim:])
         return convert(x.at(place, mask, None if mask is None else const(0, x.dtype)), compute)
     domain = (*call.shape, *(as_expr(k) for k in kernel))
     axes = tuple(range(len(call.shape), len(domain)))
@@ -294,10 +293,9 @@ def _avg_pool_backward(
     context: Lowering, call: Call, grad: Tensor, input_size: Any, kernel: Sizes, step: Sizes,
     pad: Sizes, ceil_mode: bool, count_include_pad: bool, divisor_override: Any,
 ) -> Tensor:
-    _require_plain(call, ceil_mode)
     ndim, compute = len(kernel), computed(grad.dtype)
-    extents, counts = call.shape[-ndim:], grad.shape[-ndim:]
-    divisor = _divisor(context, counts, extents, kernel, step, pad, count_include_pad,
+    counts = grad.shape[-ndim:]
+    divisor = _divisor(call.shape[-ndim:], kernel, step, pad, ceil_mode, count_include_pad,
                        divisor_override, compute)
     shares = context.pointwise(
         "avg_pool_backward", grad.shape, compute,
