@@ -173,7 +173,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "argsort": argsort, "topk_positions": topk_positions, "kth_position": kth_position,
     "search_positions": search_positions, "scatter_extreme": scatter_extreme,
     "frexp_parts": frexp_parts, "gcd": _integers("gcd"), "lcm": _integers("lcm"),
-    "mm": _mm, "bmm": _mm, "nextafter": _nextafter,
+    "empty_strided": RULES["empty"], "mm": _mm, "bmm": _mm, "nextafter": _nextafter,
     "fused_attention": fused_attention,
     "convolution": convolution, "conv_input_grad": conv_input_grad,
     "conv_weight_grad": conv_weight_grad,

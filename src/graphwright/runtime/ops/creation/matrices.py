@@ -67,6 +67,31 @@ def _triangle_spec(name: str, row: int, col: int, offset: int, dtype: Any, devic
     return contiguous_spec(size, target, device)
 
 
+def _triangle_by_search(name: str) -> Any:
+    """As `_triangle_indices`, by ops."""
+
+    def decompose(row: int, col: int, offset: int, dtype: Any, device: Any) -> Any:
+        spec = _triangle_spec(name, row, col, offset, dtype, device)
+        count, offset = spec.shape[1], max(-row, min(offset, col))
+        if not count:
+            return ops.zeros(spec.shape, dtype=spec.dtype, device=device)
+        lower = name == "tril_indices"
+        begin, end = (max(-offset, 0), row) if lower else (0, min(row, col - offset))
+        rows = ops.arange(begin, end, device=device)
+        shifted = ops.add(rows, offset)
+        first = ops.zeros_like(rows) if lower else ops.clamp_min(shifted, 0)
+        last = ops.clamp_max(ops.add(shifted, 1), col) if lower else ops.full_like(rows, col)
+        lengths = ops.sub(last, first)
+        ends = ops.cumsum(lengths, 0)
+        places = ops.arange(count, device=device)
+        found = ops.search_positions(ends, places, False, True, None)
+        starts = ops.index_select(ops.sub(ops.sub(ends, lengths), first), 0, found)
+        columns = ops.sub(places, starts)
+        return ops.to_dtype(ops.stack([ops.add(found, begin), columns]), spec.dtype)
+
+    return decompose
+
+
 def _triangle_indices(name: str) -> Any:
     """Each row's columns from `first` to `last`, of the rows that have any."""
 
@@ -133,9 +158,10 @@ for _name in ("tril_indices", "triu_indices"):
         Kind.CREATION,
         meta=partial(_triangle_spec, _name),
         vjp=not_differentiable,
+        decompose=_triangle_by_search(_name),
         eager=_triangle_indices(_name),
         method=False,
-        tags=("factory",),
+        tags=("factory", "whole"),
         doc=_INDICES_DOCS[_name],
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from graphwright.runtime.ops.nn_support import (
     widened,
 )
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.value_checks import checked, inside
 from graphwright.runtime.tensor.dtypes import from_numpy_dtype, int32, int64
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -158,20 +160,19 @@ def _bag_meta(
     )
 
 
+_FIRST = ("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+          "position 0.")
+_IN_ORDER = "embedding_bag: offsets have to be in increasing order"
+
+
 def _bag_numbers(index: Array, offsets: Array, rows: int) -> Array:
     """The bag of every index. RuntimeError for bad offsets or indices."""
     if offsets.size and offsets[0] != 0:
-        raise RuntimeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
-            f"from position 0. However, got {offsets[0]}"
-        )
+        raise RuntimeError(f"{_FIRST} However, got {offsets[0]}")
     if offsets.size and offsets[-1] > index.size:
-        raise RuntimeError(
-            f"offsets[-1] can not be greater than input's length({index.size}) but got "
-            f"offsets[-1] of {offsets[-1]}"
-        )
+        raise RuntimeError(f"{_last(index.size)} but got offsets[-1] of {offsets[-1]}")
     if (offsets[1:] < offsets[:-1]).any():
-        raise RuntimeError("embedding_bag: offsets have to be in increasing order")
+        raise RuntimeError(_IN_ORDER)
     bad = (index < 0) | (index >= rows)
     if bad.any():
         raise RuntimeError(
@@ -181,6 +182,73 @@ def _bag_numbers(index: Array, offsets: Array, rows: int) -> Array:
     lengths = np.diff(np.append(offsets, index.size))
     bags: Array = np.repeat(np.arange(offsets.size), lengths)
     return bags
+
+
+def _last(length: Any) -> str:
+    return f"offsets[-1] can not be greater than input's length({length})"
+
+
+def _bags(indices: Any, offsets: Any, rows: Any) -> tuple[Any, Any]:
+    """The indices and their bags, checked by ops."""
+    index, starts = (ops.to_dtype(t, int64) for t in (indices, offsets))
+    count = index.shape[0]
+    starts = checked(starts, ops.eq(ops.narrow(starts, 0, 0, 1), 0), _FIRST)
+    starts = checked(starts, ops.le(ops.narrow(starts, 0, -1, 1), count), _last(count))
+    starts = checked(starts, ops.all(ops.ge(ops.diff(starts), 0)), _IN_ORDER)
+    index = checked(index, inside(index, 0, rows - 1),
+                    "embedding_bag: Expected idx >= 0 && idx < num_embeddings")
+    places = ops.arange(count, device=index.device)
+    return index, ops.sub(ops.search_positions(starts, places, False, True, None), 1)
+
+
+def _bag_by_sums(
+    weight: Any, indices: Any, offsets: Any, per_sample_weights: Any, mode: str,
+    padding_idx: int, *options: Any,
+) -> tuple[Any, ...]:
+    specs = _bag_meta(weight, indices, offsets, per_sample_weights, mode)
+    shape, device = specs[0].shape, weight.device
+    zeros = partial(ops.zeros, device=device)
+    if 0 in (*indices.shape, *offsets.shape):
+        return (zeros(shape, dtype=weight.dtype), zeros(indices.shape, dtype=int64),
+                zeros(offsets.shape, dtype=int64),
+                ops.full(specs[3].shape, -1, dtype=int64, device=device))
+    index, bags = _bags(indices, offsets, weight.shape[0])
+    kept = ops.ne(index, padding_idx)
+    none = zeros(offsets.shape, dtype=int64)
+    counts = ops.index_add(none, 0, bags, ops.to_dtype(kept, int64))
+    values = widened(ops.index_select(weight, 0, index))
+    if per_sample_weights is not None:
+        values = ops.mul(values, ops.unsqueeze(widened(per_sample_weights), 1))
+    if mode == "max":
+        result, chosen = _bag_greatest(values, index, bags, kept, shape)
+        return cast(result, weight.dtype), bags, counts, chosen
+    start = zeros(shape, dtype=values.dtype)
+    result = ops.index_add(start, 0, bags, ops.where(ops.unsqueeze(kept, 1), values, 0.0))
+    if mode == "mean":
+        least = cast(ops.clamp_min(counts, 1), values.dtype)
+        result = ops.div(result, ops.unsqueeze(least, 1))
+    return cast(result, weight.dtype), bags, counts, zeros((0,), dtype=int64)
+
+
+def _bag_greatest(
+    values: Any, index: Any, bags: Any, kept: Any, shape: Any
+) -> tuple[Any, Any]:
+    """As `_bag_maxima`, by ops: the maxima, and the rows of the first of each bag."""
+    device, count = values.device, index.shape[0]
+    wide, there = ops.expand(ops.unsqueeze(bags, 1), values.shape), ops.unsqueeze(kept, 1)
+    low = ops.full(shape, float("-inf"), dtype=values.dtype, device=device)
+    given = ops.where(there, values, float("-inf"))
+    greatest = ops.scatter_reduce(low, 0, wide, given, "amax")
+    equal = ops.logical_and(ops.eq(values, ops.gather(greatest, 0, wide)), there)
+    places = ops.where(equal, ops.unsqueeze(ops.arange(count, device=device), 1), count)
+    none = ops.full(shape, count, dtype=int64, device=device)
+    first = ops.scatter_reduce(none, 0, wide, places, "amin")
+    found = ops.lt(first, count)
+    rows = ops.index_select(index, 0, ops.reshape(ops.where(found, first, 0), (-1,)))
+    empty = ops.eq(ops.index_add(ops.zeros(shape[:1], dtype=int64, device=device), 0, bags,
+                                 ops.to_dtype(kept, int64)), 0)
+    result = ops.where(ops.unsqueeze(empty, 1), 0.0, greatest)
+    return result, ops.where(found, ops.reshape(rows, shape), -1)
 
 
 def _bag_eager(
@@ -327,5 +395,7 @@ internal(
     meta=_bag_meta,
     vjp=_bag_vjp,
     saves=("weight", "indices", "per_sample_weights", "out1", "out2", "out3"),
+    decompose=_bag_by_sums,
     eager=_bag_eager,
+    tags=("whole",),
 )

@@ -133,6 +133,17 @@ def _steps(
     return activations, cells, states
 
 
+def _decompose(
+    mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any
+) -> tuple[Any, Any, Any]:
+    activations, cells, states = _steps(mode, gates, hidden, cell, weight, bias)
+    none = ops.zeros((0,), dtype=gates.dtype, device=gates.device)
+    kept = none
+    if _KEPT[mode]:
+        kept = ops.stack([ops.cat(list(each), 1) for each in activations])
+    return ops.stack(states[1:]), ops.stack(cells[1:]) if mode == "LSTM" else none, kept
+
+
 def _through_sigmoid(slope: Any, y: Any) -> Any:
     return ops.mul(slope, ops.mul(y, ops.rsub(y, 1)))
 
@@ -210,7 +221,9 @@ internal(
     meta=_meta,
     vjp=_vjp,
     saves=("gates", "hidden", "cell", "weight", "bias", "out0", "out1", "out2"),
+    decompose=_decompose,
     eager=_eager,
+    tags=("whole",),
 )
 internal(
     "recurrence_backward(Tensor grad, Tensor? last, str mode, Tensor gates, Tensor hidden, "

@@ -82,13 +82,38 @@ def _resample_backward_eager(
     return _run(True, grad, dim, index, weight, _changed(grad, dim, size))
 
 
+def _taps(input: Any, dim: int, index: Any, weight: Any) -> tuple[Any, Any]:
+    """Places as a vector, and weights as [count, taps] in the dims that `dim` becomes."""
+    shape = [1] * (len(input.shape) + 1)
+    shape[dim], shape[dim + 1] = index.shape
+    return ops.reshape(index, (-1,)), ops.reshape(weight, shape)
+
+
+def _resample_by_sums(input: Any, dim: int, index: Any, weight: Any) -> Any:
+    places, factors = _taps(input, dim, index, weight)
+    picked = ops.index_select(widened(input), dim, places)
+    split = (*input.shape[:dim], *index.shape, *input.shape[dim + 1 :])
+    total = ops.sum(ops.mul(ops.reshape(picked, split), factors), (dim + 1,))
+    return cast(total, input.dtype)
+
+
+def _resample_backward_by_sums(grad: Any, dim: int, index: Any, weight: Any, size: Any) -> Any:
+    places, factors = _taps(grad, dim, index, weight)
+    terms = ops.mul(ops.unsqueeze(widened(grad), dim + 1), factors)
+    flat = (*grad.shape[:dim], places.shape[0], *grad.shape[dim + 1 :])
+    zeros = ops.zeros(_changed(grad, dim, size), dtype=terms.dtype, device=grad.device)
+    return cast(ops.index_add(zeros, dim, places, ops.reshape(terms, flat)), grad.dtype)
+
+
 internal(
     "resample(Tensor input, int dim, Tensor index, Tensor weight)",
     Kind.OTHER,
     meta=_resample_meta,
     vjp=_resample_vjp,
     saves=("index", "weight"),
+    decompose=_resample_by_sums,
     eager=_resample_eager,
+    tags=("whole",),
 )
 internal(
     "resample_backward(Tensor grad, int dim, Tensor index, Tensor weight, int size)",
@@ -96,7 +121,9 @@ internal(
     meta=lambda grad, dim, index, weight, size: spec(_changed(grad, dim, size), grad),
     vjp=lambda ctx, grad: (ops.resample(grad, ctx.dim, ctx.index, ctx.weight), None, None),
     saves=("index", "weight"),
+    decompose=_resample_backward_by_sums,
     eager=_resample_backward_eager,
+    tags=("whole",),
 )
 
 

@@ -26,6 +26,7 @@ from graphwright.runtime.ops.nn_support import (
     spec,
 )
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.value_checks import checked, inside
 from graphwright.runtime.ops.windows.unfold import for_dims, spread_over, window_count
 from graphwright.runtime.tensor.dtypes import int64
 from graphwright.runtime.tensor.tensor import Tensor
@@ -316,6 +317,17 @@ def _unpool_eager(input: Tensor, indices: Tensor, output_size: Sizes, ndim: int)
         ) from None
 
 
+def _unpool_decompose(input: Any, indices: Any, output_size: Any, ndim: int) -> Any:
+    shape = _unpool_meta(input, indices, output_size, ndim).shape
+    lead = len(shape) - ndim
+    zeros = ops.flatten(ops.zeros(shape, dtype=input.dtype, device=input.device), lead)
+    places = checked(
+        indices, inside(indices, 0, zeros.shape[-1] - 1),
+        f"max_unpool: Found an invalid max index for output of size {list(output_size)}")
+    flat = ops.scatter_src(zeros, lead, ops.flatten(places, lead), ops.flatten(input, lead))
+    return ops.reshape(flat, shape)
+
+
 # -- means
 
 
@@ -425,7 +437,9 @@ internal(
     meta=_unpool_meta,
     vjp=_scatter_vjp,
     saves=("indices",),
+    decompose=_unpool_decompose,
     eager=_unpool_eager,
+    tags=("whole",),
 )
 internal(
     f"avg_pool(Tensor input, {_MEAN_WINDOW})",

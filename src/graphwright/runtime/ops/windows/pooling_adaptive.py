@@ -123,6 +123,40 @@ def _adaptive_max_eager(input: Tensor, output_size: Sizes) -> tuple[Tensor, Tens
     return largest(input, shape, ndim, bounds)
 
 
+def _cells(size: Any, count: Any, device: Any) -> Any:
+    """The positions of each cell [count, most], its last one again where it has fewer."""
+    i = ops.arange(count, device=device)
+    begin = ops.floor_divide(ops.mul(i, size), count)
+    end = ops.floor_divide(ops.add(ops.mul(ops.add(i, 1), size), count - 1), count)
+    most = (size + count - 1) // count + 1
+    offset = ops.arange(most, device=device)
+    return ops.minimum(ops.add(ops.unsqueeze(begin, 1), offset), ops.unsqueeze(ops.sub(end, 1), 1))
+
+
+def _adaptive_max_decompose(input: Any, output_size: Any) -> tuple[Any, Any]:
+    """Each cell as the last dim: its maximum, and where its last nan or first maximum is."""
+    shape = _adaptive_max_meta(input, output_size)[0].shape
+    first, ndim = len(input.shape) - len(output_size), len(output_size)
+    x, flat = input, ops.zeros((1,), dtype=int64, device=input.device)
+    for i, count in enumerate(output_size):
+        size, dim = input.shape[first + i], first + 2 * i
+        cells = _cells(size, count, input.device)
+        picked = ops.index_select(x, dim, ops.reshape(cells, (-1,)))
+        x = ops.reshape(picked, (*x.shape[:dim], *cells.shape, *x.shape[dim + 1 :]))
+        along = [1] * (2 * ndim)
+        along[2 * i], along[2 * i + 1] = cells.shape
+        flat = ops.add(ops.mul(flat, size), ops.reshape(cells, along))
+    order = (*range(first), *range(first, first + 2 * ndim, 2),
+             *range(first + 1, first + 2 * ndim, 2))
+    x = ops.reshape(ops.permute(x, order), (*shape, -1))
+    flat = ops.permute(flat, tuple(d - first for d in order[first:]))
+    flat = ops.expand(ops.reshape(flat, (*output_size, x.shape[-1])), x.shape)
+    places = ops.arange(x.shape[-1], device=input.device)
+    nan = ops.amax(ops.where(ops.isnan(x), places, -1), (-1,), True)
+    chosen = ops.where(ops.ge(nan, 0), nan, ops.argmax(x, -1, True))
+    return ops.amax(x, (-1,)), ops.reshape(ops.gather(flat, len(shape), chosen), shape)
+
+
 def _adaptive_max_vjp(ctx: Any, grad: Any, grad_indices: Any) -> Any:
     return ops.scatter_planes(grad, ctx.out1, ctx.input.shape, len(ctx.output_size))
 
@@ -151,7 +185,9 @@ internal(
     meta=_adaptive_max_meta,
     vjp=_adaptive_max_vjp,
     saves=("out1",),
+    decompose=_adaptive_max_decompose,
     eager=_adaptive_max_eager,
+    tags=("whole",),
 )
 
 
