@@ -32,10 +32,8 @@ NO_NUMBERS = frozenset({
 })  # fmt: skip
 """Ops whose numbers are drawn, or whatever memory holds."""
 LOOPS = frozenset({
-    "embedding_bag_parts", "fused_attention", "grouped_product", "histc", "histogram",
-    "histogram_counts", "histogram_edges", "histogramdd", "isin", "nonzero_static",
-    "repeat_positions", "resample", "resample_backward",
-})  # fmt: skip
+    "fused_attention", "grouped_product", "isin", "resample", "resample_backward",
+})
 
 
 def _examples(entry: OpSamples, sample: Sample, which: int) -> tuple[Any, Any, list[bool]]:
