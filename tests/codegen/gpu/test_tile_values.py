@@ -65,6 +65,7 @@ CASES: dict[str, Case] = {
     "column sums": (lambda x: x.sum(0), [floats(300, 40)]),
     "sum of all": (lambda x: x.sum(), [floats(300, 400)]),
     "mean of two axes": (lambda x: x.mean((0, 2)), [floats(6, 5, 70)]),
+    "long logcumsumexp": (lambda x: gw.logcumsumexp(x, 0), [floats(17001)]),
     "cumulative": (lambda x: (gw.cumsum(x, -1), gw.cumprod(x, 0), gw.logcumsumexp(x, -1)),
                    [floats(7, 50)]),
     "linear": (lambda x, w, b: F.relu(F.linear(x, w, b)),
@@ -112,6 +113,8 @@ EXACT: dict[str, Case] = {
     "sort": (lambda x: gw.sort(x, -1), [integers(0, 9, 6, 33)]),
     "topk": (lambda x: gw.topk(x, 5), [floats(6, 33)]),
     "cummax": (lambda x: gw.cummax(x, -1), [integers(0, 9, 6, 33)]),
+    "long scans": (lambda x: (gw.cumsum(x, 0), *gw.cummax(x, 0)), [integers(0, 999, 17001)]),
+    "long rows' scans": (lambda x: gw.cumprod(x, 1), [integers(-1, 2, 2, 17001)]),
     "flip and roll": (lambda x: gw.roll(x.flip(0), 3, 1), [floats(9, 20)]),
     "dropout": (lambda x: F.dropout(x, 0.3, True) * 2, [floats(20, 30)]),
     "empty": (lambda x: (x + 1, x.sum(), x.sum(0)), [floats(0, 5)]),
@@ -125,7 +128,7 @@ def test_exact(name: str) -> None:
     check(function, *inputs, tolerance=0)
 
 
-DYNAMIC_EXACT = ("extremes", "gather", "cat", "bool")
+DYNAMIC_EXACT = ("extremes", "gather", "cat", "bool", "long scans")
 
 
 @pytest.mark.parametrize("name", [

@@ -92,6 +92,25 @@ kernel k0_cumsum: i in tiles of 8 (7), r in 64 (50)
 """
 
 
+def test_a_long_scan_is_split() -> None:
+    text = tiles(lambda x: gw.cumsum(x, 0), rows(40960))
+    assert text == """\
+kernel k0_cumsum: i in tiles of 1 (10), r in 4096 (4096)
+    cumsum_totals_1 = reduce sum over r in vector(4096): arg0[4096*i + r]
+    cumsum_totals[i] = cumsum_totals_1
+kernel k1_cumsum: i in tiles of 1 (1), r in 16 (10)
+    for r in vector(10):
+        cumsum_until_1 = running sum of cumsum_totals[r]
+        cumsum_until[r] = cumsum_until_1
+kernel k2_cumsum: i in tiles of 1 (10), r in 4096 (4096)
+    for r in vector(4096):
+        cumsum_inner_1 = running sum of arg0[4096*i + r]
+        cumsum_inner[4096*i + r] = cumsum_inner_1
+kernel k3_cumsum: i in tiles of 1024 (40960)
+    out0[i] = ((cumsum_until[i//4096 - 1] if (index(i//4096) > 0) else 0.0) + cumsum_inner[i])
+"""
+
+
 def test_products_have_what_reads_them_as_epilogue() -> None:
     text = tiles(lambda x, w, b: F.relu(F.linear(x, w, b)), rows(50, 48), rows(80, 48), rows(80))
     assert text == """\

@@ -12,6 +12,7 @@ from graphwright.codegen.gpu.kernels import tile_kernels
 from graphwright.codegen.gpu.products import with_products
 from graphwright.codegen.gpu.scattered_writes import order_writes
 from graphwright.codegen.gpu.split_reductions import split_reductions
+from graphwright.codegen.gpu.split_scans import split_scans
 from graphwright.codegen.gpu.tile_ir import TileKernel
 from graphwright.codegen.lowering.graph import LoweredGraph
 from graphwright.codegen.lowering.nodes import WRITES, Pointwise
@@ -53,7 +54,7 @@ def schedule_tiles(
 
     lines: of loop nodes, by name, the source lines that they come from.
     """
-    graph = split_reductions(order_writes(graph))
+    graph = split_reductions(split_scans(order_writes(graph)))
     anchors = choose_anchors(graph)
     grouping = group_anchors(anchors, _rows)
     merge_groups(grouping)

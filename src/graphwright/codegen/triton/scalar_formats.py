@@ -44,6 +44,7 @@ FLOAT_FORMATS = {
     "bessel_i1": "libdevice.cyl_bessel_i1({})", "bessel_j0": "libdevice.j0({})",
     "bessel_j1": "libdevice.j1({})", "bessel_y0": "libdevice.y0({})",
     "bessel_y1": "libdevice.y1({})",
+    "logaddexp": "gw_log_add_exp({}, {})",
     "nextafter": "libdevice.nextafter({}, {})", "copysign": "libdevice.copysign({}, {})",
     "sinh": "libdevice.sinh({})", "cosh": "libdevice.cosh({})", "acos": "libdevice.acos({})",
     "acosh": "libdevice.acosh({})", "isfinite": 'tl.abs({}) < float("inf")',
