@@ -70,6 +70,8 @@ CASES: dict[str, Case] = {
                    [floats(7, 50)]),
     "linear": (lambda x, w, b: F.relu(F.linear(x, w, b)),
                [floats(50, 40), floats(70, 40), floats(70)]),
+    "sum of products": (lambda x, y, z: x @ y + y.t() @ z - x @ z,
+                        [floats(20, 20), floats(20, 20), floats(20, 20)]),
     "batched product": (lambda x, y: (x @ y.transpose(1, 2)) * 0.5,
                         [floats(3, 20, 33), floats(3, 18, 33)]),
     "attention": (_attention, [floats(2, 30, 16), floats(2, 30, 16), floats(2, 30, 16)]),

@@ -32,7 +32,7 @@ NO_NUMBERS = frozenset({
 })  # fmt: skip
 """Ops whose numbers are drawn, or whatever memory holds."""
 LOOPS = frozenset({
-    "fused_attention", "grouped_product", "isin", "resample", "resample_backward",
+    "fused_attention", "isin", "resample", "resample_backward",
 })
 
 

@@ -48,11 +48,11 @@ def with_products(
             continue
         kernel = replace(_kernel(step, f"k{number}_mm"), source=lines.get(step.out.name, ()))
         reader = _epilogue(steps, number, step, temps)
-        if reader is None:
+        other = None if reader is None else result[reader]
+        if other is None or other.product is not None:
             result[number] = kernel
             continue
-        other = result[reader]
-        assert other is not None, "a product's reader is a kernel"
+        assert reader is not None, "a reader has a number"
         result[reader] = _fused(kernel, step, other)
     return [kernel for kernel in result if kernel is not None]
 

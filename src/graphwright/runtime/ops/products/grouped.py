@@ -91,6 +91,33 @@ def _eager(mat_a: Any, mat_b: Any, offs: Any, columns_a: bool, columns_b: bool) 
     return out
 
 
+def _decompose(mat_a: Any, mat_b: Any, offs: Any, columns_a: bool, columns_b: bool) -> Any:
+    """A product of all of the operands for each group, of which only its own part is not 0."""
+    if offs is None:
+        return ops.bmm(mat_a, mat_b)
+    split = mat_a.ndim == mat_b.ndim
+    along = mat_a.shape[1 if split else 0] if split or mat_b.ndim == 3 else mat_b.shape[1]
+    places = ops.arange(along, device=mat_a.device)
+    groups = ops.search_positions(offs, places, False, True, None)
+    results = []
+    for group in range(offs.shape[0]):
+        own = ops.eq(groups, group)
+        if split:
+            left = ops.where(own, mat_a, 0)
+            results.append(ops.mm(left, ops.where(ops.unsqueeze(own, 1), mat_b, 0)))
+        elif mat_b.ndim == 3:
+            left = ops.where(ops.unsqueeze(own, 1), mat_a, 0)
+            results.append(ops.mm(left, ops.select(mat_b, 0, group)))
+        else:
+            results.append(ops.mm(ops.select(mat_a, 0, group), ops.where(own, mat_b, 0)))
+    if split:
+        return ops.stack(results)
+    total = ops.zeros(_shape(mat_a, mat_b, offs), dtype=mat_a.dtype, device=mat_a.device)
+    for result in results:
+        total = ops.add(total, result)
+    return total
+
+
 def _by_columns(matrix: Any) -> bool:
     """Whether the columns lie one after another in memory, not the rows."""
     row, column = matrix.stride()[-2:]
@@ -125,9 +152,11 @@ define(
     meta=_meta,
     vjp=_vjp,
     saves=("mat_a?mat_b", "mat_b?mat_a", "offs"),
+    decompose=_decompose,
     eager=_eager,
     method=False,
     public=False,
+    tags=("whole",),
 )
 """`columns_a`, `columns_b`: the gradient of that operand is to lie in memory by columns."""
 

@@ -96,12 +96,78 @@ def _unique_of_nothing(input: Any, dim: int, return_inverse: bool, return_counts
     )
 
 
+def _runs(
+    rows: Any, shape: Any, wanted: tuple[bool, bool], dim: int | None, order: Any = None
+) -> Any:
+    """The first of each run of equal `rows`, by ops: these are the elements, or slices along
+    `dim`, of a tensor of a `shape`, in an order if it is given."""
+    count = rows.shape[0]
+    ordered = rows if order is None else ops.index_select(rows, 0, order)
+    flat = ops.reshape(ordered, (count, -1))
+    before = ops.narrow(flat, 0, 0, count - 1)
+    changed = ops.any(ops.ne(ops.narrow(flat, 0, 1, count - 1), before), 1)
+    starts = ops.cat([ops.full((1,), True, dtype=dtypes.bool, device=rows.device), changed])
+    places = ops.select(ops.argwhere(starts), 1, 0)
+    values = ops.index_select(ordered, 0, places)
+    results = [values if dim is None else ops.movedim(values, 0, dim)]
+    if wanted[0]:
+        numbers = ops.sub(ops.cumsum(ops.to_dtype(starts, dtypes.int64), 0), 1)
+        if order is not None:
+            numbers = ops.scatter_src(ops.zeros_like(numbers), 0, order, numbers)
+        results.append(ops.reshape(numbers, shape) if dim is None else numbers)
+    if wanted[1]:
+        end = ops.full((1,), count, dtype=dtypes.int64, device=rows.device)
+        results.append(ops.diff(ops.cat([places, end])))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _rows_of(name: str, input: Any, dim: int | None) -> Any:
+    """The elements, or the slices along `dim`, as rows."""
+    _check_unique(name, input, dim)
+    return ops.reshape(input, (-1,)) if dim is None else ops.movedim(input, dim, 0)
+
+
+def _nothing(input: Any, dim: int | None, wanted: tuple[bool, bool]) -> Any:
+    """What there is of no elements."""
+    if dim is not None:
+        return _unique_of_nothing(input, dim, *wanted)
+    results = [ops.reshape(input, (-1,))]
+    results += [ops.zeros(shape, dtype=dtypes.int64, device=input.device)
+                for is_wanted, shape in zip(wanted, (input.shape, (0,)), strict=True) if is_wanted]
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _unique_by_order(
+    input: Any, sorted: bool, return_inverse: bool, return_counts: bool, dim: int | None
+) -> Any:
+    """Slices are sorted by their elements, the last one first."""
+    wanted, rows = (return_inverse, return_counts), _rows_of("unique", input, dim)
+    if 0 in input.shape:
+        return _nothing(input, dim, wanted)
+    columns = ops.reshape(rows, (rows.shape[0], -1))
+    order = ops.argsort(ops.select(columns, 1, -1), 0, stable=True)
+    for column in range(columns.shape[1] - 2, -1, -1):
+        values = ops.index_select(ops.select(columns, 1, column), 0, order)
+        order = ops.index_select(order, 0, ops.argsort(values, 0, stable=True))
+    return _runs(rows, input.shape, wanted, dim, order)
+
+
+def _consecutive_by_ops(
+    input: Any, return_inverse: bool, return_counts: bool, dim: int | None
+) -> Any:
+    wanted = (return_inverse, return_counts)
+    rows = _rows_of("unique_consecutive", input, dim)
+    return _nothing(input, dim, wanted) if 0 in input.shape else _runs(
+        rows, input.shape, wanted, dim)
+
+
 define(
     "unique(Tensor input, bool sorted=True, bool return_inverse=False, "
     "bool return_counts=False, Dim? dim=None)",
     Kind.OTHER,
     meta=_needs_values("unique"),
     vjp=no_derivative("unique"),
+    decompose=_unique_by_order,
     eager=_unique_eager,
     tags=("data_dependent",),
     doc="""The distinct elements in ascending order, or the distinct slices along one dim.
@@ -162,6 +228,7 @@ define(
     Kind.OTHER,
     meta=_needs_values("unique_consecutive"),
     vjp=no_derivative("unique_consecutive"),
+    decompose=_consecutive_by_ops,
     eager=_consecutive_eager,
     tags=("data_dependent",),
     doc="""The elements, or the slices along one dim, without those equal to their predecessor.
