@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +15,6 @@ from graphwright.codegen.gpu.build import gpu_segments
 from graphwright.codegen.triton import CompiledKernel, compile_kernel, kernels, list_ptx
 from graphwright.ir.lowered_graph import CannotLower
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.ops import functions as ops
 
 from ...ir.test_every_op import CASES as EVERY_SAMPLE
 from ...ir.test_every_op import split_arguments
@@ -106,44 +103,6 @@ def test_products_of_half_types_use_tensor_cores(dtype: Any) -> None:
         assert instruction in kernel.ptx
         assert kernel.shared_bytes <= 163 * 1024
         assert ".local" not in kernel.ptx
-
-
-def attention(q: Any, k: Any, v: Any) -> Any:
-    return ops.fused_attention(q, k, v, None, True, 0.125)[0]
-
-
-RESOURCES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]], Any]] = {
-    "product": (lambda x, y: F.gelu(x @ y), [(4096, 4096)] * 2, gw.bfloat16),
-    "float32 product": (lambda x, y: x @ y, [(1024, 1024)] * 2, gw.float32),
-    "float64 product": (lambda x, y: x @ y, [(1024, 1024)] * 2, gw.float64),
-    "long rows": (lambda x: gw.softmax(x, -1), [(4096, 16384)], gw.float32),
-    "chain": (lambda x, y: gw.sigmoid(gw.tanh(gw.exp(x) + y) - x), [(4096, 1024)] * 2,
-              gw.bfloat16),
-    **{f"attention of {depth}": (attention, [(8, 1024, depth)] * 3, gw.bfloat16)
-       for depth in (64, 128, 256)},
-    **{f"float32 attention of {depth}": (attention, [(8, 1024, depth)] * 3, gw.float32)
-       for depth in (64, 128, 256)},
-}
-QUICK = ("product", "attention of 128", "float32 attention of 64")
-
-
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("name", [
-    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in RESOURCES])
-def test_registers_and_shared_memory_suffice(name: str, arch: int, tmp_path: Path) -> None:
-    """Nothing is spilled, and blocks fit: 163 KiB of shared memory on sm_80, 227 on sm_90."""
-    import triton
-
-    function, shapes, dtype = RESOURCES[name]
-    tools = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
-    for kernel in compiled(function, *(gw.zeros(s, dtype=dtype) for s in shapes), arch=arch):
-        cubin = tmp_path / "kernel.cubin"
-        cubin.write_bytes(kernel.cubin)
-        shown = subprocess.run([tools / "cuobjdump", "--dump-resource-usage", cubin],
-                               capture_output=True, text=True, check=True).stdout
-        stack, local = re.search(r"STACK:(\d+) .*LOCAL:(\d+)", shown).groups()
-        assert (stack, local) == ("0", "0"), shown
-        assert kernel.shared_bytes <= (163 if arch == 80 else 227) * 1024
 
 
 def test_a_graph_with_eager_ops_is_cut_at_them() -> None:

@@ -72,21 +72,25 @@ def _traced(
 
 
 def build_gpu_program(
-    module: Any, fake_inputs: Sequence[Any], strict: bool = False
+    module: Any, fake_inputs: Sequence[Any], strict: bool = False, precision: str = "ieee"
 ) -> GpuProgram:
     """Lower and schedule a graph of primitives, and plan its memory.
 
+    precision: of float32 products, one of `tile_ir.PRECISIONS`.
+
     Raises: CannotLowerNode for a node without a lowering.
     """
-    return gpu_program(*lower_for_gpu(module, fake_inputs, strict), not strict)
+    return gpu_program(*lower_for_gpu(module, fake_inputs, strict), not strict, precision)
 
 
 def gpu_program(
-    graph: LoweredGraph, lines: dict[str, str], contracts: bool = True
+    graph: LoweredGraph, lines: dict[str, str], contracts: bool = True, precision: str = "ieee"
 ) -> GpuProgram:
-    """The program of a lowered graph, of whose loop nodes `lines` are the source lines. contracts:
-    see `GpuProgram`."""
-    schedule = schedule_tiles(graph, lines)
+    """The program of a lowered graph, of whose loop nodes `lines` are the source lines.
+
+    contracts: see `GpuProgram`; precision: of float32 products, one of `tile_ir.PRECISIONS`.
+    """
+    schedule = schedule_tiles(graph, lines, precision)
     plan = schedule.plan
     outputs = program_outputs(graph, plan)
     lives = lifetimes(schedule.steps)

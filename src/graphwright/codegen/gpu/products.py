@@ -35,18 +35,20 @@ RESULT = "product"
 
 
 def with_products(
-    steps: Sequence[TileKernel | Gemm], temps: set[str], lines: Mapping[str, tuple[str, ...]]
+    steps: Sequence[TileKernel | Gemm], temps: set[str], lines: Mapping[str, tuple[str, ...]],
+    precision: str,
 ) -> list[TileKernel]:
     """The steps with products as kernels.
 
     temps: the names of buffers that nothing outside reads; lines: the source lines of products, by
-    the names of their buffers.
+    the names of their buffers; precision: of float32 products.
     """
     result: list[TileKernel | None] = [s if isinstance(s, TileKernel) else None for s in steps]
     for number, step in enumerate(steps):
         if isinstance(step, TileKernel):
             continue
-        kernel = replace(_kernel(step, f"k{number}_mm"), source=lines.get(step.out.name, ()))
+        kernel = replace(_kernel(step, f"k{number}_mm", precision),
+                         source=lines.get(step.out.name, ()))
         reader = _epilogue(steps, number, step, temps)
         other = None if reader is None else result[reader]
         if other is None or other.product is not None:
@@ -57,9 +59,9 @@ def with_products(
     return [kernel for kernel in result if kernel is not None]
 
 
-def _kernel(step: Gemm, name: str) -> TileKernel:
+def _kernel(step: Gemm, name: str, precision: str) -> TileKernel:
     """A product that is stored as it is."""
-    rows, columns, inner = product_tile(step.m, step.n, step.k, step.out.dtype)
+    tile = product_tile(step.m, step.n, step.k, step.a.dtype, precision)
     p, i, j = (Sym(symbol, 0, extent - 1)
                for symbol, extent in (("p", step.batch), ("i", step.m), ("j", step.n)))
     r = Sym("r", 0, step.k - 1)
@@ -68,11 +70,11 @@ def _kernel(step: Gemm, name: str) -> TileKernel:
     index_b = step.offset_b + p * step.stride_b + (
         j * step.ldb + r if step.transb else r * step.ldb + j)
     axes = [TileAxis(p, step.batch, 1)] if step.batch != 1 else []
-    axes += [TileAxis(i, step.m, rows), TileAxis(j, step.n, columns)]
+    axes += [TileAxis(i, step.m, tile.rows), TileAxis(j, step.n, tile.columns)]
     if step.batch == 1:
         index_a, index_b = (index.subs({p: 0}) for index in (index_a, index_b))
-    made = Product(RESULT, step.a, step.b, index_a, index_b, TileAxis(r, step.k, inner),
-                   step.out.dtype)
+    made = Product(RESULT, step.a, step.b, index_a, index_b, TileAxis(r, step.k, tile.inner),
+                   step.out.dtype, precision, tile.warps)
     store = Store(step.out, _position(step), Local(RESULT, step.out.dtype))
     return TileKernel(name, tuple(axes), None, _buffers(made, (store,)), (store,), (), made)
 

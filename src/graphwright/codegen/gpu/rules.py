@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from graphwright.codegen.gpu.attention import fused_attention
+from graphwright.codegen.gpu.contractions import product_of
 from graphwright.codegen.gpu.convolutions import (
     conv_input_grad,
     conv_weight_grad,
@@ -29,10 +30,8 @@ from graphwright.codegen.lowering.context import (
     const,
     convert,
 )
-from graphwright.codegen.lowering.contractions import by_reduction
 from graphwright.codegen.lowering.nodes import (
     Body,
-    Gemm,
     Index,
     Scan,
     axis_symbols,
@@ -102,20 +101,6 @@ def _running(fold: str) -> Rule:
     return rule
 
 
-# -- products -------------------------------------------------------------------------------------
-
-def _mm(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
-    """Products in the dtype of their operands, which tensor cores add up in float32."""
-    inner = a.shape[-1]
-    if inner == 0 or any(e == 0 for e in call.shape):
-        return context.pointwise("mm", call.shape, call.dtype,
-                                 lambda index: const(0, call.dtype))
-    if not call.dtype.is_floating_point:
-        return by_reduction(context, call, a, b)
-    return context.add(Gemm(context.unique(call.op.name), call.shape, call.dtype, a.name, b.name,
-                            inner))
-
-
 # -- special functions ----------------------------------------------------------------------------
 
 SPECIAL = {
@@ -173,7 +158,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "argsort": argsort, "topk_positions": topk_positions, "kth_position": kth_position,
     "search_positions": search_positions, "scatter_extreme": scatter_extreme,
     "frexp_parts": frexp_parts, "gcd": _integers("gcd"), "lcm": _integers("lcm"),
-    "empty_strided": RULES["empty"], "mm": _mm, "bmm": _mm, "nextafter": _nextafter,
+    "empty_strided": RULES["empty"], "mm": product_of, "bmm": product_of, "nextafter": _nextafter,
     "fused_attention": fused_attention,
     "convolution": convolution, "conv_input_grad": conv_input_grad,
     "conv_weight_grad": conv_weight_grad,

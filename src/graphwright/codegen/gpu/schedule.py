@@ -48,11 +48,12 @@ class TileSchedule(Record):
 
 
 def schedule_tiles(
-    graph: LoweredGraph, lines: Mapping[str, str] | None = None
+    graph: LoweredGraph, lines: Mapping[str, str] | None = None, precision: str = "ieee"
 ) -> TileSchedule:
     """Fuse the nodes of a graph into kernels over tiles.
 
-    lines: of loop nodes, by name, the source lines that they come from.
+    lines: of loop nodes, by name, the source lines that they come from; precision: of float32
+    products, one of `PRECISIONS`.
     """
     graph = split_reductions(split_scans(order_writes(graph)))
     anchors = choose_anchors(graph)
@@ -71,7 +72,7 @@ def schedule_tiles(
     outputs = {position: anchors.storage[name].buffer
                for position, name in anchors.outputs.items()}
     plan = Schedule((), inputs, tuple(buffers.temps.values()), outputs, graph.mutated)
-    kernels = with_products(steps, set(buffers.temps), products)
+    kernels = with_products(steps, set(buffers.temps), products, precision)
     return TileSchedule(tuple(kernels), plan)
 
 

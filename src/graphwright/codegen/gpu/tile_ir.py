@@ -38,6 +38,9 @@ from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym, as_int, ceildiv, product
 from graphwright.runtime.tensor.dtypes import dtype
 
+PRECISIONS = ("ieee", "tf32x3", "tf32")
+"""How float32 products are computed: as they are, or by tensor cores, whose factors have 11 bits,
+once or as sums of two such numbers."""
 INT32_ELEMENTS = 1 << 31
 """Buffers of fewer elements are indexed by int32."""
 
@@ -73,7 +76,8 @@ TileStmt = Stmt
 
 class Product(Record):
     """name = sum over k of a[index_a] * b[index_b]: an element of the matrix that the last two
-    axes of the kernel number, rounded to `dtype`. `inner` is k, whose blocks are looped over."""
+    axes of the kernel number, rounded to `dtype`. `inner` is k, whose blocks are looped over.
+    `precision`: of float32 factors, see `PRECISIONS`."""
 
     name: str
     a: Buffer
@@ -82,6 +86,8 @@ class Product(Record):
     index_b: Expr
     inner: TileAxis
     dtype: dtype
+    precision: str
+    warps: int
 
 
 class Operand(Record):

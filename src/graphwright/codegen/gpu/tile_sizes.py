@@ -72,14 +72,37 @@ def row_tile(kept: Expr, row: Expr, across: bool) -> RowTile:
     return RowTile(min(rows, power_of_two(kept, COLUMNS)), columns, False)
 
 
-def product_tile(m: Expr, n: Expr, k: Expr, kind: dtype) -> tuple[int, int, int]:
-    """Rows, columns and inner elements of a matrix product's tile; none below the 16 of tensor
-    cores."""
-    rows, columns, inner = (128, 128, 64) if kind.itemsize == 2 else (64, 64, 16)
-    if kind.itemsize == 8:
-        rows, columns, inner = 32, 32, 16
-    return (max(16, power_of_two(m, rows)), max(16, power_of_two(n, columns)),
-            max(16, power_of_two(k, inner)))
+class ProductTile(Record):
+    """The tile of a matrix product: rows, columns and inner elements; and its program's warps."""
+
+    rows: int
+    columns: int
+    inner: int
+    warps: int
+
+
+_SMALL, _LARGE = ProductTile(64, 64, 16, 8), ProductTile(128, 128, 16, 8)
+_PRODUCTS = {
+    "float64": (ProductTile(32, 32, 16, 1),) * 2, "float32": (_SMALL, _LARGE),
+    "tf32": (_LARGE,) * 2, "tf32x3": (ProductTile(64, 64, 32, 4),) * 2,
+    "half": (ProductTile(128, 128, 64, 8),) * 2,
+}
+"""Of few programs, and of enough for every multiprocessor: as large as registers allow."""
+
+
+def product_tile(m: Expr, n: Expr, k: Expr, kind: dtype, precision: str) -> ProductTile:
+    """The tile of a product, no side of it below the 16 of tensor cores.
+
+    kind: of the factors; precision: of float32.
+    """
+    single = "float32" if precision == "ieee" else precision
+    few, many = _PRODUCTS[{2: "half", 4: single, 8: "float64"}[kind.itemsize]]
+    tile = many if estimate(m) * estimate(n) >= many.rows * many.columns * MULTIPROCESSORS else few
+    rows, columns, inner = (
+        max(16, power_of_two(extent, most))
+        for extent, most in ((m, tile.rows), (n, tile.columns), (k, tile.inner)))
+    share = 2 * rows * columns * tile.warps // (tile.rows * tile.columns)
+    return ProductTile(rows, columns, inner, max(1, min(tile.warps, share)))
 
 
 def attention_tile(depth: int, kind: dtype) -> tuple[int, int, int]:
@@ -90,11 +113,6 @@ def attention_tile(depth: int, kind: dtype) -> tuple[int, int, int]:
     if kind.itemsize == 4:
         return (32, 32, 4) if depth <= 64 else (32, 32, 8) if depth <= 128 else (32, 16, 8)
     return (32, 32, 4) if depth <= 64 else (16, 16, 8)
-
-
-def product_warps(rows: int, columns: int) -> int:
-    """Warps of a program with a tile of a matrix product."""
-    return max(1, min(8, rows * columns // 1024))
 
 
 def warps(elements: int) -> int:

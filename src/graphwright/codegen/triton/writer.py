@@ -22,7 +22,7 @@ from graphwright.codegen.gpu.tile_ir import (
     TileAxis,
     TileKernel,
 )
-from graphwright.codegen.gpu.tile_sizes import product_warps, warps
+from graphwright.codegen.gpu.tile_sizes import warps
 from graphwright.codegen.loops import (
     Accumulate,
     Buffer,
@@ -145,10 +145,9 @@ class KernelWriter:
     def _warps(self) -> int:
         if self.kernel.attention is not None:
             return self.kernel.attention.warps
-        if self.kernel.product is None:
-            return warps(self.kernel.elements)
-        rows, columns = self.kernel.axes[-2:]
-        return product_warps(rows.block, columns.block)
+        if self.kernel.product is not None:
+            return self.kernel.product.warps
+        return warps(self.kernel.elements)
 
     def _source(self, parameters: tuple[str, ...]) -> str:
         parameters += (ERROR,) if self.checked else ()
@@ -267,7 +266,8 @@ class KernelWriter:
                 pointer = f"{self.names.buffer(buffer.name)} + {spelled}"
                 tail = f", mask={' & '.join(parts)}, other=0" if parts else ""
                 add(f"{name} = tl.load({pointer}{tail})")
-            exact = ', input_precision="ieee"' if made.dtype is dtypes.float32 else ""
+            exact = (f', input_precision="{made.precision}"'
+                     if made.a.dtype is dtypes.float32 else "")
             add(f"{total} = tl.dot({a}, {b}, {total}{exact}, out_dtype={spelled_type(sums)})")
         name = self.values.define(made.name, frozenset((high.symbol.name, wide.symbol.name)))
         rounded = "" if made.dtype is sums else f".to({spelled_type(made.dtype)})"
