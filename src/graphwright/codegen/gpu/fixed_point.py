@@ -64,6 +64,11 @@ class FixedPoint:
         """The exponent of 1 / the unit."""
         return apply("sub", apply("add", self.bits, _whole(self.layout.bias)), greatest)
 
+    def _scaled(self, value: Any, exponent: Any) -> Any:
+        """value * 2**exponent; those of float32 are exponents of a float64."""
+        return (scaled(value, exponent) if self.two
+                else apply("mul", value, power_of_two(exponent)))
+
     def _is_special(self, greatest: Any) -> Any:
         return _truth("eq", greatest, _whole(self.layout.special))
 
@@ -71,7 +76,7 @@ class FixedPoint:
         """A term as int64 numbers in the unit of an exponent, of float64 in 2**-bits of it."""
         value = convert(convert(term, self.layout.kind), _FLOAT64)
         there = self._is_special(greatest)
-        whole = scaled(value, self._unit(greatest))
+        whole = self._scaled(value, self._unit(greatest))
         head = apply("round", whole)
         yield _chosen(there, self._special_code(value), convert(head, _INT64))
         if self.two:
@@ -93,7 +98,7 @@ class FixedPoint:
         for word in rest:
             unit = power_of_two(apply("sub", _whole(0), self.bits))
             total = apply("add", total, apply("mul", convert(word, _FLOAT64), unit))
-        finite = scaled(total, apply("sub", _whole(0), self._unit(greatest)))
+        finite = self._scaled(total, apply("sub", _whole(0), self._unit(greatest)))
         down = _truth("ne", apply("shr", head, _whole(_NEGATIVES)), _whole(0))
         up = _truth("ne", apply("and", head, _whole((1 << _NEGATIVES) - 1)), _whole(0))
         infinity = _chosen(down, _float(float("-inf")), _float(float("inf")))
