@@ -114,7 +114,7 @@ kernel k3_cumsum: i in tiles of 1024 (40960)
 def test_products_have_what_reads_them_as_epilogue() -> None:
     text = tiles(lambda x, w, b: F.relu(F.linear(x, w, b)), rows(50, 48), rows(80, 48), rows(80))
     assert text == """\
-kernel k1_relu_mm: i in tiles of 64 (50), j in tiles of 64 (80)
+kernel k1_relu_mm: i in tiles of 32 (50), j in tiles of 64 (80)
     product = sum over r in turns of 16 (48): arg0[48*i + r] * arg1[48*j + r]
     out0[80*i + j] = max(0.0, (product + arg2[j]))
 """

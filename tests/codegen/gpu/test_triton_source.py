@@ -96,7 +96,7 @@ def test_products_go_through_blocks_that_share_what_they_read() -> None:
     block = program
     group = 8 * 4
     first = block // group * 8
-    tall = tl.minimum(2 - first, 8)
+    tall = tl.minimum(4 - first, 8)
     i = ((first + block % group % tall) * BLOCK_i + tl.arange(0, BLOCK_i))[:, None]
     j = ((block % group // tall) * BLOCK_j + tl.arange(0, BLOCK_j))[None, :]
     total = tl.zeros([BLOCK_i, BLOCK_j], tl.float32)

@@ -81,7 +81,7 @@ class ProductTile(Record):
     warps: int
 
 
-_SMALL, _LARGE = ProductTile(64, 64, 16, 8), ProductTile(128, 128, 16, 8)
+_SMALL, _LARGE = ProductTile(32, 64, 16, 4), ProductTile(128, 128, 16, 8)
 _PRODUCTS = {
     "float64": (ProductTile(32, 32, 16, 1),) * 2, "float32": (_SMALL, _LARGE),
     "tf32": (_LARGE,) * 2, "tf32x3": (ProductTile(64, 64, 32, 4),) * 2,
