@@ -49,11 +49,12 @@ def tiles(fn: Callable[..., Any], *inputs: Any, dynamic: bool = False) -> str:
 
 def check(
     fn: Callable[..., Any], *inputs: Any, dynamic: bool = False, tolerance: float = 2e-6,
+    arch: int = 80,
 ) -> GpuProgram:
     """Assert that the simulated program gives what the CPU's gives, and leaves in its inputs what
     that leaves there; see `assert_close`."""
     return _compare(lambda module, fakes: compile_graph(module, fakes, target="llvm"), fn, inputs,
-                    dynamic, tolerance)
+                    dynamic, tolerance, arch)
 
 
 def check_eager(
@@ -66,7 +67,7 @@ def check_eager(
 
 def _compare(
     reference: Callable[..., Callable[..., Any]], fn: Callable[..., Any], inputs: Sequence[Any],
-    dynamic: bool, tolerance: float,
+    dynamic: bool, tolerance: float, arch: int = 80,
 ) -> GpuProgram:
     module, fakes = graph_of(fn, inputs, dynamic)
     graph, _ = lower_for_gpu(module, fakes)
@@ -75,7 +76,8 @@ def _compare(
     places = [source.position for source in sorted(graph.inputs, key=lambda s: s.position)]
     sizes = module.bind_sizes(tuple(inputs))
     found, device = run_program(
-        program, [given[p] for p in places], sizes, seed=SEED, narrow=dynamic and len(inputs) > 1)
+        program, [given[p] for p in places], sizes, seed=SEED, arch=arch,
+        narrow=dynamic and len(inputs) > 1)
     assert device.error[0] == 0
     manual_seed(SEED)
     theirs = copies(inputs)
