@@ -268,6 +268,13 @@ def test_bessel_functions(name: str) -> None:
     check_eager(lambda x: getattr(gw.special, name)(x), gw.abs(floats(60)) + 0.01, tolerance=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16, gw.float32, gw.float64])
+def test_bits_of_floats(dtype: Any) -> None:
+    numbers = np.array([0, -0.0, 1, -1, 1e-40, -1e-40, np.inf, -np.inf, np.nan, 65504, 2.0**-24])
+    one, two = (tensor(v).to(dtype) for v in (np.repeat(numbers, 11), np.tile(numbers, 11)))
+    check_eager(lambda x, y: (gw.nextafter(x, y), *gw.frexp(x)), one, two, tolerance=0)
+
+
 def test_masks_of_nan_and_infinity() -> None:
     x = tensor(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0] * 5, "f4"))
     check(lambda x: (gw.maximum(x, -x), x.clamp(min=0.0), gw.isnan(x), gw.isinf(x), gw.sign(x),

@@ -26,10 +26,9 @@ def product_of(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
                                  lambda index: const(0, call.dtype))
     if not call.dtype.is_floating_point:
         return by_reduction(context, call, a, b)
-    narrow = _narrow(context, a), _narrow(context, b)
-    if call.dtype is dtypes.float32 and narrow[0] and narrow[1] \
-            and narrow[0].dtype is narrow[1].dtype:
-        a, b = narrow
+    left, right = _narrow(context, a), _narrow(context, b)
+    if call.dtype is dtypes.float32 and left and right and left.dtype is right.dtype:
+        a, b = left, right
     return context.add(Gemm(context.unique(call.op.name), call.shape, call.dtype, a.name, b.name,
                             inner))
 

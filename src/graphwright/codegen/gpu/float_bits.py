@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.codegen.lowering.context import Tensor, apply, computed, const, convert
+from graphwright.codegen.lowering.context import (
+    Lowering,
+    Tensor,
+    apply,
+    computed,
+    const,
+    convert,
+)
+from graphwright.codegen.lowering.pointwise import emit
+from graphwright.codegen.lowering.rules import Call
 from graphwright.runtime.record import Record
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype
@@ -58,6 +67,8 @@ class Layout(Record):
 
 
 LAYOUTS = {
+    dtypes.float16: Layout(dtypes.float16, dtypes.int16, 10, 5),
+    dtypes.bfloat16: Layout(dtypes.bfloat16, dtypes.int16, 7, 8),
     dtypes.float32: Layout(dtypes.float32, dtypes.int32, 23, 8),
     dtypes.float64: Layout(dtypes.float64, dtypes.int64, 52, 11),
 }
@@ -77,7 +88,7 @@ def scaled(value: Any, exponent: Any) -> Any:
     return apply("mul", once, power_of_two(apply("sub", exponent, half)))
 
 
-def frexp_parts(context: Any, call: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+def frexp_parts(context: Lowering, call: Call, x: Tensor) -> tuple[Tensor, Tensor]:
     """Mantissas in [0.5, 1) and exponents; 0, inf and nan are their own mantissas."""
     layout = LAYOUTS[computed(x.dtype)]
     kind, up = layout.kind, layout.mantissa + 1
@@ -105,3 +116,28 @@ def frexp_parts(context: Any, call: Any, x: Tensor) -> tuple[Tensor, Tensor]:
                           lambda index, n=n, kind=kind: convert(parts(index)[n], kind))
         for n, kind in enumerate((x.dtype, dtypes.int32))]
     return results[0], results[1]
+
+
+def nextafter(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
+    """The next number from each element towards the other: one step of the bits."""
+    layout = LAYOUTS[call.dtype]
+    wide = computed(layout.kind)
+
+    def truth(op: str, x: Any, y: Any) -> Any:
+        return apply(op, x, y, dtype=dtypes.bool)
+
+    def step(x: Any, y: Any) -> Any:
+        one, other = convert(x, wide), convert(y, wide)
+        zero = const(0, wide)
+        code = layout.code(x)
+        grows = truth("eq", truth("gt", other, one), truth("gt", one, zero))
+        by = apply("where", grows, layout.number(1), layout.number(-1), dtype=layout.codes)
+        least = apply("where", truth("gt", other, zero), layout.number(1),
+                      layout.number(1 - (1 << layout.sign)), dtype=layout.codes)
+        moved = apply("where", truth("eq", one, zero), least, apply("add", code, by),
+                      dtype=layout.codes)
+        found = apply("where", truth("eq", one, other), y, layout.value(moved), dtype=layout.kind)
+        nan = apply("or", apply("isnan", one, dtype=dtypes.bool),
+                    apply("isnan", other, dtype=dtypes.bool))
+        return apply("where", nan, const(float("nan"), layout.kind), found, dtype=layout.kind)
+    return emit(context, call, (a, b), step, layout.kind)

@@ -17,14 +17,13 @@ from graphwright.codegen.gpu.convolutions import (
     conv_weight_grad,
     convolution,
 )
-from graphwright.codegen.gpu.float_bits import frexp_parts
+from graphwright.codegen.gpu.float_bits import frexp_parts, nextafter
 from graphwright.codegen.gpu.scattered_folds import scatter_extreme
 from graphwright.codegen.gpu.searching import search_positions
 from graphwright.codegen.gpu.sorting import argsort, kth_position, topk_positions
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
-    Unlowerable,
     apply,
     computed,
     const,
@@ -145,12 +144,6 @@ def _integers(op: str) -> Rule:
     return rule
 
 
-def _nextafter(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
-    if call.dtype.itemsize < 4:
-        raise Unlowerable(f"nextafter of {call.dtype.name}")
-    return emit(context, call, (a, b), lambda x, y: apply("nextafter", x, y), call.dtype)
-
-
 OWN: dict[str, Callable[..., Any]] = {
     "cumsum": _cumulative("sum"), "cumprod": _cumulative("prod"),
     "logcumsumexp": _cumulative("logaddexp"),
@@ -158,7 +151,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "argsort": argsort, "topk_positions": topk_positions, "kth_position": kth_position,
     "search_positions": search_positions, "scatter_extreme": scatter_extreme,
     "frexp_parts": frexp_parts, "gcd": _integers("gcd"), "lcm": _integers("lcm"),
-    "empty_strided": RULES["empty"], "mm": product_of, "bmm": product_of, "nextafter": _nextafter,
+    "empty_strided": RULES["empty"], "mm": product_of, "bmm": product_of, "nextafter": nextafter,
     "fused_attention": fused_attention,
     "convolution": convolution, "conv_input_grad": conv_input_grad,
     "conv_weight_grad": conv_weight_grad,

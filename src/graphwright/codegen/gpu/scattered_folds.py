@@ -127,7 +127,7 @@ def _product(
             context.unique(name), (count,), kind, Body(element, tuple(lets)), name))
     rows = flat("places", places, _INT64, i)
     sorted_by = order(context, rows, 0, False)
-    named = Let(context.local(), sorted_by.at((i,)))
+    named = Let(context.local(), convert(sorted_by.at((i,)), _INT64))
     of_term = Sym(named.name, 0, count - 1)
     rows = flat("places", rows, _INT64, of_term, [named])
     values = context.pointwise("values", index.shape, compute,

@@ -109,8 +109,9 @@ class _Rows:
         """The order of runs of WAYS * width elements, from that of runs of `width`."""
         at = axis_symbols(self.x.shape)
         own = at[self.axis]
-        keys, mine = self._ordered(order), Let(self.context.local(), order.at(at))
-        element = Let(self.context.local(), keys.at(at))
+        keys = self._ordered(order)
+        mine = Let(self.context.local(), convert(order.at(at), dtypes.int64))
+        element = Let(self.context.local(), convert(keys.at(at), keys.dtype))
         run, begin = own // width, own // (WAYS * width) * (WAYS * width)
         steps: Steps = [mine, element]
         place: Any = index_value(begin + own % width)
@@ -125,7 +126,7 @@ class _Rows:
     def _ordered(self, order: Tensor) -> Tensor:
         """The elements in an order."""
         at = axis_symbols(self.x.shape)
-        named = Let(self.context.local(), order.at(at))
+        named = Let(self.context.local(), convert(order.at(at), dtypes.int64))
         body = Body(self.key(at, Sym(named.name, 0, self.length - 1)), (named,))
         return self.context.add(Pointwise(
             self.context.unique("keys"), self.x.shape, self.compute, body, "keys"))

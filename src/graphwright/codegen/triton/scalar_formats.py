@@ -45,7 +45,7 @@ FLOAT_FORMATS = {
     "bessel_j1": "libdevice.j1({})", "bessel_y0": "libdevice.y0({})",
     "bessel_y1": "libdevice.y1({})",
     "logaddexp": "gw_log_add_exp({}, {})",
-    "nextafter": "libdevice.nextafter({}, {})", "copysign": "libdevice.copysign({}, {})",
+    "copysign": "libdevice.copysign({}, {})",
     "sinh": "libdevice.sinh({})", "cosh": "libdevice.cosh({})", "acos": "libdevice.acos({})",
     "acosh": "libdevice.acosh({})", "isfinite": 'tl.abs({}) < float("inf")',
     "max": "gw_greater({}, {})", "min": "gw_lesser({}, {})", "fma": "tl.fma({}, {}, {})",
