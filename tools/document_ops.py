@@ -198,7 +198,7 @@ def lowers(op: Op) -> str:
         return "native" if op.name in RULES else "eager step"
     if op.name in REWRITES:
         return "native, rewritten"
-    if op.decompose is None:
+    if op.decompose is None or "whole" in op.tags:
         return "eager step"
     parts = _parts(op.decompose)
     return f"into {', '.join(parts[:8])}{' ...' if len(parts) > 8 else ''}" if parts else "away"

@@ -75,7 +75,7 @@ def test_a_search_is_a_loop_over_the_bits_of_the_position() -> None:
     assert tiles(lambda s, v: gw.searchsorted(s, v), gw.zeros(100), gw.zeros(50)) == """\
 kernel k0_search_positions: i in tiles of 64 (50)
     t1 = arg1[i]
-    t4 = search t3 = arg0[t2] over t2 in 100: not((t3 >= t1))
+    t4 = search t3 = arg0[t2] over t2 in 100: ((t3 < t1) | (not(isnan(t3)) & isnan(t1)))
     out0[i] = t4
 """
 
