@@ -5,7 +5,7 @@ RUN = $(VENV)/bin/python
 
 .PHONY: demo examples minilm test test-export test-gpu test-pythons lint build bench fuzz cpython
 .PHONY: exhaustive ecosystem ecosystem-sample libraries onnx face docs docs-site docs-links pages
-.PHONY: sanitize gpu gpu-pack gpu-sim wheel clean
+.PHONY: sanitize gpu gpu-pack gpu-sim gpu-table wheel clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples
@@ -110,6 +110,10 @@ gpu:  ## ops and benchmarks on a real GPU, from build/gpu; writes benchmarks/res
 gpu-sim:  ## Triton kernels of every kind on the simulated GPU, sm_80 and sm_90
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,cuda
 	$(RUN) -m pytest tests/gpu_sim -q -m "slow or not slow" -n logical --dist worksteal
+
+gpu-table:  ## write down what templates take of a GPU: registers, shared memory, instructions
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton
+	$(RUN) -m tests.codegen.gpu.resource_table
 
 sanitize:  ## the C extensions' tests under AddressSanitizer and UBSan
 	$(RUN) tools/sanitize.py

@@ -34,14 +34,14 @@ def needs_triton_and_the_simulator() -> None:
 def check_sample(entry: Any, sample: Any, dtype: str) -> bool:
     """Whether the sample is one GPU program, which is then compared with the CPU: it is of the
     dtype, and its shapes are known."""
-    if entry.name in UNSOUND:
+    if entry.name in UNSOUND or (dtype.endswith("float16") and not entry.halves):
         return False
     with np.errstate(all="ignore"):
         inputs, fn = split_arguments(entry, sample, "contiguous", getattr(gw, dtype))
         inputs = [x.detach() for x in inputs]
         try:
             module, fakes = graph_of(fn, inputs)
-        except (CannotLower, DataDependent, NotImplementedError):
+        except (CannotLower, DataDependent):
             return False
         if needs_eager(prepared(module, fakes), gpu_rules()):
             return False
