@@ -130,13 +130,13 @@ class Resources(Record):
         return f"{self.registers:4} {self.stack:5} {self.shared:7} {accessed} {names}"
 
 
-def compiled(configuration: Configuration, arch: int) -> list[CompiledKernel]:
-    """The kernels of a configuration."""
+def compiled(configuration: Configuration, arch: int) -> dict[str, CompiledKernel]:
+    """The kernels of a configuration by their names, in order."""
     inputs = [gw.zeros(shape, dtype=configuration.dtype) for shape in configuration.shapes]
     module, fakes = graph_of(configuration.function, inputs, configuration.dynamic)
     program = build_gpu_program(module, fakes, precision=configuration.precision)
-    return [compile_kernel(kernel, arch)
-            for kernel in kernels(program, narrow=configuration.dynamic)]
+    return {kernel.name: compile_kernel(kernel, arch)
+            for kernel in kernels(program, narrow=configuration.dynamic)}
 
 
 def resources(kernel: CompiledKernel) -> Resources:
@@ -178,8 +178,8 @@ def version() -> str:
 
 def lines(name: str, arch: int) -> dict[str, Resources]:
     """The resources of each kernel of a configuration."""
-    return {f"{name} | sm_{arch} | {kernel.name}": resources(kernel)
-            for kernel in compiled(CONFIGURATIONS[name], arch)}
+    return {f"{name} | sm_{arch} | {kernel}": resources(found)
+            for kernel, found in compiled(CONFIGURATIONS[name], arch).items()}
 
 
 def committed() -> tuple[str, dict[str, str]]:

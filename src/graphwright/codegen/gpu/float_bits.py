@@ -111,11 +111,9 @@ def frexp_parts(context: Lowering, call: Call, x: Tensor) -> tuple[Tensor, Tenso
         places = apply("where", plain, apply("sub", exponent, shift), layout.number(0),
                        dtype=layout.codes)
         return mantissa, convert(places, dtypes.int32)
-    results = [
-        context.pointwise("frexp", x.shape, kind,
-                          lambda index, n=n, kind=kind: convert(parts(index)[n], kind))
-        for n, kind in enumerate((x.dtype, dtypes.int32))]
-    return results[0], results[1]
+    return (context.pointwise("frexp", x.shape, x.dtype,
+                              lambda index: convert(parts(index)[0], x.dtype)),
+            context.pointwise("frexp", x.shape, dtypes.int32, lambda index: parts(index)[1]))
 
 
 def nextafter(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
