@@ -17,7 +17,7 @@ from graphwright.runtime.ops.special.polynomials import LIMITED, MAX_STEPS
 
 from ..lowered import tensor
 from .programs import check_eager, program_of
-from .simulated import run_program, simulator
+from .simulated import run_program
 
 VALUES = np.array([
     *(np.linspace(-12.3, 12.4, 40)), *np.arange(-3.0, 4.0), 0.46875, 0.7, 1.1, 2.0, 8.0, 25.0,
@@ -30,7 +30,6 @@ QUICK = ("digamma", "special_i0e", "special_airy_ai", "special_chebyshev_polynom
 
 def compared(function: Callable[..., Any], *arrays: Any, tolerance: float = 1e-11) -> None:
     pytest.importorskip("triton")
-    simulator()
     with np.errstate(all="ignore"):
         check_eager(function, *map(tensor, arrays), tolerance=tolerance)
 
@@ -79,7 +78,6 @@ def test_a_repeated_step_is_a_loop_while_an_element_needs_it() -> None:
 @pytest.mark.parametrize("name", sorted(LIMITED))
 def test_too_high_an_order_is_reported(name: str) -> None:
     pytest.importorskip("triton")
-    simulator()
     x, n = np.full(2, 0.5), np.array([2.0, MAX_STEPS + 1.0])
     program = program_of(lambda x, n: getattr(ops, name)(x, n), tensor(x), tensor(n))
     (site,) = program.checks

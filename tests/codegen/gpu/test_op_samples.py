@@ -17,7 +17,6 @@ from graphwright.runtime.errors import DataDependent
 
 from ...ir.test_every_op import CASES, split_arguments
 from .programs import check_eager, graph_of
-from .simulated import simulator
 
 SAMPLED = 12
 TOLERANCES = {"float32": 1e-4, "float64": 1e-8, "bfloat16": 0.02, "float16": 0.01}
@@ -26,9 +25,8 @@ UNSOUND = frozenset({"max_pool_backward"})
 
 
 @pytest.fixture(autouse=True)
-def needs_triton_and_the_simulator() -> None:
+def needs_triton() -> None:
     pytest.importorskip("triton")
-    simulator()
 
 
 def check_sample(entry: Any, sample: Any, dtype: str) -> bool:

@@ -12,14 +12,13 @@ from graphwright.codegen.gpu.sorting import BLOCK, LONGEST
 
 from ..lowered import tensor
 from .programs import check_eager, program_of, tiles
-from .simulated import run_program, simulator
+from .simulated import run_program
 
 RNG = np.random.default_rng(3)
 
 
 def compared(function: Any, *inputs: Any, dynamic: bool = False) -> None:
     pytest.importorskip("triton")
-    simulator()
     check_eager(function, *inputs, tolerance=0, dynamic=dynamic)
 
 
@@ -82,7 +81,6 @@ kernel k0_search_positions: i in tiles of 64 (50)
 
 def test_a_sorter_out_of_range_is_reported() -> None:
     pytest.importorskip("triton")
-    simulator()
     row, order = np.arange(4), np.array([0, 1, 2, 9])
     program = program_of(lambda s, o: gw.searchsorted(s, 2, sorter=o), tensor(row), tensor(order))
     _, device = run_program(program, [row, order])

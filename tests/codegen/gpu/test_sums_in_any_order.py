@@ -14,15 +14,14 @@ from graphwright.codegen.scheduler.buffer_access import statements
 
 from ..lowered import tensor
 from .programs import bits, check, elements, program_of
-from .simulated import run_program, simulator
+from .simulated import run_program
 
 RNG = np.random.default_rng(11)
 
 
 @pytest.fixture(autouse=True)
-def needs_triton_and_the_simulator() -> None:
+def needs_triton() -> None:
     pytest.importorskip("triton")
-    simulator()
 
 
 def added(x: Any, i: Any, v: Any) -> Any:

@@ -24,7 +24,6 @@ WITH_A_NUMBER: dict[str, Program] = {
     "three operands": lambda n, x: gw.addcmul(n, x, x),
     "bounds": lambda n, x: gw.clamp(x, -n, n),
     "masked": lambda n, x: x.masked_fill(x > 0, n),
-    "stacked": lambda n, x: gw.stack([n, x[0]]),
     "row of a matrix": lambda n, x: x[n.long()],
     "filled": lambda n, x: gw.full_like(x, 0).fill_(n),
     "in place": lambda n, x: x.clone().mul_(n),
@@ -34,6 +33,7 @@ WITH_A_NUMBER: dict[str, Program] = {
     "indices in memory": lambda n, x: x[gw.tensor([2, 0])],
 }
 REFUSED: dict[str, tuple[Program, str]] = {
+    "stacked": (lambda n, x: gw.stack([n, x[0]]), r"tensors\[0\] on cpu, tensors\[1\] on cuda:0"),
     "in place on a number": (
         lambda n, x: n.clone().add_(x[0]), "input on cpu, other on cuda:0"),
     "in place on the CPU": (lambda n, x: gw.ones(3).add_(x[0]), "input on cpu, other on cuda:0"),
