@@ -78,6 +78,24 @@ def test_inputs_of_another_device_are_compiled_for_it(gpu: Any) -> None:
     assert stats(compiled)[0] == 3
 
 
+def test_the_current_gpu_is_guarded(gpu: Any) -> None:
+    """It is what "cuda" means, to copies and to new tensors."""
+    made = gw.compile(lambda: gw.zeros(3, device="cuda") + 1)
+    copied = gw.compile(lambda x: x.cuda() + gw.cuda.current_device())
+    x = gw.zeros(3)
+    for index in (0, 1, 0):
+        with gw.cuda.device(index):
+            assert made().device.index == index
+            assert gw.equal(copied(x), gw.full((3,), float(index), device="cuda"))
+    assert stats(made)[:4] == stats(copied)[:4] == (2, 0, 0, 1)
+
+    def within(x: Any) -> Any:
+        with gw.cuda.device(1):
+            return x.cuda() * gw.ones(3, device="cuda")
+
+    assert gw.compile(within)(x).device.index == 1 and gw.cuda.current_device() == 0
+
+
 def test_two_gpus_in_one_graph(gpu: Any) -> None:
     def f(a: Any, b: Any) -> Any:
         total = a * 2 + b.to(a.device)

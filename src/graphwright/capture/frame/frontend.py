@@ -328,7 +328,7 @@ class Frontend:
         output = OutputGraph(function, state, wrap_value)
         names = code.co_varnames[: n_argument_slots(code)]
         output.guards.grad_mode(_core.grad_enabled())
-        output.guards.modes(_core.modes())
+        output.guards.modes(_core.guarded_modes())
         output.guards.class_version(ClassSource.of(Tensor), Tensor)
         tx: RootTranslator | None = None
         try:

@@ -208,7 +208,7 @@ class GuardBuilder:
         self._add(Guard(GuardKind.GRAD_MODE, (), enabled), enabled)
 
     def modes(self, bits: int) -> None:
-        """The thread's mode bits (autocast, inference, ...)."""
+        """The thread's mode bits (autocast, inference, ...) and current GPU: `guarded_modes`."""
         self._add(Guard(GuardKind.MODES, (), bits), bits)
 
     def shape_relation(
@@ -333,6 +333,11 @@ def _relation_text(guard: Guard) -> str:
     return f"{relation.lhs} {relation.op} {relation.rhs}" + (f"  where {names}" if names else "")
 
 
+def _modes_text(bits: int) -> str:
+    modes, gpu = bits & (1 << 24) - 1, bits >> 24
+    return f"mode bits are {modes}" + (f", and cuda:{gpu} is current" if gpu else "")
+
+
 def _overlap_text(guard: Guard) -> str:
     mutated = ", ".join(map(str, guard.sources[: guard.payload]))
     others = ", ".join(map(str, guard.sources[guard.payload :]))
@@ -361,7 +366,7 @@ _SENTENCES = {
     GuardKind.DISTINCT: lambda g: f"({', '.join(map(str, g.sources))}) are different objects",
     GuardKind.NO_OVERLAP: _overlap_text,
     GuardKind.GRAD_MODE: lambda g: f"grad mode is {'on' if g.payload else 'off'}",
-    GuardKind.MODES: lambda g: f"mode bits are {g.payload}",
+    GuardKind.MODES: lambda g: _modes_text(g.payload),
     GuardKind.RELATION: _relation_text,
 }
 

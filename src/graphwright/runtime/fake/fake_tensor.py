@@ -20,6 +20,7 @@ from graphwright.runtime.ops.tensor_spec import TensorSpec, ViewSpec
 from graphwright.runtime.symbolic.places import STRIDE, integers_of, value_at
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, hint_of
+from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.runtime.torch_function import disabled_torch_function_impl
 
@@ -134,9 +135,17 @@ def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
         view = _view(args[0], spec)
         return view if op.differentiable else _core.detach(FakeTensor, view)
     if type(spec) is TensorSpec:
-        device = place or spec.device
+        device = place or _indexed(spec.device)
         return _core.meta(FakeTensor, spec.shape, spec.strides, spec.dtype, device, True)
-    return tuple([make_fake(s.shape, s.strides, s.dtype, place or s.device) for s in spec])
+    return tuple([make_fake(s.shape, s.strides, s.dtype, place or _indexed(s.device))
+                  for s in spec])
+
+
+def _indexed(device: Device) -> Device:
+    """The device, for "cuda" alone the current GPU where there is one."""
+    if device.type != "cuda" or device.index is not None or _core.cuda_absence() is not None:
+        return device
+    return Device("cuda", _core.cuda_current_device())
 
 
 class WithoutData:

@@ -470,7 +470,8 @@ HANDLERS: dict[Any, Handler] = {
     **REFLECTION,
     is_compiling: _true,
     _core.is_profiling: _false,
-    **{fact: folded(fact) for fact in (_core.cuda_absence, _core.cuda_device_count)},
+    **{fact: folded(fact) for fact in (
+        _core.cuda_absence, _core.cuda_device_count, _core.cuda_current_device)},
     is_grad_enabled: _grad_enabled,
     autocast: make_autocast,
     **{fact: folded(fact) for fact in AUTOCAST_FACTS},

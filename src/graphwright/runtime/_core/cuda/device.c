@@ -53,6 +53,9 @@ int gw_cuda_device_at(int ordinal) {
     return device;
 }
 
+
+enum { DEVICE_SHIFT = 24 };
+uint32_t gw_guarded_modes(void) { return gw_modes() | (uint32_t)current << DEVICE_SHIFT; }
 void *gw_cuda_context(int device) { return devices[device].context; }
 
 bool gw_cuda_enter(int device) {
@@ -128,6 +131,12 @@ static PyObject *cuda_current_device(PyObject *self, PyObject *unused) {
     GW_UNUSED(self);
     GW_UNUSED(unused);
     return gw_cuda_require() ? PyLong_FromLong(current) : NULL;
+}
+
+static PyObject *guarded_modes(PyObject *self, PyObject *unused) {
+    GW_UNUSED(self);
+    GW_UNUSED(unused);
+    return PyLong_FromUnsignedLong(gw_guarded_modes());
 }
 
 static PyObject *cuda_set_device(PyObject *self, PyObject *number) {
@@ -241,6 +250,8 @@ PyMethodDef gw_cuda_device_methods[] = {
     {"cuda_ordinals", cuda_ordinals, METH_NOARGS,
      "The driver's numbers of the GPUs that can be used, by their indices."},
     {"cuda_current_device", cuda_current_device, METH_NOARGS, "The index that this thread uses."},
+    {"guarded_modes", guarded_modes, METH_NOARGS,
+     "The modes of this thread, and its current GPU: what compiled code is guarded by."},
     {"cuda_set_device", cuda_set_device, METH_O,
      "cuda_set_device(index): this thread uses it from now on. Returns the one before."},
     {"cuda_is_initialized", cuda_is_initialized, METH_NOARGS, "Whether a GPU was used."},
