@@ -200,6 +200,8 @@ def _usual(dtype: DType) -> tuple[float, float]:
 
 
 def _wide(tensor: Tensor) -> np.ndarray[Any, Any]:
+    if tensor.is_cuda:
+        tensor = tensor.cpu()
     if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
         tensor = tensor.to(dtypes.float32)
     array = tensor.numpy()

@@ -53,9 +53,9 @@ int gw_cuda_device_at(int ordinal) {
     return device;
 }
 
-
 enum { DEVICE_SHIFT = 24 };
 uint32_t gw_guarded_modes(void) { return gw_modes() | (uint32_t)current << DEVICE_SHIFT; }
+
 void *gw_cuda_context(int device) { return devices[device].context; }
 
 bool gw_cuda_enter(int device) {
