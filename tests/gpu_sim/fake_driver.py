@@ -65,13 +65,14 @@ LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p,
 
 
 class Launched(NamedTuple):
-    """A kernel that ran, and its block of parameters."""
+    """A kernel that ran, its block of parameters, and the text of its module."""
 
     name: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
     shared: int
     parameters: bytes
+    module: bytes
 
 
 @cache
@@ -203,7 +204,7 @@ class FakeDriver:
     def launch(self, text: bytes, name: bytes, sizes: Any, shared: int, parameters: int | None,
                size: int, device: int) -> int:
         data = ctypes.string_at(parameters, size) if parameters else b""
-        made = Launched(name.decode(), tuple(sizes[:3]), tuple(sizes[3:6]), shared, data)
+        made = Launched(name.decode(), tuple(sizes[:3]), tuple(sizes[3:6]), shared, data, text)
         self.launches.append(made)
         return self.answer(lambda: program(text).launch(
             made.name, made.grid, made.block, data, self.memory(device), shared))

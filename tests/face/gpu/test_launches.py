@@ -13,6 +13,8 @@ from graphwright.face.api import compilation_of
 from graphwright.face.stage_dumps import artifacts_of
 from graphwright.runtime import _core
 
+from ...gpu_sim.ptx.machine import program
+
 FORMATS = {4: "<i", 8: "<q"}
 F = gw.nn.functional
 
@@ -25,18 +27,15 @@ def launcher(compiled: Any) -> Any:
     return artifacts.programs["forward"].launch
 
 
-def values(driver: Any, launched: Any, old: set[bytes]) -> list[int]:
-    """The parameters of a launch, read where the PTX says that they are; old: the texts of modules
-    that others have loaded, whose kernels may have the same names."""
-    (program,) = [program for text, program in driver.programs.items()
-                  if text not in old and launched.name in program.module.functions]
-    places = program.parameters(launched.name)
-    assert len(launched.parameters) == program.parameter_size(launched.name)
-    return [struct.unpack_from(FORMATS[size], launched.parameters, at)[0] for at, size in places]
+def values(launched: Any) -> list[int]:
+    """The parameters of a launch, read where the PTX says that they are."""
+    places, size = program(launched.module).entries[launched.name]
+    assert len(launched.parameters) == size
+    return [struct.unpack_from(FORMATS[size], launched.parameters, at)[0]
+            for at, size in places.values()]
 
 
 def test_parameters_are_packed_as_the_ptx_says(gpu: Any) -> None:
-    old = set(gpu.programs)
     compiled = gw.compile(
         lambda x, y: (x.t() * 2.15625 + y[:, None], (x + 7.15625).sum(-1)), dynamic=True)
     x, y = gw.randn(6, 40).cuda(), gw.randn(40).cuda()
@@ -46,14 +45,13 @@ def test_parameters_are_packed_as_the_ptx_says(gpu: Any) -> None:
     known = {x.data_ptr(): "x", y.data_ptr(): "y", transposed.data_ptr(): "transposed",
              sums.data_ptr(): "sums", 6: "rows", 40: "columns", 0: "scratch"}
     first, second = (
-        [known[value] for value in values(gpu, one, old)] for one in gpu.launches)
+        [known[value] for value in values(one)] for one in gpu.launches)
     assert {"x", "y", "transposed"} < set(first) and {"x", "sums"} < set(second)
     assert first[-2:] == second[-2:] == ["scratch", "scratch"]
     assert {"rows", "columns"} <= {*first, *second}
 
 
 def test_seeds_offsets_and_error_words_are_packed(gpu: Any) -> None:
-    old = set(gpu.programs)
     compiled = gw.compile(lambda x, i: F.dropout(x[i] * 3.15625, 0.5))
     x, index = gw.randn(6, 4).cuda(), gw.tensor([1, 5, 2]).cuda()
     for _ in range(2):
@@ -61,7 +59,7 @@ def test_seeds_offsets_and_error_words_are_packed(gpu: Any) -> None:
         gw.rand(3, device="cuda")
         out = compiled(x, index)
     gw.cuda.synchronize()
-    found = values(gpu, gpu.launches[-1], old)
+    found = values(gpu.launches[-1])
     assert {x.data_ptr(), index.data_ptr(), out.data_ptr()} <= set(found)
     assert found[-4:-2] == [77, 1]
     word = found[-5]
