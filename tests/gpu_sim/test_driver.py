@@ -298,17 +298,11 @@ def test_what_is_no_text_for_the_device_is_refused(driver: FakeDriver, session: 
     ("any_block", (1,), (1056,), 0)])
 def test_launches_are_checked(session: Session, kernel: str, grid: tuple[int, ...],
                               block: tuple[int, ...], shared: int) -> None:
-    arguments = [("Q", session.empty(128)), ("i", 1)]
-    fails(INVALID_VALUE, session.launch, session.function(TEXT, kernel), grid, block, arguments,
-          shared)
-
-
-def test_more_shared_memory_is_asked_for(session: Session) -> None:
-    function, arguments = session.function(TEXT, "add_one"), [("Q", session.empty(128)), ("i", 1)]
+    arguments, function = [("Q", session.empty(128)), ("i", 1)], session.function(TEXT, kernel)
+    fails(INVALID_VALUE, session.launch, function, grid, block, arguments, shared)
     fails(INVALID_VALUE, session.call, "cuFuncSetAttribute", function, 8, 200000)
     session.call("cuFuncSetAttribute", function, 8, 50000)
     session.launch(function, (1,), (32,), arguments, 50000)
-    session.synchronize()
 
 
 def test_parameters_are_packed_as_the_text_lists_them(driver: FakeDriver,

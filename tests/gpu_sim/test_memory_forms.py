@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from .assembled import BLOCK, HEADER, elementwise, kernel, launch, vector
-from .forms import FORMS, forms_of
+from .forms import forms_of
 from .ptx.machine import program
 from .ptx.memory import GlobalMemory
 from .ptx.values import BITS, TYPES, Array, Type
@@ -251,7 +250,3 @@ def test_parameters_of_each_type_are_read_at_their_places() -> None:
     assert block == struct.pack("<b3xiQ4i", 9, 123, memory.bases[0], 5, 6, 7, 8)
     made.launch("k", (1, 1, 1), (32, 1, 1), block, memory)
     assert result.tolist() == [123, 6, 7]
-
-
-def test_the_lists_have_no_form_twice() -> None:
-    assert not [form for form, count in Counter(FORMS).items() if count > 1]

@@ -16,11 +16,10 @@ pytest.importorskip("triton")
 pytest.importorskip("scipy")
 
 from . import triton_kernels as kernels
-from .compiled import Kernel
 from .forms import EMITTED
 from .ptx.machine import program
 from .ptx.values import Fault
-from .triton_cases import CASES, Buffer, Case
+from .triton_cases import CASES, Buffer, Case, Kernel
 
 SAMPLES, DRAWN = 4, 4
 EVERY = [(name, arch) for name, case in CASES.items() for arch in case.archs]

@@ -1,20 +1,25 @@
-"""What `test_triton_kernels.py` runs: kernels with arguments, and what they compute by NumPy."""
+"""What `test_triton_kernels.py` runs: kernels, compiled without a device and interpreted, their
+arguments, and what they compute by NumPy."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+import triton
 from scipy import special
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
 from triton.language.extra.cuda import libdevice
 
 from . import triton_kernels as kernels
-from .compiled import Kernel
+from .ptx.machine import program
+from .ptx.memory import GlobalMemory
 from .ptx.values import Array
 
 DTYPES: dict[str, Any] = {
@@ -24,6 +29,54 @@ DTYPES: dict[str, Any] = {
 }
 EPSILON = {"fp16": 2e-3, "bf16": 1.6e-2, "fp32": 1e-6, "fp64": 1e-6}
 BOTH, HOPPER = (80, 90), (90,)
+DIVISIBLE = [["tt.divisibility", 16]]
+
+
+@dataclass
+class Kernel:
+    """A Triton kernel with its signature, constants, and the arguments that 16 divides."""
+
+    function: Any
+    signature: dict[str, str]
+    constants: dict[str, Any]
+    divisible: str | None = None  # names; None: all pointers
+    options: dict[str, Any] = field(default_factory=dict)
+    built: dict[int, Any] = field(default_factory=dict)
+
+    def compile(self, arch: int) -> Any:
+        """What Triton makes of it for an architecture; its own assembler accepted the PTX."""
+        if arch not in self.built:
+            names = self.function.arg_names
+            kinds = {**self.signature, **dict.fromkeys(self.constants, "constexpr")}
+            pointers = [name for name in names if kinds[name].startswith("*")]
+            chosen = pointers if self.divisible is None else self.divisible.split()
+            source = ASTSource(
+                fn=self.function, signature={name: kinds[name] for name in names},
+                constexprs=self.constants,
+                attrs={(names.index(name),): DIVISIBLE for name in chosen})
+            self.built[arch] = triton.compile(source, target=GPUTarget("cuda", arch, 32),
+                                              options=self.options)
+        return self.built[arch]
+
+    def run(self, arch: int, grid: tuple[int, ...], arguments: Sequence[Any],
+            shared: int | None = None) -> None:
+        """Launch it on numbers and arrays, which it may change; `(array, 4)` points behind four
+        bytes of an array.
+
+        Raises:
+            Fault: it did what ends a kernel.
+        """
+        made, memory = self.compile(arch), GlobalMemory()
+        about, text = made.metadata, program(made.asm["ptx"])
+        pairs = [one if isinstance(one, tuple) else (one, 0) for one in arguments]
+        values = [memory.add(one) + by if isinstance(one, np.ndarray) else one
+                  for one, by in pairs]
+        if about.global_scratch_size:
+            values.append(memory.add(np.zeros(about.global_scratch_size * math.prod(grid),
+                                              np.uint8)))
+        text.launch(about.name, (*grid, 1, 1)[:3], (32 * about.num_warps, 1, 1),
+                    text.pack(about.name, values), memory,
+                    about.shared if shared is None else shared)
 
 
 @dataclass(frozen=True)
@@ -33,34 +86,28 @@ class Buffer:
     kind: str
     shape: tuple[int, ...]
     draw: Callable[[np.random.Generator, tuple[int, ...]], Array] | None = None
-    tile: tuple[int, ...] = ()  # of a tensor map's boxes
 
     def make(self, generator: np.random.Generator) -> Array:
         return (np.zeros(self.shape, DTYPES[self.kind]) if self.draw is None else
                 self.draw(generator, self.shape).astype(DTYPES[self.kind]))
 
-    @property
-    def type(self) -> str:
-        boxes = ",".join(map(str, self.tile))
-        return f"tensordesc<{self.kind}[{boxes}]>" if self.tile else f"*{self.kind}"
 
-
-def drawn(kind: str, *shape: int, draw: Any = None, tile: tuple[int, ...] = ()) -> Buffer:
+def drawn(kind: str, *shape: int, draw: Any = None) -> Buffer:
     """An input: of all integers, or of normally distributed floats."""
     if draw is None and kind[0] in "iu":
         info = np.iinfo(DTYPES[kind])
         return Buffer(kind, shape, lambda g, s: g.integers(
             info.min, info.max, s, DTYPES[kind], endpoint=True))
-    return Buffer(kind, shape, draw or np.random.Generator.standard_normal, tile=tile)
+    return Buffer(kind, shape, draw or np.random.Generator.standard_normal)
+
+
+def out(kind: str, *shape: int) -> Buffer:
+    return Buffer(kind, shape)
 
 
 def below(kind: str, *shape: int, top: int) -> Buffer:
     """An input of integers from 0."""
     return drawn(kind, *shape, draw=lambda g, s: g.integers(0, top, s))
-
-
-def out(kind: str, *shape: int, tile: tuple[int, ...] = ()) -> Buffer:
-    return Buffer(kind, shape, tile=tile)
 
 
 @dataclass(frozen=True)
@@ -87,7 +134,7 @@ def add(name: str, function: Any, constants: dict[str, Any], grid: tuple[int, ..
         **options: Any) -> None:
     """Arguments are buffers and numbers, options Triton's."""
     names = [one for one in function.arg_names if one not in constants]
-    signature = {name: one.type if isinstance(one, Buffer) else
+    signature = {name: f"*{one.kind}" if isinstance(one, Buffer) else
                  "fp32" if isinstance(one, float) else "i32"
                  for name, one in zip(names, arguments, strict=True)}
     CASES[name] = Case(Kernel(function, signature, constants, divisible, options), grid, arguments,
@@ -230,9 +277,8 @@ for kind in ("fp32", "fp64", "i32", "i64", "u32", "i16"):
     add(f"sorted rows {kind}", kernels.sorted_rows, {"B": 64}, (3,),
         [drawn(kind, 3, 50) if kind[0] == "f" else below(kind, 3, 50, top=90), out(kind, 3, 50),
          50], lambda x, *_: [np.sort(x, 1)], divisible="")
-add("histogram", kernels.histogram, {"B": 512}, (1,), [below("i32", 512, top=64), out("i32", 64),
-                                                       512],
-    lambda x, *_: [np.bincount(x, minlength=64)])
+add("histogram", kernels.histogram, {"B": 512}, (1,),
+    [below("i32", 512, top=64), out("i32", 64), 512], lambda x, *_: [np.bincount(x, minlength=64)])
 
 # ---- indices, atomics
 add("gathered rows", kernels.gathered_rows, {"B": 128}, (7,),
@@ -320,10 +366,6 @@ for name, (M, N_, K), tile, programs, specialize, warps, archs in (
         (min(programs, math.ceil(M / tile[0]) * math.ceil(N_ / tile[1])),),
         [drawn("bf16", M, K), drawn("bf16", N_, K), out("bf16", M, N_), M, N_, K], product_turned,
         4e-3, archs, divisible="a b c K N", num_warps=warps)
-BOX = (64, 64)
-add("matmul tiled", kernels.matmul_tiled, {"BM": 64, "BN": 64, "BK": 64}, (2, 2),
-    [drawn("bf16", 100, 192, tile=BOX), drawn("bf16", 120, 192, tile=BOX),
-     out("bf16", 100, 120, tile=BOX), 100, 120, 192], product_turned, 4e-3, HOPPER, divisible="")
 
 
 def attended(q: Array, k: Array, v: Array, o: Array, L: int, scale: float) -> list[Array]:

@@ -187,16 +187,6 @@ def matmul_described(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: t
 
 
 @triton.jit
-def matmul_tiled(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    """A B^T with tensor maps that the host encodes."""
-    pm, pn = tl.program_id(0), tl.program_id(1)
-    total = tl.zeros((BM, BN), tl.float32)
-    for k in range(0, tl.cdiv(K, BK)):
-        total = tl.dot(a.load([pm * BM, k * BK]), b.load([pn * BN, k * BK]).T, total)
-    c.store([pm * BM, pn * BN], total.to(tl.bfloat16))
-
-
-@triton.jit
 def attention(q, k, v, o, L, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     """Causal, with a running maximum and sum."""
     pm, head = tl.program_id(0), tl.program_id(1).to(tl.int64) * L * D

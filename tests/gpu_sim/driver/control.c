@@ -14,9 +14,6 @@ API struct {
     long error;
 } gpusim_demands[DEMANDS];
 
-static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
-static Counter *counters;
-
 __attribute__((constructor)) static void read_environment(void) {
     static const char *const names[] = {"ARCH", "DEVICES", "MEMORY", "VERSION", "SEED", "LEGACY",
                                         "NULL"};
@@ -38,51 +35,44 @@ __attribute__((constructor)) static void read_environment(void) {
 API void gpusim_clear_faults(void) { memset(gpusim_demands, 0, sizeof gpusim_demands); }
 
 int fake_demanded(const char *name) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     long error = SUCCESS;
     for (int i = 0; i < DEMANDS && error == SUCCESS; i++) {
         if (gpusim_demands[i].times == 0 || strcmp(gpusim_demands[i].name, name)) {
             continue;
         }
-        pthread_mutex_lock(&control_lock);
+        pthread_mutex_lock(&lock);
         if (gpusim_demands[i].skip > 0) {
             gpusim_demands[i].skip--;
         } else if (gpusim_demands[i].times != 0) {
             gpusim_demands[i].times -= gpusim_demands[i].times > 0;
             error = gpusim_demands[i].error;
         }
-        pthread_mutex_unlock(&control_lock);
+        pthread_mutex_unlock(&lock);
     }
     return (int)error;
 }
 
 int fake_enter(Counter *counter) {
     counter->calls++;
-    if (!counter->listed && !atomic_exchange(&counter->listed, true)) {
-        pthread_mutex_lock(&control_lock);
-        counter->next = counters;
-        counters = counter;
-        pthread_mutex_unlock(&control_lock);
-    }
     return fake_demanded(counter->name);
 }
+
+extern Counter __start_counters[], __stop_counters[];
 
 /* Calls since `gpusim_clear_calls`. */
 API long gpusim_calls(const char *name) {
     long calls = 0;
-    pthread_mutex_lock(&control_lock);
-    for (Counter *counter = counters; counter != NULL; counter = counter->next) {
+    for (Counter *counter = __start_counters; counter < __stop_counters; counter++) {
         calls += strcmp(counter->name, name) ? 0 : counter->calls;
     }
-    pthread_mutex_unlock(&control_lock);
     return calls;
 }
 
 API void gpusim_clear_calls(void) {
-    pthread_mutex_lock(&control_lock);
-    for (Counter *counter = counters; counter != NULL; counter = counter->next) {
+    for (Counter *counter = __start_counters; counter < __stop_counters; counter++) {
         counter->calls = 0;
     }
-    pthread_mutex_unlock(&control_lock);
 }
 
 /* The name with the suffix of its newest version, or the plain name. An error demanded of "without

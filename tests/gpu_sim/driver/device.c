@@ -2,20 +2,17 @@
 #include "fake.h"
 
 static Device devices[DEVICES];
-static atomic_bool initialized;
-static _Thread_local Device *current;
-
-bool fake_is_ready(void) { return initialized; }
-Device *fake_current(void) { return current; }
+atomic_bool fake_ready;
+_Thread_local Device *fake_current;
 
 API int cuInit(unsigned flags) {
     ENTER(cuInit);
     if (flags != 0) return INVALID_VALUE;
-    if (config.devices == 0) return NO_DEVICE;
+    if (gpusim_config.devices == 0) return NO_DEVICE;
     for (int i = 0; i < DEVICES; i++) {
         devices[i].ordinal = i;
     }
-    initialized = true;
+    fake_ready = true;
     return SUCCESS;
 }
 
@@ -29,19 +26,19 @@ API void gpusim_reset(void) {
 
 API int cuDriverGetVersion(int *version) {
     ENTER(cuDriverGetVersion);
-    *version = (int)config.version;
+    *version = (int)gpusim_config.version;
     return SUCCESS;
 }
 
 API int cuDeviceGetCount(int *count) {
     ENTER_READY(cuDeviceGetCount);
-    *count = (int)config.devices;
+    *count = (int)gpusim_config.devices;
     return SUCCESS;
 }
 
 #define ENTER_DEVICE(call, ordinal)                                                     \
     ENTER_READY(call);                                                                  \
-    if ((ordinal) < 0 || (ordinal) >= config.devices) return INVALID_DEVICE
+    if ((ordinal) < 0 || (ordinal) >= gpusim_config.devices) return INVALID_DEVICE
 
 API int cuDeviceGet(int *found, int ordinal) {
     ENTER_DEVICE(cuDeviceGet, ordinal);
@@ -51,7 +48,7 @@ API int cuDeviceGet(int *found, int ordinal) {
 
 API int cuDeviceGetName(char *name, int size, int ordinal) {
     ENTER_DEVICE(cuDeviceGetName, ordinal);
-    snprintf(name, (size_t)size, "simulated GPU %d (sm_%ld)", ordinal, config.arch);
+    snprintf(name, (size_t)size, "simulated GPU %d (sm_%ld)", ordinal, gpusim_config.arch);
     return SUCCESS;
 }
 
@@ -64,7 +61,7 @@ API int cuDeviceGetUuid_v2(char *uuid, int ordinal) {
 
 API int cuDeviceTotalMem_v2(size_t *bytes, int ordinal) {
     ENTER_DEVICE(cuDeviceTotalMem_v2, ordinal);
-    *bytes = (size_t)config.memory;
+    *bytes = (size_t)gpusim_config.memory;
     return SUCCESS;
 }
 
@@ -80,12 +77,12 @@ static const struct { int attribute; long ampere, hopper; } attributes[] = {
 };
 
 long fake_attribute(const Device *device, int attribute) {
-    if (attribute == 75) return config.arch / 10;
-    if (attribute == 76) return config.arch % 10;
+    if (attribute == 75) return gpusim_config.arch / 10;
+    if (attribute == 76) return gpusim_config.arch % 10;
     if (attribute == 33) return 1 + device->ordinal;    /* PCI bus */
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         if (attributes[i].attribute == attribute) {
-            return config.arch >= 90 ? attributes[i].hopper : attributes[i].ampere;
+            return gpusim_config.arch >= 90 ? attributes[i].hopper : attributes[i].ampere;
         }
     }
     return -1;
@@ -101,7 +98,7 @@ API int cuDeviceGetAttribute(int *value, int attribute, int ordinal) {
 
 API int cuDeviceCanAccessPeer(int *can, int ordinal, int peer) {
     ENTER_DEVICE(cuDeviceCanAccessPeer, ordinal);
-    if (peer < 0 || peer >= config.devices) return INVALID_DEVICE;
+    if (peer < 0 || peer >= gpusim_config.devices) return INVALID_DEVICE;
     *can = ordinal != peer;
     return SUCCESS;
 }
@@ -121,7 +118,7 @@ API int cuCtxSetCurrent(void *context) {
     if (device != NULL && (device < devices || device >= devices + DEVICES || !device->retained)) {
         return INVALID_CONTEXT;
     }
-    current = device;
+    fake_current = device;
     return SUCCESS;
 }
 

@@ -52,32 +52,32 @@ typedef struct {
     long arch, devices, memory, version, seed, legacy, null;
 } Config;
 extern Config gpusim_config;
-#define config gpusim_config
 
-typedef struct Counter {
+typedef struct {
     const char *name;
     atomic_long calls;
-    atomic_bool listed;
-    struct Counter *next;
 } Counter;
 
 int fake_enter(Counter *counter);       /* count a call; the error that was demanded of it */
 int fake_demanded(const char *name);    /* that of what is no call, such as "kernel"; or 0 */
 
+/* The counters of all functions lie behind each other. */
+#define IN_COUNTERS __attribute__((section("counters"), used))
+
 /* First in each function: errors on demand, before cuInit, without a context, and sticky ones. */
 #define ENTER(call)                                     \
     do {                                                \
-        static Counter counter = {.name = #call};       \
+        static Counter counter IN_COUNTERS = {#call, 0}; \
         int error = fake_enter(&counter);               \
         if (error) return error;                        \
     } while (0)
 #define ENTER_READY(call)                               \
     do {                                                \
         ENTER(call);                                    \
-        if (!fake_is_ready()) return NOT_INITIALIZED;   \
+        if (!fake_ready) return NOT_INITIALIZED;   \
     } while (0)
 #define ENTER_CONTEXT(call)                             \
-    Device *device = fake_current();                    \
+    Device *device = fake_current;                      \
     do {                                                \
         ENTER_READY(call);                              \
         if (!device) return INVALID_CONTEXT;            \
@@ -95,8 +95,8 @@ typedef struct {
     Stream *legacy;             /* the NULL stream */
 } Device;
 
-bool fake_is_ready(void);
-Device *fake_current(void);     /* of the thread's current context, or NULL */
+extern atomic_bool fake_ready;                  /* after cuInit */
+extern _Thread_local Device *fake_current;      /* of the thread's current context, or NULL */
 long fake_attribute(const Device *device, int attribute);   /* -1: unknown */
 
 /* ---- stream.c: queues ---- */

@@ -40,7 +40,7 @@ static void add(Block block) {
 static Address allocate(Device *device, size_t bytes, bool pinned) {
     void *memory = NULL;
     pthread_mutex_lock(&fake_lock);
-    bool fits = pinned || device->used + bytes <= (size_t)config.memory;
+    bool fits = pinned || device->used + bytes <= (size_t)gpusim_config.memory;
     Address base = 0;
     if (fits && posix_memalign(&memory, ALIGNMENT, bytes + ALIGNMENT) == 0) {
         memset(memory, ALLOCATED, bytes);
@@ -111,7 +111,7 @@ API int cuMemFreeHost(void *memory) {
 
 API int cuMemGetInfo_v2(size_t *available, size_t *total) {
     ENTER_CONTEXT(cuMemGetInfo_v2);
-    *total = (size_t)config.memory;
+    *total = (size_t)gpusim_config.memory;
     *available = *total - device->used;
     return SUCCESS;
 }

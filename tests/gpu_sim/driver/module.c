@@ -41,7 +41,8 @@ API void gpusim_attach(void *load, void *find, void *launch) {
 API int cuModuleLoadData(void **handle, const void *image) {
     ENTER_CONTEXT(cuModuleLoadData);
     if (!memcmp(image, "\177ELF", 4)) return NO_BINARY_FOR_GPU;
-    int error = config.null ? SUCCESS : interpreter.load ? interpreter.load(image) : NOT_SUPPORTED;
+    int error = gpusim_config.null ? SUCCESS
+        : interpreter.load ? interpreter.load(image) : NOT_SUPPORTED;
     if (error) return error;
     Module *module = calloc(1, sizeof *module);
     module->magic = MODULE, module->device = device, module->text = strdup(image);
@@ -68,7 +69,8 @@ API int cuModuleGetFunction(void **handle, void *module_handle, const char *name
     Module *module = module_of(device, module_handle);
     if (module == NULL) return INVALID_HANDLE;
     Function *function = calloc(1, sizeof *function);
-    int error = config.null ? SUCCESS : interpreter.find(module->text, name, &function->layout);
+    int error = gpusim_config.null ? SUCCESS
+        : interpreter.find(module->text, name, &function->layout);
     if (error) {
         free(function);
         return error;
@@ -115,7 +117,7 @@ API int cuLaunchKernel(void *handle, unsigned grid_x, unsigned grid_y, unsigned 
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                        void *stream_handle, void **parameters, void **extra) {
     ENTER_CONTEXT(cuLaunchKernel);
-    if (config.null) return SUCCESS;
+    if (gpusim_config.null) return SUCCESS;
     Function *function = handle;
     const Layout *layout = &function->layout;
     unsigned dims[6] = {grid_x, grid_y, grid_z, block_x, block_y, block_z};

@@ -51,7 +51,7 @@ static Stream *make_stream(Device *device) {
 
 Stream *fake_stream(Device *device, void *handle) {
     Stream *stream = handle;
-    if ((uintptr_t)handle <= 1 && config.legacy) {      /* NULL, CU_STREAM_LEGACY */
+    if ((uintptr_t)handle <= 1 && gpusim_config.legacy) {      /* NULL, CU_STREAM_LEGACY */
         device->legacy = device->legacy ? device->legacy : make_stream(device);
         return device->legacy;
     }
@@ -125,16 +125,16 @@ static Stream *any_runnable(void) {
 /* Run until the stream is at the point; what it waits for comes first. */
 static void run_until(Point point) {
     static long seeded;
-    if (seeded != config.seed) {
-        seeded = config.seed;
-        random_state = (uint64_t)config.seed;
+    if (seeded != gpusim_config.seed) {
+        seeded = gpusim_config.seed;
+        random_state = (uint64_t)gpusim_config.seed;
     }
     while (!reached(point)) {
         Stream *stream = point.stream;
         while (stream->head->kind == WAIT && !reached(stream->head->point)) {
             stream = stream->head->point.stream;
         }
-        if (config.seed != 0 && next_random() % 2 == 0) {
+        if (gpusim_config.seed != 0 && next_random() % 2 == 0) {
             Stream *other = any_runnable();
             stream = other != NULL ? other : stream;
         }

@@ -10,22 +10,19 @@ maps describe (TMA), land at once. A map's bytes are opaque on a device; here th
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from .decode import Form, form
 from .matrix import swizzle
-from .memory import PARAMETERS
 from .moves import HINTS, nothing
 from .text import Address
 from .threads import Step, Threads, space_of
-from .values import TYPES, Array, Fault, UnknownForm
+from .values import TYPES, U32, Array, Fault, UnknownForm
 
 COUNT = np.int64((1 << 20) - 1)
 PENDING, PHASE, BYTES = np.int64(20), np.int64(40), np.int64(41)
-U32 = TYPES["u32"]
 
 
 def pack(phase: Array, expected: Array, pending: Array, left: Array) -> Array:
@@ -217,27 +214,6 @@ MODES = {0: 0, 1: 3, 2: 2, 3: 1}
 RANKS = {f"{rank}d": rank for rank in range(1, 6)}
 
 
-def encode_map(address: int, shape: tuple[int, ...], element: int, box: tuple[int, ...],
-               swizzle_mode: int) -> bytes:
-    """The map of a dense array, as the driver's cuTensorMapEncodeTiled makes it.
-
-    `element` is the driver's number of the type; `shape` and `box` begin with the outermost
-    dimension.
-    """
-    size, made = ELEMENT_SIZES[element], np.zeros(1, LAYOUT)
-    strides = [size * math.prod(shape[at:]) for at in range(len(shape) - 1, 0, -1)]
-    row = box[-1] * size
-    if address % 16 or any(n % 16 for n in (row, *strides)) or max(box) > 256 or (
-            row > {0: row, 1: 32, 2: 64, 3: 128}[swizzle_mode]):
-        raise ValueError(f"no tensor map of boxes {box} of an array of {shape} at {address:#x}")
-    for name, value in (
-            ("address", address), ("elemtype", element), ("rank", len(shape) - 1),
-            ("swizzle_mode", swizzle_mode), ("global_dim", shape[::-1]), ("box_dim", box[::-1]),
-            ("element_stride", (1,) * len(shape)), ("global_stride", strides)):
-        made[name].flat[:np.size(value)] = value
-    return made.tobytes()
-
-
 @form("tensormap")
 def tensormap(f: Form) -> Step:
     if f.flag("cp_fenceproxy"):
@@ -276,8 +252,7 @@ def copy_map(f: Form) -> Step:
 def read_map(t: Threads, address: int, rank: int) -> np.void:
     """The map at a generic address."""
     _, (place,) = space_of(np.array([address], np.uint64))
-    place = int(place) + (PARAMETERS if place < 1 << 16 else 0)  # or in the parameters' own space
-    found = np.frombuffer(t.blocks.memory.read(place, 128), LAYOUT)[0]
+    found = np.frombuffer(t.blocks.memory.read(int(place), 128), LAYOUT)[0]
     if int(found["rank"]) + 1 != rank or found["elemtype"] not in ELEMENT_SIZES or not (
             found["box_dim"][:rank].all()):
         raise Fault(f"no tensor map of {rank} dimensions at {place:#x}")

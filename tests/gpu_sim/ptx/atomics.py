@@ -11,12 +11,10 @@ from .decode import Form, form
 from .moves import HINTS, SPACES, WIDTHS
 from .rounding import decode, encode
 from .threads import Reader, Step, Threads
-from .values import TYPES, Array, Type, UnknownForm, halves, joined
+from .values import TYPES, UFUNCS, Array, Type, UnknownForm, halves, joined
 
 Update = Callable[..., Array]
-UPDATES: dict[str, Update] = {
-    "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
-    "or": np.bitwise_or, "xor": np.bitwise_xor,
+UPDATES: dict[str, Update] = UFUNCS | {
     "exch": lambda old, new: new,
     "cas": lambda old, expected, new: np.where(old == expected, new, old),
     "inc": lambda old, top: np.where(old >= top, old.dtype.type(0), old + old.dtype.type(1)),

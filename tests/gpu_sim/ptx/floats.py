@@ -27,7 +27,7 @@ from .rounding import (
 )
 from .text import Operand
 from .threads import Reader, Step, Threads, Writer
-from .values import PRED, TYPES, Array, Type, UnknownForm, halves, joined
+from .values import PRED, TYPES, UFUNCS, Array, Type, UnknownForm, halves, joined
 
 MODES = ("rn", "rz", "rm", "rp")
 
@@ -168,16 +168,13 @@ def comparison(f: Form, kind: Type) -> Callable[[Array, Array], Array]:
     return lambda x, y: ORDERED[name[:-1]](x, y) | unordered(x, y)
 
 
-COMBINE = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
-
-
 @form("setp")
 def setp(f: Form) -> Step:
     kind, ftz = f.type(), f.flag("ftz")
     compare = comparison(f, kind)
     x, y, targets = read(f, 1, kind, ftz), read(f, 2, kind, ftz), f.writes(0)
-    combines = any(one in COMBINE for one in f.rest)
-    combine, other = (f.table(COMBINE), f.read(3, PRED)) if combines else (None, None)
+    combines = any(one in UFUNCS for one in f.rest)
+    combine, other = (f.table(UFUNCS), f.read(3, PRED)) if combines else (None, None)
 
     def step(t: Threads) -> None:
         found = compare(x(t), y(t))

@@ -9,9 +9,7 @@ import numpy as np
 from . import floats
 from .decode import Form, form
 from .threads import Reader, Step, Threads
-from .values import PRED, TYPES, Array, Type, halves, joined
-
-U32 = TYPES["u32"]
+from .values import PRED, TYPES, U32, UFUNCS, Array, Type, halves, joined
 
 
 def bits_of(x: Array) -> Array:
@@ -116,9 +114,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Array], str]] = {
     "abs": (np.abs, "k"), "neg": (np.negative, "k"), "not": (np.invert, "k"),
     "brev": (reverse, "k"), "clz": (leading_zeros, "k"),
     "popc": (lambda x: np.bitwise_count(x).astype(np.uint32), "k"),
-    "add": (np.add, "kk"), "sub": (np.subtract, "kk"), "min": (np.minimum, "kk"),
-    "max": (np.maximum, "kk"), "and": (np.bitwise_and, "kk"), "or": (np.bitwise_or, "kk"),
-    "xor": (np.bitwise_xor, "kk"), "div": (quotient, "kk"), "rem": (remainder, "kk"),
+    **{name: (function, "kk") for name, function in UFUNCS.items()},
+    "sub": (np.subtract, "kk"), "div": (quotient, "kk"), "rem": (remainder, "kk"),
     "shl": (shift_left, "ku"), "shr": (shift_right, "ku"), "bfe": (extract, "kuu"),
     "bfi": (insert, "kkuu"), "prmt": (permute, "kkk"),
 }
@@ -134,37 +131,32 @@ def integer(f: Form) -> Step:
         return f.apply(lambda x, y: joined(bits_of(
             function(halves(x).view(dtype), halves(y).view(dtype)))), kind, kind)
     if "cc" in f.rest:
-        return carried(f, kind)
+        return sum_with_carry(f, f.read(1, kind), f.read(2, kind))
     return f.apply(function, *(kind if one == "k" else U32 for one in operands))
 
 
 @form("addc", "subc")
 def with_carry(f: Form) -> Step:
-    return carried(f, f.type())
+    kind = f.type()
+    return sum_with_carry(f, f.read(1, kind), f.read(2, kind))
 
 
-def carried(f: Form, kind: Type) -> Step:
-    """add.cc, addc, sub.cc and subc."""
-    return sum_with_carry(f, f.read(1, kind), f.read(2, kind), f.opcode.startswith("sub"))
+def sum_with_carry(f: Form, x: Reader, y: Reader) -> Step:
+    """add.cc, sub.cc, mad.cc, and with the carry of the last addc, subc, madc.
 
-
-def sum_with_carry(f: Form, x: Reader, y: Reader, subtracts: bool = False) -> Step:
-    """A sum or difference with the carry (borrow) of the last, and keeping its own (.cc)."""
+    x - y is x + ~y + 1, whose carry is no borrow.
+    """
     keeps, takes, put = f.flag("cc"), f.opcode.endswith("c"), f.write(0)
+    subtracts = f.opcode.startswith("sub")
 
     def step(t: Threads) -> None:
         first, second = bits_of(x(t)), bits_of(y(t))
-        carry = t.carry.astype(first.dtype) if takes else first.dtype.type(0)
-        if subtracts:
-            part = first - second
-            result = part - carry
-            out = (first < second) | (part < carry)
-        else:
-            part = first + second
-            result = part + carry
-            out = (part < first) | (result < part)
+        carry = (t.carry if takes else np.zeros(1, np.bool_)) ^ subtracts
+        part = first + (~second if subtracts else second)
+        result = part + carry.astype(first.dtype)
         put(t, result)
         if keeps:
+            out = ((part < first) | (result < part)) ^ subtracts
             t.carry = out if t.mask is None else np.where(t.mask, out, t.carry)
     return step
 

@@ -13,7 +13,7 @@ from .moves import nothing
 from .rounding import decode, encode
 from .text import Vector
 from .threads import Reader, Step, Threads, Writer
-from .values import BITS, PRED, TYPES, Array, Fault, Type, UnknownForm
+from .values import B32, BITS, PRED, TYPES, Array, Fault, Type, UnknownForm
 from .warp import warps
 
 LANE = np.arange(32)
@@ -152,7 +152,7 @@ def ldmatrix(f: Form) -> Step:
 @form("stmatrix")
 def stmatrix(f: Form) -> Step:
     transposed, address = matrix_form(f, 1, 0)
-    sources = f.reads(1, TYPES["b32"])
+    sources = f.reads(1, B32)
 
     def step(t: Threads) -> None:
         groups, rows = t.groups(32, "warp"), address(t)
@@ -228,7 +228,7 @@ def wgmma(f: Form) -> Step:
     transposed = [bool(one) for one in literals[2:]]
     a = left_operand(f, left, depth, bool(transposed[1:]) and transposed[0])
     b, keep = f.read(2, TYPES["b64"]), f.read(3, PRED)
-    old, put = f.reads(0, TYPES["b32"]), f.writes(0)
+    old, put = f.reads(0, B32), f.writes(0)
 
     def step(t: Threads) -> None:
         groups = t.groups(128, "warp group")
@@ -253,7 +253,7 @@ def left_operand(f: Form, kind: Type, depth: int,
                  transposed: bool) -> Callable[[Threads, Array], Array]:
     """A function that gives A as `[groups, 64, depth]`, of registers or of shared memory."""
     if isinstance(f.operand(1), Vector):
-        sources = f.reads(1, TYPES["b32"])
+        sources = f.reads(1, B32)
         return lambda t, groups: assembled(
             of_groups(fragments(t, sources), groups), kind, "a", (16, depth),
         ).reshape(-1, 64, depth)

@@ -71,11 +71,6 @@ class GlobalMemory:
         self.buffers[base] = buffer
         return base
 
-    def remove(self, base: int) -> None:
-        """Free the allocation at `base`; accesses to it are then reported as such."""
-        self.freed.append((base, base + len(self.buffers[base])))
-        self.drop(base)
-
     def drop(self, base: int) -> None:
         """Remove an allocation that only a launch has."""
         del self.buffers[base]

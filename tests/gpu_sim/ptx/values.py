@@ -67,6 +67,13 @@ for name, size, dtype in (
 for name in ("s16x2", "u16x2"):
     TYPES[name] = Type(name, name[0], 4, np.dtype(np.uint32))
 PRED = TYPES["pred"] = Type("pred", "p", 1, np.dtype(np.bool_))
+B32, U32 = TYPES["b32"], TYPES["u32"]
+
+
+# What several instructions do with two numbers or more.
+UFUNCS: dict[str, np.ufunc] = {
+    "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
+    "or": np.bitwise_or, "xor": np.bitwise_xor}
 
 
 def type_named(name: str) -> Type:

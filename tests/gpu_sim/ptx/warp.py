@@ -9,13 +9,10 @@ import numpy as np
 from .decode import Form, form
 from .text import Operand
 from .threads import Reader, Step, Threads
-from .values import PRED, TYPES, Array, UnknownForm
+from .values import B32, PRED, UFUNCS, Array, UnknownForm
 
 LANE = np.arange(32)
 WEIGHTS = np.uint32(1) << np.arange(32, dtype=np.uint32)
-B32 = TYPES["b32"]
-REDUCTIONS = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
-              "or": np.bitwise_or, "xor": np.bitwise_xor}
 VOTES = {"all": lambda rows: rows.all(1), "any": lambda rows: rows.any(1),
          "uni": lambda rows: rows.all(1) | ~rows.any(1),
          "ballot": lambda rows: (rows * WEIGHTS).sum(1, dtype=np.uint32)}
@@ -67,7 +64,7 @@ def shuffle(f: Form) -> Step:
 
 @form("redux")
 def redux(f: Form) -> Step:
-    kind, function = f.type(), f.table(REDUCTIONS)
+    kind, function = f.type(), f.table(UFUNCS)
     f.need("sync")
     return of_warps(f, f.read(1, kind), members(f, 2),
                     lambda rows: function.reduce(rows, 1, dtype=kind.dtype))
