@@ -29,7 +29,6 @@ DTYPES: dict[str, Any] = {
 }
 EPSILON = {"fp16": 2e-3, "bf16": 1.6e-2, "fp32": 1e-6, "fp64": 1e-6}
 BOTH, HOPPER = (80, 90), (90,)
-DIVISIBLE = [["tt.divisibility", 16]]
 
 
 @dataclass
@@ -53,7 +52,7 @@ class Kernel:
             source = ASTSource(
                 fn=self.function, signature={name: kinds[name] for name in names},
                 constexprs=self.constants,
-                attrs={(names.index(name),): DIVISIBLE for name in chosen})
+                attrs={(names.index(name),): [["tt.divisibility", 16]] for name in chosen})
             self.built[arch] = triton.compile(source, target=GPUTarget("cuda", arch, 32),
                                               options=self.options)
         return self.built[arch]

@@ -181,11 +181,12 @@ def fma32(a: Array, b: Array, c: Array, mode: str = "rn") -> Array:
         other = c.astype(np.float64)
         return to_nearby(zero_of_sum(product, other, odd_sum(product, other), mode), a.dtype, mode)
     total = product + c
+    result = total.astype(np.float32)
     # Rounding twice differs only where the first result lies halfway between two float32.
-    halfway = (total.view(np.int64) & 0x1FFF_FFFF) == 0x1000_0000
-    if (halfway | (np.abs(total) < 2.0**-125)).any():
-        total = odd_sum(product, c.astype(np.float64))
-    return total.astype(np.float32)
+    if ((total.view(np.int64) & 0x1FFF_FFFF) == 0x1000_0000).any() or (
+            (np.abs(result) < np.float32(2.0**-125)) & (total != 0)).any():
+        result = odd_sum(product, c.astype(np.float64)).astype(np.float32)
+    return result
 
 
 def product_error(a: Array, b: Array, product: Array) -> Array:
