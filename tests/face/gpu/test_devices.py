@@ -39,6 +39,8 @@ REFUSED: dict[str, tuple[Program, str]] = {
     "in place on the CPU": (lambda n, x: gw.ones(3).add_(x[0]), "input on cpu, other on cuda:0"),
     "a number of the GPU": (lambda n, x: gw.ones(3) * x[0], "input on cpu, other on cuda:0"),
     "many of a number": (lambda n, x: n.expand(3) * x, "input on cpu, other on cuda:0"),
+    "in a list": (
+        lambda n, x: gw.stack([n, x[0]]), r"tensors\[0\] on cpu, tensors\[1\] on cuda:0"),
     "out": (lambda n, x: gw.add(x, x, out=gw.empty(3)), "the result on cuda:0, out on cpu"),
     "indices on the GPU": (
         lambda n, x: gw.ones(3)[x.long()], r"indices should be either on cpu or .*\(cpu\)"),

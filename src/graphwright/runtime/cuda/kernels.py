@@ -202,7 +202,8 @@ def run(op: Op, args: tuple[Any, ...]) -> Any:
         RuntimeError: the GPU fails.
         NotImplementedError: there is no kernel, and ops are not to run on the CPU.
     """
-    if op.is_inplace and args[0]._storage.readonly:
+    writes = op.name.endswith("_") and isinstance(args[0], TensorBase)
+    if writes and args[0]._storage.readonly:
         raise RuntimeError(f"{op.name}: the memory of the tensor is read-only")
     if op.name in INDEXED:
         args = (args[0], _mapped(args[1], lambda index: _beside(args[0], index)), *args[2:])
