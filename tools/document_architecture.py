@@ -116,7 +116,9 @@ compiles in the process, through llvmlite; the object is loaded by the core
 
 For GPUs the same lowered graph has another schedule (`codegen/gpu/`): kernels over tiles, of which
 each program of a grid handles one. `codegen/triton/` writes them as Triton, which needs no GPU to
-compile them. `--stage tiles`, `triton` and `ptx` print these; nothing launches them yet.
+compile them. `--stage tiles`, `triton` and `ptx` print these. A graph whose tensors are on a GPU is
+launched by the core (`runtime/_core/cuda/launcher.c`); one on several devices is cut between them
+(`codegen/placement.py`).
 
 ## 6. Calls
 
