@@ -212,8 +212,7 @@ class FakeDriver:
     def blocks(self) -> Array:
         """All allocations, also those that were freed not long ago."""
         found = np.zeros(self.library.gpusim_blocks(None, 0), BLOCK)
-        self.library.gpusim_blocks(found.ctypes.data, len(found))
-        return found
+        return found[:self.library.gpusim_blocks(found.ctypes.data, len(found))]
 
     def memory(self, device: int) -> GlobalMemory:
         """The allocations that a device may access, as they are now."""

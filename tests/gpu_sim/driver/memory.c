@@ -17,13 +17,13 @@ static Block *blocks;
 static size_t count, room, held;
 API long gpusim_generation;     /* of the blocks: changes with them */
 
-/* All blocks, freed ones too, into `out` where `size` suffices; how many there are. */
+/* The first `size` blocks, freed ones too, into `out`; how many these are, or without it all. */
 API size_t gpusim_blocks(Block *out, size_t size) {
     pthread_mutex_lock(&fake_lock);
-    if (size >= count && out != NULL) {
-        memcpy(out, blocks, count * sizeof *blocks);
+    size_t found = out != NULL && size < count ? size : count;
+    if (out != NULL) {
+        memcpy(out, blocks, found * sizeof *blocks);
     }
-    size_t found = count;
     pthread_mutex_unlock(&fake_lock);
     return found;
 }

@@ -61,7 +61,7 @@ def test_parameters_lie_as_the_kernel_has_them(gpu: Any) -> None:
                              2.5, 255, 1 << 40])], buffers=1, scalars=2)
     program.run((x,), (1.0, -7))
     gw.cuda.synchronize()
-    ((name, grid, block, shared, raw),) = gpu.launches
+    ((name, grid, block, shared, raw, _),) = gpu.launches
     assert (name, grid, block, shared) == ("every", (2, 3, 4), (256, 1, 1), 1024)
     places = every.parameters
     assert [offset for offset, _ in places] == [0, 8, 16, 24, 32, 36, 40, 48, 52, 56, 64]
