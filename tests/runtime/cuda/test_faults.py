@@ -55,6 +55,9 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 def test_a_failure_at_every_call(call: str, gpu: Any) -> None:
     name, error = call.strip(), CALLS[call]
+    gc.collect()
+    gw.cuda.empty_cache()           # of other tests
+    gw.accelerator.empty_host_cache()
     gpu.clear()
     gpu.set("legacy", 1)
     assert program() == EXPECTED
