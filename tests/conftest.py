@@ -19,6 +19,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.compat.module_names import Aliases
+from graphwright.runtime import _core
 
 COMPILER = shutil.which(os.environ.get("CC", "cc"))
 
@@ -125,7 +126,9 @@ def simulated_driver(request: pytest.FixtureRequest) -> Any:
         return Hardware()
     if not COMPILER:
         pytest.skip("the simulated driver needs a C compiler")
-    return simulator().FakeDriver.shared()
+    driver, absence = simulator().FakeDriver.shared(), _core.cuda_absence()
+    assert absence is None, f"a module asked for a GPU while it was imported: {absence}"
+    return driver
 
 
 @pytest.fixture
