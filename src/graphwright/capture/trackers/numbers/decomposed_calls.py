@@ -14,7 +14,6 @@ import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from graphwright.amp import state as amp
 from graphwright.capture.exc import Reconsidered, Unsupported
 from graphwright.capture.guards.source import ConstSource
 from graphwright.capture.guards.text import function_module
@@ -35,6 +34,7 @@ from graphwright.capture.trackers.tensors.tensor_item import NumberRead
 from graphwright.capture.trackers.values.constant import ConstantVariable
 from graphwright.capture.trackers.values.exceptions import Raised
 from graphwright.runtime import _core
+from graphwright.runtime.dispatch import AUTOCAST
 from graphwright.runtime.fake.fake_tensor import make_fake
 from graphwright.runtime.op_errors import is_refusal
 from graphwright.runtime.ops.argument_forms import NORMALISERS
@@ -115,7 +115,7 @@ def _parts_of(entry: Op) -> Callable[..., Any] | None:
 
 def _may_be_parts(state: FrameState, entry: Op, args: Iterable[VariableTracker]) -> bool:
     """Whether the parts of an operation can be run in its place, as far as is known."""
-    if _parts_of(entry) is None or amp.current() or entry.name in state.lessons:
+    if _parts_of(entry) is None or _core.modes() & AUTOCAST or entry.name in state.lessons:
         return False
     own_gradient = entry.vjp is not None and entry.kind is not Kind.RANDOM
     if entry.kind not in (*_MADE_OF_OTHERS, *_LOWERED) or (own_gradient and _has_gradients(args)):
