@@ -9,7 +9,7 @@ import pytest
 
 import graphwright as gw
 
-from ...codegen.gpu.test_tile_values import CASES, EXACT
+from ...codegen.gpu.functions import CASES, COMPOSED, EXACT
 from .compiled import alike, drawn, trained
 
 DAILY = 4
@@ -19,7 +19,7 @@ HERE = {
 """Those whose new tensors are to lie where their arguments are."""
 FUNCTIONS: dict[str, tuple[Callable[..., Any], list[Any], float]] = {
     name: (HERE.get(name, function), inputs, tolerance)
-    for cases, tolerance in ((CASES, 1e-5), (EXACT, 0.0))
+    for cases, tolerance in ((CASES, 1e-5), (COMPOSED, 1e-5), (EXACT, 0.0))
     for name, (function, inputs) in cases.items()}
 WITHOUT_GRADIENT = frozenset({
     "comparisons", "casts", "empty", "extremes", "long argmax", *(
