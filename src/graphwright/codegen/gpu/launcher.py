@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.codegen.gpu.counts import Counts
 from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram
 from graphwright.codegen.loops import Message
-from graphwright.codegen.triton.compiler import CompiledKernel
+from graphwright.codegen.triton.compiler import CannotCompile, CompiledKernel
 from graphwright.codegen.triton.launches import Argument, Kind, Launch, compile_launches
 from graphwright.runtime import _core
 from graphwright.runtime.symbolic.expr import Expr
@@ -71,7 +71,13 @@ def arch_of(device: int) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def _kernel(compiled: CompiledKernel) -> Any:
-    """What the core loads on each device that it runs on."""
+    """What the core loads on each device that it runs on.
+
+    Raises: CannotCompile for a kernel that needs scratch memory.
+    """
+    if compiled.scratch_bytes:
+        raise CannotCompile(f"{compiled.name} needs {compiled.scratch_bytes} bytes of scratch "
+                            "memory for each program, which launches do not have")
     return _core.CudaKernel(
         compiled.name, cubin=compiled.cubin, ptx=compiled.ptx, shared=compiled.shared_bytes,
         num_warps=compiled.num_warps, signature=(*compiled.signature, "scratch", "scratch"))
