@@ -72,7 +72,7 @@ class Generator(_core.GeneratorBase):
 
     __slots__ = ("__weakref__", "device")
 
-    def __new__(cls, device: Any = "cpu") -> Generator:
+    def __new__(cls, device: Any = "cpu", *more: Any) -> Generator:
         on_gpu = cls is Generator and Device(device).type == "cuda"
         return super().__new__(CudaGenerator if on_gpu else cls)
 

@@ -230,14 +230,11 @@ void gw_raise_out_of_range(PyObject *text, PyObject *sizes, int64_t value, int64
 
 /* Raises what the native code reported. */
 static PyObject *report(const Launcher *self, int32_t code, const int64_t *info) {
-    if (code != GW_INDEX_ERROR) {
+    if (code != GW_INDEX_ERROR || info[2] < 0 || info[2] >= PyTuple_GET_SIZE(self->messages)) {
         return PyErr_Format(PyExc_RuntimeError, "a compiled graph failed with code %d", code);
     }
     PyObject *none = PyTuple_New(0);
-    if (info[2] < 0 || info[2] >= PyTuple_GET_SIZE(self->messages)) {
-        PyErr_Format(PyExc_RuntimeError, "a compiled graph failed at place %lld",
-                     (long long)info[2]);
-    } else if (none != NULL) {
+    if (none != NULL) {
         gw_raise_out_of_range(PyTuple_GET_ITEM(self->messages, info[2]), none, info[0], info[1]);
     }
     Py_XDECREF(none);
