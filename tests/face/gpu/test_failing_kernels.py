@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
+from graphwright.codegen.gpu import launcher
 from graphwright.codegen.target import KernelFailure, TritonMissing
 from graphwright.codegen.triton import compiler, worker
 from graphwright.face import gpu_ops
@@ -119,6 +120,12 @@ def test_strict_mode_raises(failing: Any) -> None:
     with pytest.raises(NotImplementedError, match=r"sin: .*k0_sin cannot be compiled"):
         gw.sin(x)
     assert gw.cuda.fallbacks() == {}
+
+
+def test_a_kernel_that_needs_scratch_memory_is_refused() -> None:
+    made = compiler.CompiledKernel("", "k0_add", "", b"", 4, 0, 384, 8, 0, ("*fp32",), "3.9.0")
+    with pytest.raises(KernelFailure, match="k0_add needs 384 bytes of scratch memory"):
+        launcher._kernel(made)
 
 
 def test_without_triton(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
