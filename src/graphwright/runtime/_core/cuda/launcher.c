@@ -190,7 +190,7 @@ static bool reported_now(const GwCudaLauncher *self, const Call *call, int64_t *
     return true;
 }
 
-/* The word that the launch may report in, 0 for kernels without checks; false with an exception. */
+/* The word that the launch may report in; 0 without checks. False with an exception. */
 static bool word_for(GwCudaLauncher *self, const Call *call, GwCudaStream *stream,
                      uint64_t *word) {
     *word = 0;
