@@ -1,4 +1,5 @@
-"""Marks of PyTorch's compiler that model code carries; all but `is_exporting` say nothing here."""
+"""Marks of PyTorch's compiler that model code carries, which say nothing here; and how many
+exports are running."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ EXPORTS = Exports()
 
 
 def is_exporting() -> bool:
-    """Whether the code runs for `export.export`: it may choose what one graph can hold."""
-    return EXPORTS.running > 0
+    """False, also for `export.export`, where `is_compiling` is True: libraries choose ops of their
+    own for PyTorch's exporter, which graphwright's files cannot hold."""
+    return False
 
 
 def cudagraph_mark_step_begin() -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from graphwright.capture.guards.text import function_module
-from graphwright.compat.compiler_marks import is_exporting
+from graphwright.compat.compiler_marks import EXPORTS
 from graphwright.ir.graph.printing import BoundOp
 from graphwright.library import AtenOp, CustomOp
 from graphwright.runtime import _core
@@ -149,4 +149,4 @@ def may_capture(filename: str, name: str) -> bool:
 
 def is_compiling() -> bool:
     """True inside of captured code and of what is exported, False in plain Python."""
-    return bool(_core.modes() & 8) or is_exporting()
+    return bool(_core.modes() & 8) or EXPORTS.running > 0
