@@ -1,5 +1,5 @@
 """Marks of PyTorch's compiler that model code carries, which say nothing here; and how many
-exports are running."""
+strict exports are running."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXPORTS = Exports()
 
 
 def is_exporting() -> bool:
-    """False, also for `export.export`, where `is_compiling` is True: libraries choose ops of their
+    """False, also for `export.export`: libraries choose ops of their
     own for PyTorch's exporter, which graphwright's files cannot hold."""
     return False
 

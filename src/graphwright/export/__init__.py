@@ -75,7 +75,8 @@ def export(
         raise NotImplementedError("export: graphwright keeps no signatures of submodules")
     kwargs = dict(kwargs or {})
     parameter_names(mod, args, kwargs)
+    if not strict:
+        return ExportedProgram(record(mod, args, kwargs, dynamic_shapes))
     with EXPORTS:
-        if strict:
-            check_capture(mod, args, kwargs)
+        check_capture(mod, args, kwargs)
         return ExportedProgram(record(mod, args, kwargs, dynamic_shapes))

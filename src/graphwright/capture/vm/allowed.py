@@ -148,5 +148,5 @@ def may_capture(filename: str, name: str) -> bool:
 
 
 def is_compiling() -> bool:
-    """True inside of captured code and of what is exported, False in plain Python."""
+    """True inside of captured code and of strict exports, False in plain Python."""
     return bool(_core.modes() & 8) or EXPORTS.running > 0
