@@ -57,7 +57,8 @@ def pytest(python: Path, title: str, *options: str) -> int:
 def test_others(environment: Path, own: str) -> list[str]:
     """Run capture's and the core's tests, and a sample of the rest; the versions that failed."""
     failed = []
-    sample = ["--share", "0.05", "--share-seed", str(random.randrange(10**6))]
+    sample = ["--share", "0.05", "--share-seed", str(random.randrange(10**6)),
+              *[f"--ignore={folder}" for folder in PARTS["gpu"]]]
     for version in SUPPORTED:
         if version == own:
             continue

@@ -273,6 +273,7 @@ CALLS = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("no_gpu")
 @pytest.mark.parametrize("mmap", [False, True])
 def test_tensors_outside_of_their_storage_are_refused(tmp_path: Path, mmap: bool) -> None:
     path = tmp_path / "x.pt"
