@@ -137,6 +137,7 @@ def _layers() -> list[ModuleSample]:
         _sample("LayerNorm", floats(3, 5), of=(5,)),
         _sample("RMSNorm", floats(3, 5), of=(5,)),
         _sample("LocalResponseNorm", image, of=(2,)),
+        _sample("CrossMapLRN2d", image, of=(3,)),
         _sample("BatchNorm2d", image, of=(4,), form="momentum of None", momentum=None),
         _sample("Linear", floats(2, 3), of=(3, 5)),
         _sample("PixelShuffle", image, of=(2,)),
@@ -242,14 +243,15 @@ def _losses() -> list[ModuleSample]:
         _sample("SoftMarginLoss", x, signs(3, 4)),
         _sample("TripletMarginLoss", x, y, floats(3, 4)),
         _sample("TripletMarginWithDistanceLoss", x, y, floats(3, 4)),
+        _sample("LinearCrossEntropyLoss", floats(5, 8), indices(4, 5), of=(8, 4)),
         _sample("AdaptiveLogSoftmaxWithLoss", floats(5, 8), indices(12, 5), of=(8, 12, [3, 7])),
     ]
 
 
 SAMPLES = [*_activations(), *_layers(), *_recurrent(), *_attention(), *_losses()]
 WITHOUT_SAMPLE = frozenset({
-    *("DataParallel", "LazyModuleMixin", "Module", "ModuleDict", "ModuleList", "ParameterDict"),
-    *("ParameterList", "RNNBase", "RNNCellBase"),
+    *("Container", "DataParallel", "LazyModuleMixin", "Module", "ModuleDict", "ModuleList"),
+    *("NLLLoss2d", "ParameterDict", "ParameterList", "RNNBase", "RNNCellBase", "SyncBatchNorm"),
 })
 """Containers and bases, which compute nothing themselves; lazy modules become those they are
-named after."""
+named after; the old name of NLLLoss; and what needs several processes."""
