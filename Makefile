@@ -107,9 +107,9 @@ gpu-pack:  ## what `make gpu` needs on a machine without a network, for PYTHON's
 gpu:  ## ops and benchmarks on a real GPU, from build/gpu; writes benchmarks/results/gpu.json
 	$(PYTHON) tools/gpu_check.py run build/gpu
 
-gpu-sim:  ## Triton kernels of every kind on the simulated GPU, sm_80 and sm_90
-	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,cuda
-	$(RUN) -m pytest tests/gpu_sim -q -m "slow or not slow" -n logical --dist worksteal
+gpu-sim:  ## `make test-gpu` with a test for each sample of an op and each kind of kernel
+	$(PYTHON) tools/environment.py $(VENV) --extras $(TESTED)
+	$(RUN) tools/run_tests.py $(VENV) --part gpu --slow
 
 gpu-table:  ## write down what templates take of a GPU: registers, shared memory, instructions
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton

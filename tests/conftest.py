@@ -85,6 +85,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         )
 
 
+@pytest.fixture
+def draw() -> random.Random:
+    """Draws what a test takes of a longer list, by a seed that is printed."""
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    return random.Random(seed)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def kernel_cache() -> Iterator[None]:
     """Compiled kernels of this run stay out of the user's cache."""

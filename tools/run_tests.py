@@ -1,6 +1,6 @@
 """Run the test suite on the environment's Python, or a part of it, also on the other Pythons.
 
-    python tools/run_tests.py .venv [--others | --part export | --part gpu]
+    python tools/run_tests.py .venv [--others | --part export | --part gpu] [--slow]
 
 The suite is all tests but those of its parts: what leaves the process, and what GPUs would run.
 
@@ -80,6 +80,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--others", action="store_true", help="the other Pythons, in part")
     parser.add_argument("--part", choices=PARTS, help="the tests that the suite leaves out")
+    parser.add_argument("--slow", action="store_true", help="also the tests marked slow")
     arguments = parser.parse_args()
     own = ".".join(map(str, sys.version_info[:2]))
     environment = ROOT / arguments.folder
@@ -87,7 +88,8 @@ def main() -> None:
         failed = test_others(environment, own)
     else:
         outside = [f"--ignore={folder}" for part in PARTS.values() for folder in part]
-        chosen = PARTS[arguments.part] if arguments.part else outside
+        chosen = [*(PARTS[arguments.part] if arguments.part else outside),
+                  *(["-m", "slow or not slow"] if arguments.slow else [])]
         failed = [own] if pytest(environment / "bin" / "python", f"Python {own}", *chosen) else []
     if failed:
         raise SystemExit(f"tests failed on Python {', '.join(failed)}")

@@ -57,10 +57,8 @@ def check_samples(samples: Sequence[Any]) -> None:
         assert left_out(*param.values) <= {*FALLBACKS}, param.id
 
 
-def test_samples_leave_out_nothing_else() -> None:
-    seed = random.randrange(1 << 30)
-    print("seed", seed)
-    check_samples(random.Random(seed).sample(CASES, k=150))
+def test_samples_leave_out_nothing_else(draw: random.Random) -> None:
+    check_samples(draw.sample(CASES, k=150))
 
 
 @pytest.mark.slow

@@ -47,10 +47,8 @@ def check_sample(entry: Any, sample: Any, dtype: str) -> bool:
     return True
 
 
-def test_drawn_samples() -> None:
-    seed = random.randrange(1 << 30)
-    print("seed", seed)
-    drawn = random.Random(seed).sample(CASES, k=len(CASES))
+def test_drawn_samples(draw: random.Random) -> None:
+    drawn = draw.sample(CASES, k=len(CASES))
     made = 0
     while made < SAMPLED:
         param = drawn.pop()
@@ -59,7 +57,8 @@ def test_drawn_samples() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", list(TOLERANCES))
 @pytest.mark.parametrize(("entry", "sample"), CASES)
-def test_a_sample(entry: Any, sample: Any, dtype: str) -> None:
+def test_a_sample(draw: random.Random, entry: Any, sample: Any) -> None:
+    dtype = draw.choice(list(TOLERANCES))
+    print(dtype)
     check_sample(entry, sample, dtype)

@@ -49,11 +49,9 @@ def instructions(name: str, arch: int) -> str:
     return "mma." if arch == 80 or "small" in name or "float64" in name else "wgmma."
 
 
-def test_drawn_configurations() -> None:
-    seed = random.randrange(1 << 30)
-    print("seed", seed)
-    for name in random.Random(seed).sample(list(CONFIGURATIONS), k=SAMPLED):
-        check(name, random.Random(seed).choice(ARCHITECTURES))
+def test_drawn_configurations(draw: random.Random) -> None:
+    for name in draw.sample(list(CONFIGURATIONS), k=SAMPLED):
+        check(name, draw.choice(ARCHITECTURES))
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -124,10 +123,3 @@ def assert_equal(got: Any, want: Any, tolerance: float, scale: float = 0.0) -> N
     left, right = a.double().numpy(), b.double().numpy()
     scale = max(scale, np.abs(right[np.isfinite(right)]).max(initial=1e-30))
     np.testing.assert_allclose(left, right, rtol=tolerance, atol=tolerance * scale)
-
-
-def drawn(names: Sequence[str], count: int) -> list[str]:
-    """Some of the names, by a seed that is printed."""
-    seed = random.randrange(1 << 30)
-    print("seed", seed)
-    return random.Random(seed).sample(list(names), k=count)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 
 import graphwright as gw
 
-from .compiled import alike, drawn, trained
+from .compiled import alike, trained
 from .networks import inputs
 
 F = gw.nn.functional
 NETWORKS = inputs()
 
 
-def test_one_network(gpu: Any) -> None:
-    (name,) = drawn([network.__name__ for network in NETWORKS], 1)
-    print(name)
-    network = next(n for n in NETWORKS if n.__name__ == name)
+def test_one_network(gpu: Any, draw: random.Random) -> None:
+    network = draw.choice(list(NETWORKS))
+    print(network.__name__)
     assert alike(network, *NETWORKS[network], gpu=gpu, tolerance=1e-5).kernels > 1
 
 

@@ -91,9 +91,7 @@ def test_each_is_as_on_the_cpu(gpu: Any, case: Any) -> None:
 
 
 @pytest.mark.parametrize("cases", [SAMPLES, list(PROGRAMS)], ids=["modules", "programs"])
-def test_some_are_as_on_the_cpu(gpu: Any, cases: list[Any]) -> None:
-    seed = random.randrange(1 << 30)
-    print("seed", seed)
-    for case in random.Random(seed).sample(cases, k=DAILY):
+def test_some_are_as_on_the_cpu(gpu: Any, draw: random.Random, cases: list[Any]) -> None:
+    for case in draw.sample(cases, k=DAILY):
         print(getattr(case, "id", case))
         check(case)
