@@ -32,12 +32,10 @@ from graphwright.compat.settings import (
     are_deterministic_algorithms_enabled,
     get_default_device,
     get_deterministic_debug_mode,
-    get_float32_matmul_precision,
     get_num_interop_threads,
     is_deterministic_algorithms_warn_only_enabled,
     set_default_device,
     set_deterministic_debug_mode,
-    set_float32_matmul_precision,
     set_flush_denormal,
     set_num_interop_threads,
     use_deterministic_algorithms,
@@ -65,6 +63,10 @@ from graphwright.random import (
     set_rng_state,
 )
 from graphwright.runtime import _core
+from graphwright.runtime.cuda.precision import (
+    get_float32_matmul_precision,
+    set_float32_matmul_precision,
+)
 from graphwright.runtime.errors import AcceleratorError, OutOfMemoryError
 from graphwright.runtime.naming import NAMING as _NAMING
 from graphwright.runtime.naming import missing as _missing

@@ -112,12 +112,10 @@ from graphwright.compat.recurrent_signatures import rnn_tanh_cell as rnn_tanh_ce
 from graphwright.compat.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from graphwright.compat.settings import get_default_device as get_default_device
 from graphwright.compat.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
-from graphwright.compat.settings import get_float32_matmul_precision as get_float32_matmul_precision
 from graphwright.compat.settings import get_num_interop_threads as get_num_interop_threads
 from graphwright.compat.settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
 from graphwright.compat.settings import set_default_device as set_default_device
 from graphwright.compat.settings import set_deterministic_debug_mode as set_deterministic_debug_mode
-from graphwright.compat.settings import set_float32_matmul_precision as set_float32_matmul_precision
 from graphwright.compat.settings import set_flush_denormal as set_flush_denormal
 from graphwright.compat.settings import set_num_interop_threads as set_num_interop_threads
 from graphwright.compat.settings import use_deterministic_algorithms as use_deterministic_algorithms
@@ -174,6 +172,8 @@ from graphwright.runtime._core import num_threads as _get_num_threads
 get_num_threads = _get_num_threads
 from graphwright.runtime._core import set_num_threads as set_num_threads
 from graphwright.runtime.batching.vmap import vmap as vmap
+from graphwright.runtime.cuda.precision import get_float32_matmul_precision as get_float32_matmul_precision
+from graphwright.runtime.cuda.precision import set_float32_matmul_precision as set_float32_matmul_precision
 from graphwright.runtime.errors import AcceleratorError as AcceleratorError
 from graphwright.runtime.errors import OutOfMemoryError as OutOfMemoryError
 from graphwright.runtime.fake import fake_tensor as __subclasses

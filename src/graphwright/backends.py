@@ -1,7 +1,8 @@
-"""The switches of `torch.backends` that scripts set: kept, and without effect on results.
+"""The switches of `torch.backends` that scripts set: kept, and without effect on results but for
+those of products on GPUs.
 
-Eager tensors live on the CPU, where products of float32 are summed in float32 and every op gives
-the same numbers in every run: no switch trades precision or repeatability for speed.
+Every op gives the same numbers in every run: no switch trades that for speed. Nor does one trade
+precision on CPUs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from graphwright.compat.switches import Switches
+from graphwright.runtime.cuda.precision import float32_products, set_float32_matmul_precision
 
 
 class Part(Switches):
@@ -65,6 +67,26 @@ class Library(Part):
         before = tuple(self.__dict__[name] for name in given)
         self.__dict__.update({name: v for name, v in given.items() if v is not None})
         return before
+
+
+class Products(Part):
+    """How GPUs multiply matrices: two switches that `set_float32_matmul_precision` sets too."""
+
+    @property
+    def allow_tf32(self) -> bool:
+        """Whether factors of float32 are rounded to 11 significant bits."""
+        return float32_products() == "tf32"
+
+    @property
+    def fp32_precision(self) -> str:
+        """The same as "ieee" or "tf32"."""
+        return float32_products()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("allow_tf32", "fp32_precision"):
+            tf32 = value == "tf32" if name == "fp32_precision" else bool(value)
+            set_float32_matmul_precision("high" if tf32 else "highest")
+        super().__setattr__(name, value)
 
 
 class Cuda(Part):
@@ -178,7 +200,7 @@ cudnn = Library(
 )  # fmt: skip
 cuda = Cuda(
     False,
-    matmul=Part(
+    matmul=Products(
         False,
         allow_tf32=False,
         allow_fp16_reduced_precision_reduction=True,

@@ -1,8 +1,5 @@
-"""Switches that scripts set; results do not depend on them.
-
-Products of float32 are always summed in float32 or wider, and every op gives the same numbers in
-every run and for any number of threads.
-"""
+"""Switches that scripts set; results do not depend on them: every op gives the same numbers in
+every run and for any number of threads."""
 
 from __future__ import annotations
 
@@ -11,38 +8,8 @@ from typing import Any
 from graphwright.runtime import _core
 from graphwright.runtime.tensor.device import device
 
-_PRECISIONS = ("highest", "high", "medium")
-_STATE: dict[str, Any] = {"precision": "highest", "deterministic": False, "warn_only": False}
+_STATE: dict[str, Any] = {"deterministic": False, "warn_only": False}
 _DEBUG_MODES = ("default", "warn", "error")
-
-
-def set_float32_matmul_precision(precision: str) -> None:
-    """Permission to compute float32 products less precisely; none is less precise here.
-
-    Args:
-        precision: "highest", "high" or "medium".
-
-    Raises:
-        RuntimeError: another text.
-
-    Example:
-        >>> gw.set_float32_matmul_precision("highest")
-    """
-    if precision not in _PRECISIONS:
-        raise RuntimeError(
-            f"set_float32_matmul_precision: expected one of {_PRECISIONS}, got {precision!r}"
-        )
-    _STATE["precision"] = precision
-
-
-def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` was given last; "highest" at first.
-
-    Example:
-        >>> gw.get_float32_matmul_precision()
-        'highest'
-    """
-    return str(_STATE["precision"])
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.cuda.precision import float32_products
 from graphwright.runtime.fake.fake_tensor import make_fake
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.strides import dense_order, strides_in_order
@@ -96,7 +97,7 @@ class Call:
         known: dict[int, int] = {}
         layouts = [_layout(value, known, exact) for value in self.inputs]
         return (self.op.name, self.device, _hashable(self.template), tuple(layouts), exact,
-                self.generator is None, self.varied)
+                self.generator is None, self.varied, float32_products())
 
     def is_floating(self) -> bool:
         """Whether all of its tensors have floating point numbers, and there are some."""

@@ -208,7 +208,7 @@ class GuardBuilder:
         self._add(Guard(GuardKind.GRAD_MODE, (), enabled), enabled)
 
     def modes(self, bits: int) -> None:
-        """The thread's mode bits (autocast, inference, ...) and current GPU: `guarded_modes`."""
+        """Mode bits (autocast, inference, TF32, ...) and current GPU: `guarded_modes`."""
         self._add(Guard(GuardKind.MODES, (), bits), bits)
 
     def shape_relation(

@@ -24,6 +24,7 @@ from graphwright.codegen.target import KernelFailure
 from graphwright.codegen.triton.listing import list_source
 from graphwright.ir.passes.decompose import decompose
 from graphwright.runtime.cuda import fallbacks
+from graphwright.runtime.cuda.precision import float32_products
 from graphwright.runtime.record import Record, replace
 from graphwright.runtime.spans import Span, Timed
 from graphwright.runtime.tensor.device import device as Device
@@ -161,15 +162,17 @@ def compile_gpu_segment(
     spans: list[Span] | None, contracts: bool = True,
 ) -> GpuSegment:
     """Compile a graph whose tensors are on one GPU, without ops that run eagerly; see
-    `compile_graph`. contracts: see `GpuProgram`; strict graphs never do.
+    `compile_graph`. contracts: see `GpuProgram`; strict graphs never do. Products of float32 are
+    as precise as `set_float32_matmul_precision` says, but exact in strict graphs.
 
     Raises: CannotLowerNode for a node without a lowering; TritonMissing and KernelFailure for a
         kernel that is not in the cache and cannot be compiled.
     """
     with Timed("compile::lowering", into=spans):
         graph, lines = lower_for_gpu(module, fake_inputs, strict)
+    precision = "ieee" if strict else float32_products()
     with Timed("compile::schedule", into=spans):
-        program = gpu_program(graph, lines, contracts and not strict)
+        program = gpu_program(graph, lines, contracts and not strict, precision)
     index = device.index or 0
     with Timed("compile::codegen triton", into=spans):
         launcher = Launchers(program, index, label).launcher()

@@ -1,6 +1,8 @@
 /* The GPUs that can be used, their contexts, and which one a thread uses. */
 #include "driver.h"
 
+#include <stdatomic.h>
+
 enum { OLDEST_CAPABILITY = 80 };    /* sm_80: the first that Triton compiles for in full */
 
 /* Of CUdevice_attribute. */
@@ -53,8 +55,13 @@ int gw_cuda_device_at(int ordinal) {
     return device;
 }
 
-enum { DEVICE_SHIFT = 24 };
-uint32_t gw_guarded_modes(void) { return gw_modes() | (uint32_t)current << DEVICE_SHIFT; }
+enum { DEVICE_SHIFT = 24, TF32_SHIFT = 31 };
+static atomic_bool tf32_products;
+
+uint32_t gw_guarded_modes(void) {
+    return gw_modes() | (uint32_t)current << DEVICE_SHIFT
+           | (uint32_t)atomic_load_explicit(&tf32_products, memory_order_relaxed) << TF32_SHIFT;
+}
 
 void *gw_cuda_context(int device) { return devices[device].context; }
 
@@ -137,6 +144,16 @@ static PyObject *guarded_modes(PyObject *self, PyObject *unused) {
     GW_UNUSED(self);
     GW_UNUSED(unused);
     return PyLong_FromUnsignedLong(gw_guarded_modes());
+}
+
+static PyObject *set_tf32_products(PyObject *self, PyObject *allowed) {
+    GW_UNUSED(self);
+    int truth = PyObject_IsTrue(allowed);
+    if (truth < 0) {
+        return NULL;
+    }
+    atomic_store_explicit(&tf32_products, truth != 0, memory_order_relaxed);
+    Py_RETURN_NONE;
 }
 
 static PyObject *cuda_set_device(PyObject *self, PyObject *number) {
@@ -251,7 +268,10 @@ PyMethodDef gw_cuda_device_methods[] = {
      "The driver's numbers of the GPUs that can be used, by their indices."},
     {"cuda_current_device", cuda_current_device, METH_NOARGS, "The index that this thread uses."},
     {"guarded_modes", guarded_modes, METH_NOARGS,
-     "The modes of this thread, and its current GPU: what compiled code is guarded by."},
+     "The modes of this thread, its current GPU, and whether products of float32 are computed as "
+     "TF32 there: what compiled code is guarded by."},
+    {"set_tf32_products", set_tf32_products, METH_O,
+     "set_tf32_products(allowed): what `guarded_modes` says of products of float32."},
     {"cuda_set_device", cuda_set_device, METH_O,
      "cuda_set_device(index): this thread uses it from now on. Returns the one before."},
     {"cuda_is_initialized", cuda_is_initialized, METH_NOARGS, "Whether a GPU was used."},

@@ -115,7 +115,7 @@ int gw_cuda_device_count(void);
 int gw_cuda_current_device(void);           /* of this thread */
 int gw_cuda_ordinal(int device);            /* the driver's number of a device */
 int gw_cuda_device_at(int ordinal);         /* -1 where there is none to use */
-uint32_t gw_guarded_modes(void);            /* gw_modes, and above them the current device */
+uint32_t gw_guarded_modes(void);            /* gw_modes, and above them the current device and TF32 */
 bool gw_cuda_enter(int device);             /* the thread's calls are for this device; or false */
 void *gw_cuda_context(int device);          /* of a device that was entered, else NULL */
 /* For calls on the way, such as finalizers': from the device that the thread has entered, if any,
