@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
+from graphwright.codegen.gpu.fallbacks import FALLBACKS
 from graphwright.face import gpu_ops
 from graphwright.runtime.ops.table import TABLE
 
@@ -41,7 +42,9 @@ def check_sample(entry: Any, sample: Any, draw: random.Random) -> None:
             fn(*there)
         return
     if inputs:
+        gw.cuda.reset_fallbacks()
         assert_same(fn(*there), want)
+        assert {*gw.cuda.fallbacks()} <= {*FALLBACKS}
         if TABLE[entry.name].is_inplace:
             assert_same(there[0], here[0])
 
@@ -56,6 +59,22 @@ def test_ops_are_as_on_the_cpu(gpu: Any, draw: random.Random) -> None:
     for param in draw.sample(SAMPLES, k=DAILY):
         print(param.id)
         check_sample(*param.values, draw)
+
+
+def put(x: Any, mask: Any) -> Any:
+    y = x.clone()
+    y[mask] = gw.arange(float(mask.sum()), device=x.device)
+    return y
+
+
+@pytest.mark.parametrize("fn", [
+    gw.masked_select, lambda x, mask: x[mask], put, lambda x, mask: gw.where(mask)[1],
+    lambda x, mask: gw.nonzero(x)], ids=["masked_select", "index", "put", "where", "nonzero"])
+def test_sizes_that_values_decide(gpu: Any, fn: Callable[..., Any]) -> None:
+    x = gw.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 4.0]])
+    gw.cuda.reset_fallbacks()
+    assert_same(fn(x.cuda(), (x > 1).cuda()), fn(x, x > 1))
+    assert gw.cuda.fallbacks() == {}
 
 
 def programs() -> int:

@@ -16,6 +16,7 @@ from graphwright.runtime.cuda import devices, fallbacks, interop, transfers
 from graphwright.runtime.dispatch import HOOKS, dispatch
 from graphwright.runtime.fake.meta import is_dense, view_by_rule
 from graphwright.runtime.ops import functions as ops
+from graphwright.runtime.ops.indexing.advanced_indexing import without_masks
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.generator import CUDA_GENERATORS, Generator
@@ -206,7 +207,8 @@ def run(op: Op, args: tuple[Any, ...]) -> Any:
     if writes and args[0]._storage.readonly:
         raise RuntimeError(f"{op.name}: the memory of the tensor is read-only")
     if op.name in INDEXED:
-        args = (args[0], _mapped(args[1], lambda index: _beside(args[0], index)), *args[2:])
+        indices = without_masks(tuple(args[1]))
+        args = (args[0], [_beside(args[0], index) for index in indices], *args[2:])
     out = _without_provider(op, args)
     return _provided(op, args) if out is NotImplemented else out
 
@@ -218,6 +220,8 @@ def _without_provider(op: Op, args: tuple[Any, ...]) -> Any:
         return kernel(op, args)
     if op.kind is Kind.VIEW:
         return view_by_rule(op, args)
+    if op.name == "where" and args[1] is None and args[2] is None:
+        return ops.nonzero(args[0], as_tuple=True)
     if op.name in ("empty_like", "full_like"):
         given = args[op.names.index("device")]
         place = args[0].device if given is None else Device(given)

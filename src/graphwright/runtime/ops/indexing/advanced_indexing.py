@@ -55,6 +55,9 @@ def without_masks(indices: tuple[Any, ...]) -> tuple[Any, ...]:
             continue
         if index.is_fake:
             raise DataDependent(f"a mask as an index: {describe(index)}")
+        if index.is_cuda:
+            result.extend(ops.nonzero(index, as_tuple=True))
+            continue
         for places in np.nonzero(elements(index)):
             found = _core.from_ndarray(Tensor, np.ascontiguousarray(places), dtypes.int64)
             result.append(found.to(index.device))
