@@ -66,6 +66,7 @@ class Tracer:
         self.rewrites = rewrites or {}
         self.module = GraphModule({}, Graph())
         self.stack: Any = None
+        self.part_of: str | None = None
         self.no_grad = False
         self.recomputed = False
         self.taped = False
@@ -195,6 +196,8 @@ class Tracer:
         node.meta["val"] = value
         if self.stack is not None:
             node.meta["stack"] = self.stack
+        if self.part_of is not None:
+            node.meta["part_of"] = self.part_of
         if self.recomputed:
             node.meta[RECOMPUTED] = True
         if self.no_grad and self._without_gradients():
@@ -305,16 +308,22 @@ class Replay(Interpreter):
                 and all(operand in self.copies for operand in node.all_input_nodes))
 
     def _copied(self, node: Node) -> Any:
-        self.tracer.stack = node.meta.get("stack")
-        self.tracer.recomputed = RECOMPUTED in node.meta
+        self._start(node)
         args = map_nodes(node.args, self.copies.__getitem__)
         return self.tracer.add(cast(Op, node.target), args, node.meta["val"])
+
+    def _start(self, node: Node) -> None:
+        """What is recorded from now on comes from where `node` does, or is a part of it."""
+        op = node.target
+        whole = op.name if type(op) is Op and not self.tracer.records(op) else None
+        self.tracer.part_of = node.meta.get("part_of", whole)
+        self.tracer.stack = node.meta.get("stack")
+        self.tracer.recomputed = RECOMPUTED in node.meta
 
     @contextmanager
     def provenance(self, node: Node) -> Iterator[None]:
         """Within the block ops come from the user's line of `node`, and run in its grad mode."""
-        self.tracer.stack = node.meta.get("stack")
-        self.tracer.recomputed = RECOMPUTED in node.meta
+        self._start(node)
         if not node.meta.get("no_grad"):
             yield
             return

@@ -21,6 +21,8 @@ BAD: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "index_add": (lambda x, i: x.index_add(0, i, x[:2]), [1, 9]),
     "scatter": (lambda x, i: x.scatter(0, i, 1.0), [[1, 9]]),
     "scatter_add": (lambda x, i: x.scatter_add(0, i, x), [[1, 9]]),
+    "embedding": (lambda x, i: gw.nn.functional.embedding(i, x), [1, 9]),
+    "cross_entropy": (lambda x, i: gw.nn.functional.cross_entropy(x[:2], i), [1, 9]),
 }
 
 

@@ -56,6 +56,12 @@ _EAGER_NAMES = {
     "scatter_value_": "scatter_", "index_put_": "index_put", "index_add_": "index_add",
 }
 """What errors of eager ops call some that have names of their own in graphs."""
+_OUTSIDE = "index {index} is out of bounds for a dimension of size {bound}"
+_WHOLE = {
+    "embedding": "embedding(): index out of range in self: {index} is not in [0, {bound})",
+    **dict.fromkeys(("cross_entropy", "nll_loss"), "nll_loss(): Target {index} is out of bounds."),
+}
+"""What eager ops say that have parts in graphs."""
 
 
 class Lowering:
@@ -163,10 +169,13 @@ class Lowering:
             return OUT_OF_RANGE
         name, x = self.call.op.name, self.call.args[0]
         index = "{index}" if wrap else "{value}"
+        whole = _WHOLE.get(self.call.part_of)
+        if whole is not None:
+            return Message(whole.replace("{index}", index), ())
         sizes = ", ".join(f"{{{place}}}" for place in range(len(x.shape)))
-        return Message(
-            f"{_EAGER_NAMES.get(name, name)}(): index {index} is out of bounds for a dimension of "
-            f"size {{bound}}; the tensor is {x.dtype.name}[{sizes}]", x.shape)
+        outside = _OUTSIDE.replace("{index}", index)
+        return Message(f"{_EAGER_NAMES.get(name, name)}(): {outside}; the tensor is "
+                       f"{x.dtype.name}[{sizes}]", x.shape)
 
     def check(
         self, value: Value, bound: Expr, message: str | Message

@@ -236,7 +236,8 @@ class GraphLowering:
             return
         name = getattr(node.target, "name", None)
         sole = node.args and isinstance(node.args[0], Node) and len(node.args[0].users) == 1
-        call = Call(node.name, node.target, args, node.meta.get("val"), sole)
+        call = Call(node.name, node.target, args, node.meta.get("val"), sole,
+                    node.meta.get("part_of", name))
         self.context.call = call
         if name == "copy_":
             self.env[node] = self._mutation(call, *args[:2])

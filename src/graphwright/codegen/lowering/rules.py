@@ -14,7 +14,8 @@ from graphwright.runtime.tensor.dtypes import dtype
 class Call(Record):
     """One op call: `args` with tensors as `Tensor`s; `val`: the fake result(s).
 
-    `sole`: nothing else reads its first argument.
+    `sole`: nothing else reads its first argument. part_of: the name of the op it is a part of, or
+    its own.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Call(Record):
     args: tuple[Any, ...]
     val: Any
     sole: bool = False
+    part_of: str = ""
 
     @property
     def shape(self) -> Shape:

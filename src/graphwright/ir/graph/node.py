@@ -141,7 +141,8 @@ class Node:
         type: what the program annotates its value with, or None.
         users: the nodes that take this one's value, in order of their first use (dict as set).
         meta: what is known of it. Keys in use: "val" (its value on fake tensors), "source" (of
-            a placeholder: where capture found it), "stack" (filename, line number, source text).
+            a placeholder: where capture found it), "stack" (filename, line number, source text),
+            "part_of" (of a part of a decomposed op: the name of that op).
     """
 
     __slots__ = ("__dict__", "__weakref__", "_args", "_inputs", "_kwargs", "_next", "_prev",

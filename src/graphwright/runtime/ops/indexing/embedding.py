@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.errors import describe
+from graphwright.runtime.errors import OutOfRange, describe
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.nn_support import (
@@ -54,7 +54,9 @@ def _embedding_eager(weight: Tensor, indices: Tensor, *rest: Any) -> Tensor:
     rows = weight.shape[0]
     if index.size and (index.min() < 0 or index.max() >= rows):
         bad = index[(index < 0) | (index >= rows)].flat[0]
-        raise IndexError(f"index out of range in self: {bad} is not in [0, {rows})")
+        raise OutOfRange(
+            f"embedding(): index out of range in self: {bad} is not in [0, {rows})"
+        )
     result = new((*index.shape, weight.shape[1]), weight.dtype)
     if result.numel():
         np.take(weight._nd, index, axis=0, out=result._nd, mode="clip")

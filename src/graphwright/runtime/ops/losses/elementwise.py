@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.errors import describe
+from graphwright.runtime.errors import OutOfRange, describe
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.dtype_rules import has_values, is_inexact
 from graphwright.runtime.ops.kernels import wrap
@@ -297,7 +297,7 @@ def _nll_decompose(input: Any, target: Any, weight: Any, ignore_index: int, redu
 def _target_rows(target: Tensor, classes: int, ignore_index: int) -> tuple[Array, Array | None]:
     """(targets as one row with 0 where ignored, which are valid: None for all).
 
-    The targets are copied, as another thread may write them once they are checked. IndexError for
+    The targets are copied, as another thread may write them once they are checked. OutOfRange for
     a target that is not a class.
     """
     t = target._nd.flatten()
@@ -313,7 +313,7 @@ def _target_rows(target: Tensor, classes: int, ignore_index: int) -> tuple[Array
             t = np.where(valid, t, 0)
         bad = (t < 0) | (t >= classes)
         if bad.any():
-            raise IndexError(f"Target {t[bad][0]} is out of bounds.")
+            raise OutOfRange(f"nll_loss(): Target {t[bad][0]} is out of bounds.")
     return t, valid
 
 
