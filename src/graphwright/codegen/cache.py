@@ -44,13 +44,14 @@ class KernelCache:
 
     Args:
         folder: where entries live; made on the first write. None keeps everything in memory.
+        warns: whether to say that the folder cannot be used.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None) -> None:
+    def __init__(self, folder: str | os.PathLike[str] | None, warns: bool = True) -> None:
         self.folder = None if folder is None else os.fspath(folder)
         self.counts = CacheCounts()
         self._memory: dict[str, bytes] = {}
-        self._warned = False
+        self._warned = not warns
 
     def get(
         self, key: str, is_current: Callable[[bytes], bool] | None = None,
@@ -214,8 +215,8 @@ def _content(path: str) -> tuple[bytes, bool]:
         os.close(handle)
 
 
-def cache_folder() -> str | None:
-    """GRAPHWRIGHT_CACHE_DIR, else XDG_CACHE_HOME or ~/.cache, then graphwright/kernels.
+def cache_folder(kind: str = "kernels") -> str | None:
+    """GRAPHWRIGHT_CACHE_DIR, else XDG_CACHE_HOME or ~/.cache, then graphwright/KIND.
 
     None where that is not an absolute path: kernels never come from the working directory.
     """
@@ -223,10 +224,11 @@ def cache_folder() -> str | None:
     if named is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         named = os.path.join(base, "graphwright")
-    return os.path.join(named, "kernels") if os.path.isabs(named) else None
+    return os.path.join(named, kind) if os.path.isabs(named) else None
 
 
 _CACHES: dict[str | None, KernelCache] = {}
+_GRAPHS: dict[str | None, KernelCache] = {}
 
 
 def kernel_cache() -> KernelCache:
@@ -235,3 +237,14 @@ def kernel_cache() -> KernelCache:
     if folder not in _CACHES:
         _CACHES[folder] = KernelCache(folder)
     return _CACHES[folder]
+
+
+def graph_cache() -> KernelCache | None:
+    """The cache of what graphs became, beside that of kernels, which warns for both. None where
+    GRAPHWRIGHT_GRAPH_CACHE is 0."""
+    if os.environ.get("GRAPHWRIGHT_GRAPH_CACHE") == "0":
+        return None
+    folder = cache_folder("graphs")
+    if folder not in _GRAPHS:
+        _GRAPHS[folder] = KernelCache(folder, warns=False)
+    return _GRAPHS[folder]

@@ -10,33 +10,32 @@ from typing import Any
 from graphwright.codegen.build import build_program
 from graphwright.codegen.emit.native import LoadedProgram, compile_program
 from graphwright.codegen.fusion_map import fused_nodes
+from graphwright.codegen.launch_plan import LaunchPlan, launch_plan, launcher
 from graphwright.codegen.loop_printer import print_program
-from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import CannotLowerNode, lower_graph, needs_eager
 from graphwright.codegen.placement import home_of, homes
-from graphwright.codegen.program import NativeProgram, Output
-from graphwright.codegen.results import with_results
+from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.segments import split
 from graphwright.codegen.target import KernelFailure
 from graphwright.ir.passes.convolutions import without_convolutions
-from graphwright.runtime import _core
+from graphwright.runtime.later import Later
 from graphwright.runtime.record import Record
 from graphwright.runtime.spans import Span, Timed
-from graphwright.runtime.symbolic.expr import Expr, as_int
 from graphwright.runtime.tensor.device import cpu
 from graphwright.runtime.tensor.device import device as Device
-from graphwright.runtime.tensor.tensor import Tensor
 
 
 class Segment(Record, frozen=False):
     """A compiled graph without eager ops in it.
 
-    module: the graph, whose inputs are like `examples`; strict: see `compile_graph`.
+    plan: how its code is called. module: the graph, whose inputs are like `examples`; strict: see
+    `compile_graph`.
     """
 
     launch: Callable[..., Any]
     program: NativeProgram
     loaded: LoadedProgram
+    plan: LaunchPlan
     module: Any
     examples: Sequence[Any]
     strict: bool
@@ -61,25 +60,55 @@ class Segment(Record, frozen=False):
         return {"loops": print_program(self.program), **self.loaded.sources}
 
 
+class Parts(Record):
+    """What a compiled graph consists of.
+
+    Attributes:
+        segments: its native parts, each for one device: one unless it has ops that run eagerly,
+            or tensors of several devices.
+        module: the graph of primitives, whose inputs are like `examples`.
+    """
+
+    segments: list[Any]
+    module: Any
+    examples: Sequence[Any]
+
+
 class CompiledGraph(Record, frozen=False):
     """A compiled graph. Call it, or its `launch`, with the graph's inputs: a tuple of results.
 
     Attributes:
         launch: what runs it; the C launcher itself where nothing is left to do in Python.
-        segments: its native parts, each for one device: one unless it has ops that run eagerly,
-            or tensors of several devices.
-        module: the graph of primitives, whose inputs are like `examples`; strict: see
-            `compile_graph`.
+        kernels: how many kernels and matrix products it runs.
+        parts: what it consists of; of a program that was loaded, made when it is asked for.
     """
 
     launch: Callable[..., Any]
-    segments: list[Any]
-    module: Any
-    examples: Sequence[Any]
-    strict: bool
+    kernels: int
+    parts: Parts | Later[Parts]
 
     def __call__(self, *inputs: Any) -> Any:
         return self.launch(*inputs)
+
+    @property
+    def segments(self) -> list[Any]:
+        """See `Parts`."""
+        return self.made_parts().segments
+
+    @property
+    def module(self) -> Any:
+        """See `Parts`."""
+        return self.made_parts().module
+
+    @property
+    def examples(self) -> Sequence[Any]:
+        """See `Parts`."""
+        return self.made_parts().examples
+
+    def made_parts(self) -> Parts:
+        """The parts, compiled now if that was left for later."""
+        parts = self.parts
+        return parts.get() if isinstance(parts, Later) else parts
 
     @property
     def program(self) -> Any:
@@ -87,14 +116,11 @@ class CompiledGraph(Record, frozen=False):
         return self.segments[0].program
 
     @property
-    def kernels(self) -> int:
-        """How many kernels and matrix products it runs."""
-        return sum(segment.kernels for segment in self.segments)
-
-    @property
     def failures(self) -> list[str]:
-        """Why segments on GPUs run op by op."""
-        return [segment.failure for segment in self.segments if segment.failure]
+        """Why segments on GPUs run op by op; a program that was loaded has none."""
+        parts = self.parts
+        return [] if isinstance(parts, Later) else [
+            segment.failure for segment in parts.segments if segment.failure]
 
     @property
     def text(self) -> str:
@@ -134,14 +160,21 @@ def compile_graph(
     if not eager and len(places) == 1:
         try:
             segment = compile_segment(module, fake_inputs)
-            return CompiledGraph(segment.launch, [segment], module, fake_inputs, strict)
+            return _compiled(segment.launch, [segment], module, fake_inputs)
         except CannotLowerNode as reason:
             eager.add(reason.node)
     symbols = dict(module.meta.get("symbols", {}))
     compile_whole = partial(
         compile_graph, target=target, strict=strict, blas=blas, label=label, spans=spans)
     launch, segments = split(module, eager, symbols, compile_segment, compile_whole)
-    return CompiledGraph(launch, segments, module, fake_inputs, strict)
+    return _compiled(launch, segments, module, fake_inputs)
+
+
+def _compiled(
+    launch: Callable[..., Any], segments: list[Any], module: Any, examples: Sequence[Any]
+) -> CompiledGraph:
+    kernels = sum(segment.kernels for segment in segments)
+    return CompiledGraph(launch, kernels, Parts(segments, module, examples))
 
 
 def emitters(module: Any, target: str) -> str:
@@ -186,41 +219,6 @@ def _compile_segment(
     program = build_program(graph, spans)
     with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)
-    launch = with_results(graph, _launcher(program, loaded, label, blas), len(fake_inputs))
-    return Segment(launch, program, loaded, module, fake_inputs, strict)
-
-
-def _launcher(
-    program: NativeProgram, loaded: LoadedProgram, label: str, blas: bool
-) -> Callable[..., Any]:
-    arena = as_int(program.arena_bytes)
-    return _core.Launcher(
-        run=loaded.run_address, shapes=loaded.shapes_address, keepalive=loaded.keepalive,
-        n_inputs=len(program.inputs), outputs=[_output_layout(o) for o in program.outputs],
-        arena_bytes=-1 if arena is None else arena,
-        symbols=[(position, dim) for _, position, dim in program.symbols],
-        rng_ops=program.rng_ops, mutated=list(program.mutated),
-        messages=list(program.messages), cls=Tensor, release_gil=_is_long(program),
-        label=label, blas=blas)
-
-
-LONG_WORK = 1 << 16
-"""Elements from which on other Python threads may run meanwhile."""
-
-
-def _is_long(program: NativeProgram) -> bool:
-    buffers: list[Buffer] = [*program.inputs, *(o.buffer for o in program.outputs)]
-    sizes = [as_int(b.size) for b in buffers]
-    return any(s is None or s >= LONG_WORK for s in sizes)
-
-
-def _output_layout(output: Output) -> tuple[Any, Any, Any]:
-    shape, strides = _ints(output.shape), _ints(output.strides)
-    if shape is None or strides is None:
-        return (output.buffer.dtype, len(output.shape), None)
-    return (output.buffer.dtype, shape, strides)
-
-
-def _ints(exprs: Sequence[Expr]) -> tuple[int, ...] | None:
-    values = tuple(as_int(e) for e in exprs)
-    return None if None in values else values  # type: ignore[return-value]
+    plan = launch_plan(program, graph, len(fake_inputs), blas)
+    launch = launcher(plan, loaded, label)
+    return Segment(launch, program, loaded, plan, module, fake_inputs, strict)

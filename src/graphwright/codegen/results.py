@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.codegen.lowering.graph import (
     ConstantOutput,
     InputOutput,
-    LoweredGraph,
     OutputSpec,
     SizeOutput,
     TensorOutput,
 )
 from graphwright.ir.graph.python_emitter import Script
 
+Result = InputOutput | ConstantOutput | SizeOutput | None
+"""How callers get a result; None for the next tensor that the launcher allocates."""
+
+
+def results_of(outputs: Sequence[OutputSpec]) -> tuple[Result, ...]:
+    """The results of a lowered graph with these outputs."""
+    return tuple([None if isinstance(one, TensorOutput) else one for one in outputs])
+
 
 def with_results(
-    graph: LoweredGraph, launcher: Callable[..., Any], n_inputs: int,
+    results: Sequence[Result], constants: Sequence[Any],
+    symbols: Sequence[tuple[str, int, int]], launcher: Callable[..., Any], n_inputs: int,
 ) -> Callable[..., Any]:
-    """The launcher itself, or around it what it does not do: constants, inputs as results."""
-    if not graph.constants and all(isinstance(o, TensorOutput) for o in graph.outputs):
+    """The launcher itself, or around it what it does not do: constants, inputs as results.
+
+    constants, symbols: as in `LoweredGraph`.
+    """
+    if not constants and not any(results):
         return launcher
-    return _assembled(graph, launcher, n_inputs)
+    return _assembled(results, constants, symbols, launcher, n_inputs)
 
 
 def _assembled(
-    graph: LoweredGraph, launcher: Callable[..., Any], n_inputs: int,
+    results: Sequence[Result], constants: Sequence[Any],
+    symbols: Sequence[tuple[str, int, int]], launcher: Callable[..., Any], n_inputs: int,
 ) -> Callable[..., Any]:
     """A function that calls the launcher and inserts the results that are inputs, sizes and
     constants::
@@ -36,25 +48,25 @@ def _assembled(
             return (r0, a1, size.evaluate(sizes), None)
     """
     arguments = [f"a{number}" for number in range(n_inputs)]
-    symbols = {name: (position, place) for name, position, place in graph.symbols}
-    script = Script(arguments, symbols)
+    places = {name: (position, place) for name, position, place in symbols}
+    script = Script(arguments, places)
     fresh: list[str] = []
-    results = [_result(output, script, fresh) for output in graph.outputs]
-    constants = [script.constant(constant) for constant in graph.constants]
-    call = script.call(launcher, *arguments, *constants)
+    texts = [_result(result, script, fresh) for result in results]
+    given = [script.constant(constant) for constant in constants]
+    call = script.call(launcher, *arguments, *given)
     script.add(f"[{', '.join(fresh)}] = {call}")
-    script.add(f"return ({''.join([f'{result}, ' for result in results])})")
+    script.add(f"return ({''.join([f'{text}, ' for text in texts])})")
     return script.function()
 
 
-def _result(output: OutputSpec, script: Script, fresh: list[str]) -> str:
+def _result(result: Result, script: Script, fresh: list[str]) -> str:
     """The text for a result; one that the launcher makes gets the next name in `fresh`."""
-    if isinstance(output, TensorOutput):
+    if result is None:
         fresh.append(f"r{len(fresh)}")
         return fresh[-1]
-    if isinstance(output, InputOutput):
-        return script.arguments[output.position]
-    if isinstance(output, SizeOutput):
-        return script.value(output.expr, {})
-    assert isinstance(output, ConstantOutput), f"unknown output {output}"
-    return script.constant(output.value)
+    if isinstance(result, InputOutput):
+        return script.arguments[result.position]
+    if isinstance(result, SizeOutput):
+        return script.value(result.expr, {})
+    assert isinstance(result, ConstantOutput), f"unknown result {result}"
+    return script.constant(result.value)

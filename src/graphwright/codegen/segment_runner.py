@@ -14,9 +14,10 @@ from graphwright.runtime import _core
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.record import Record
+from graphwright.runtime.tensor.device import device as Device
+from graphwright.runtime.tensor.generator import take_draws
 
 Registers = Mapping[Node, str]
-Unread = Callable[[], None]
 
 
 class NativeStep(Record):
@@ -75,15 +76,30 @@ class ControlStep(EagerStep):
 Step = NativeStep | EagerStep
 
 
+class Unread(Record):
+    """Takes so many draws of a device's generator that nothing reads."""
+
+    device: Device
+    count: int
+
+    def __call__(self) -> None:
+        take_draws(self.device, self.count)
+
+
 class SegmentedProgram(functools.partial[tuple[Any, ...]]):
     """Runs native segments and eager ops in turn. Call it with the graph's inputs.
 
     Nothing is recorded: what needs gradients is a node of the joint graph already.
 
-    script: the code, in which the registers are freed that no later step reads.
+    script: the code, in which the registers are freed that no later step reads. module, steps,
+    symbols, unread: what it was made from.
     """
 
     script: Script
+    module: GraphModule
+    steps: Sequence[Step]
+    symbols: dict[str, tuple[int, int]]
+    unread: Unread | None
 
     def __new__(
         cls, module: GraphModule, steps: Sequence[Step],
@@ -92,7 +108,8 @@ class SegmentedProgram(functools.partial[tuple[Any, ...]]):
         """unread: the random ops after those that are read, which are drawn all the same."""
         script = _script(module, steps, symbols, unread)
         self = super().__new__(cls, _core.unrecorded, script.function())
-        self.script = script
+        self.script, self.module, self.steps = script, module, steps
+        self.symbols, self.unread = symbols, unread
         return self
 
     def consume(self, inputs: list[Any]) -> tuple[Any, ...]:

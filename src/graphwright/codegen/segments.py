@@ -18,6 +18,7 @@ from graphwright.codegen.segment_runner import (
     NativeStep,
     SegmentedProgram,
     Step,
+    Unread,
 )
 from graphwright.ir.control import ControlOp, laid_out, results_of
 from graphwright.ir.graph.graph import Graph
@@ -27,7 +28,6 @@ from graphwright.ir.pipeline import lower_part
 from graphwright.runtime.symbolic.expr import Expr, Sym
 from graphwright.runtime.tensor.device import cpu
 from graphwright.runtime.tensor.device import device as Device
-from graphwright.runtime.tensor.generator import take_draws
 from graphwright.runtime.tensor.tensor import Tensor
 
 Compile = Callable[[GraphModule, Sequence[Any]], Any]
@@ -51,14 +51,14 @@ def split(
     return SegmentedProgram(module, cut.steps, symbols, unread), cut.segments
 
 
-def _unread(module: GraphModule, count: int) -> Callable[[], None] | None:
+def _unread(module: GraphModule, count: int) -> Unread | None:
     """What takes so many draws where the graph's random ops run; of a graph on several devices
     without other random ops, on the CPU."""
     if not count:
         return None
     drawing = [n for n in module.graph.nodes if getattr(n.target, "name", None) == "rng_uniform"]
     found = {home_of(n) for n in drawing} or homes(module)
-    return partial(take_draws, found.pop() or cpu if len(found) == 1 else cpu, count)
+    return Unread(found.pop() or cpu if len(found) == 1 else cpu, count)
 
 
 class _Cut:

@@ -11,7 +11,7 @@ import operator
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from graphwright.export.errors import ExportError, InvalidProgram
 from graphwright.export.graph_signature import (
@@ -27,32 +27,25 @@ from graphwright.export.recording import Recording
 from graphwright.ir.graph.graph import Graph
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node
+from graphwright.ir.graph.plain_values import DEEPEST, PlainReader, PlainWriter
 from graphwright.ir.trace import bind_symbols
 from graphwright.runtime.fake.fake_tensor import make_fake
 from graphwright.runtime.ops.families import load_all
-from graphwright.runtime.ops.table import TABLE, Op
-from graphwright.runtime.symbolic import expr as symbolic
-from graphwright.runtime.symbolic.expr import Expr, Int, Sym
+from graphwright.runtime.ops.table import TABLE
+from graphwright.runtime.symbolic.expr import Sym
 from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
-from graphwright.runtime.symbolic.symint import SymInt, sym_int
-from graphwright.runtime.tensor import dtypes, memory_format
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.tensor import Tensor
 from graphwright.utils._pytree import TreeSpec
 from graphwright.version import __version__
 
 FORMAT, FORMAT_VERSION = "graphwright.export", 1
-MOST_NODES, DEEPEST = 1_000_000, 64
+MOST_NODES = 1_000_000
 _CONTAINERS = {"tuple": tuple, "list": list, "dict": dict, "ordered_dict": OrderedDict}
-_COMBINED = {"+": (symbolic.Add, symbolic.add), "*": (symbolic.Mul, symbolic.mul),
-             "//": (symbolic.FloorDiv, symbolic.floordiv), "%": (symbolic.Mod, symbolic.mod),
-             "min": (symbolic.Min, symbolic.minimum), "max": (symbolic.Max, symbolic.maximum)}
 _SYMBOL = re.compile(r"s[0-9]{1,9}")
 _RELATIONS = ("==", "!=", "<", "<=", ">", ">=")
-T = TypeVar("T")
-_FORMATS = {one.name: one for one in vars(memory_format).values()
-            if isinstance(one, memory_format.memory_format)}
+_PLAIN = PlainWriter(ExportError)
 
 
 # -- writing
@@ -68,11 +61,11 @@ def encoded(recording: Recording) -> str:
         "symbols": {name: [one.lower, one.upper]
                     for name, one in recording.constraints.ranges.items()},
         "hints": dict(env.values) if env is not None else {},
-        "relations": [[one.op, _expression(one.lhs), _expression(one.rhs)]
+        "relations": [[one.op, _PLAIN.expression(one.lhs), _PLAIN.expression(one.rhs)]
                       for one in recording.constraints.relations],
         "inputs": [_input(one, values) for one in signature.input_specs],
         "nodes": [_node(node) for node in graph.nodes if node.op not in ("placeholder", "output")],
-        "outputs": [_value(part) for part in graph.output_node().args[0]],
+        "outputs": [_PLAIN.value(part) for part in graph.output_node().args[0]],
         "mutated": list(signature.mutated),
         "arguments": _structure(recording.in_spec), "results": _structure(recording.out_spec),
         "rng_ops": recording.module.meta.get("rng_ops", 0),
@@ -82,76 +75,25 @@ def encoded(recording: Recording) -> str:
 
 def _input(one: InputSpec, values: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(one.arg, ConstantArgument):
-        return {"kind": "constant", "name": one.arg.name, "value": _value(one.arg.value)}
+        return {"kind": "constant", "name": one.arg.name, "value": _PLAIN.value(one.arg.value)}
     fake = values[one.arg.name]
     found = {"kind": one.kind.value, "name": one.arg.name, "dtype": fake.dtype.name,
-             "shape": [_size(size) for size in fake.shape],
-             "stride": [_size(stride) for stride in fake.stride()]}
+             "shape": [_PLAIN.size(size) for size in fake.shape],
+             "stride": [_PLAIN.size(stride) for stride in fake.stride()]}
     if one.target is not None:
         found |= {"target": one.target, "persistent": one.persistent is not False}
     return found
 
 
 def _node(node: Node) -> dict[str, Any]:
-    if node.target is operator.getitem:
-        found: dict[str, Any] = {"name": node.name, "op": "getitem"}
-    elif isinstance(node.target, Op) and TABLE.get(node.target.name) is node.target:
-        found = {"name": node.name, "op": node.target.name}
-    else:
-        name = getattr(node.target, "name", getattr(node.target, "__name__", node.target))
-        raise ExportError(f"a file cannot hold '{name}', which is no op of graphwright's table")
-    found["args"] = [_value(arg) for arg in node.args]
+    found: dict[str, Any] = {"name": node.name, "op": _PLAIN.op(node.target)}
+    found["args"] = [_PLAIN.value(arg) for arg in node.args]
     if node.meta.get("no_grad"):
         found["no_grad"] = True
     if node.meta.get("stack") is not None:
         file, line, text = node.meta["stack"]
         found["line"] = [re.split(r"[\\/]", file)[-1], line, text]
     return found
-
-
-def _value(value: Any) -> Any:
-    """A constant or a node; tagged where JSON has no such value."""
-    if value is None or type(value) in (bool, str):
-        return value
-    if type(value) is int and abs(value) < 1 << 63:
-        return value
-    if type(value) is float:
-        return value if value - value == 0 else {"float": repr(value)}
-    if type(value) is complex:
-        return {"complex": [_value(value.real), _value(value.imag)]}
-    if isinstance(value, Node):
-        return {"node": value.name}
-    if isinstance(value, SymInt):
-        return {"int": _expression(value.expr)}
-    if isinstance(value, dtypes.dtype):
-        return {"dtype": value.name}
-    if isinstance(value, Device):
-        return {"device": str(value)}
-    if isinstance(value, memory_format.memory_format):
-        return {"memory_format": value.name}
-    if isinstance(value, tuple | list):
-        kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [_value(part) for part in value]}
-    if isinstance(value, slice):
-        return {"slice": [_value(part) for part in (value.start, value.stop, value.step)]}
-    if value is ...:
-        return {"ellipsis": True}
-    raise ExportError(f"a file cannot hold a {type(value).__name__} as a constant: {value!r:.80}")
-
-
-def _size(size: Any) -> Any:
-    return _expression(size.expr) if isinstance(size, SymInt) else int(size)
-
-
-def _expression(one: Expr) -> Any:
-    if isinstance(one, Int):
-        return one.value
-    if isinstance(one, Sym):
-        return one.name
-    for sign, (kind, _) in _COMBINED.items():
-        if isinstance(one, kind):
-            return [sign, *map(_expression, one.args)]
-    raise ExportError(f"a file cannot hold the size {one}")
 
 
 def _structure(spec: TreeSpec) -> Any:
@@ -180,26 +122,26 @@ class _Reader:
     """Makes a graph of what a file says; each part is checked before it is used."""
 
     def __init__(self, written: Any) -> None:
-        self.written = _checked(written, dict, "the program")
         self.nodes: dict[str, Node] = {}
         self.env = ShapeEnv()
-        self.depth = 0
+        self.plain = PlainReader(self.env, self.nodes, InvalidProgram)
+        self.written = self.plain.checked(written, dict, "the program")
 
-    def field(self, name: str, kind: type[T]) -> T:
-        return _checked(self.written.get(name), kind, f"'{name}' of the program")
+    def field(self, name: str, kind: type[Any]) -> Any:
+        return self.plain.checked(self.written.get(name), kind, f"'{name}' of the program")
 
     def recording(self, state: dict[str, Tensor]) -> Recording:
         load_all()
         constraints = self._constraints()
         module = GraphModule({}, Graph())
-        specs = [self._input(module.graph, _checked(one, dict, "an input"), state)
+        specs = [self._input(module.graph, self.plain.checked(one, dict, "an input"), state)
                  for one in self.field("inputs", list)]
         nodes = self.field("nodes", list)
         if len(nodes) > MOST_NODES:
             raise InvalidProgram(f"the program has {len(nodes)} nodes, more than {MOST_NODES}")
         for one in nodes:
-            self._add(module.graph, _checked(one, dict, "a node"))
-        results = [self.value(one) for one in self.field("outputs", list)]
+            self._add(module.graph, self.plain.checked(one, dict, "a node"))
+        results = [self.plain.value(one) for one in self.field("outputs", list)]
         module.graph.output(tuple(results))
         arguments = self.structure(self.written.get("arguments"))
         if arguments.is_leaf() or arguments.type is not tuple or arguments.num_children != 2:
@@ -210,11 +152,11 @@ class _Reader:
         if arguments.num_leaves != len(users) or outcome.num_leaves != len(outputs):
             raise InvalidProgram("the structure of arguments or results has another number of "
                                  "leaves than the graph")
-        mutated = tuple([_checked(one, str, "a name of an input")
+        mutated = tuple([self.plain.checked(one, str, "a name of an input")
                          for one in self.field("mutated", list)])
         if not {*mutated} <= {one.arg.name for one in specs}:
             raise InvalidProgram("the program says that it writes to what is no input")
-        module.meta["rng_ops"] = _count(self.written.get("rng_ops"))
+        module.meta["rng_ops"] = self.plain.count(self.written.get("rng_ops"))
         bind_symbols(module)
         return Recording(module, ExportGraphSignature(specs, outputs, mutated), arguments, outcome,
                          state, constraints)
@@ -230,30 +172,33 @@ class _Reader:
         for name, bounds in self.field("symbols", dict).items():
             if name not in self.env.symbols or type(bounds) is not list or len(bounds) != 2:
                 raise InvalidProgram(f"{name!r:.40} has no range")
-            upper = None if bounds[1] is None else _count(bounds[1])
-            ranges[name] = ValueRanges(_count(bounds[0]), upper)
+            upper = None if bounds[1] is None else self.plain.count(bounds[1])
+            ranges[name] = ValueRanges(self.plain.count(bounds[0]), upper)
         relations = []
         for one in self.field("relations", list):
             if type(one) is not list or len(one) != 3 or one[0] not in _RELATIONS:
                 raise InvalidProgram("a relation between sizes is malformed")
-            relations.append(Relation(one[0], self.expression(one[1]), self.expression(one[2])))
+            lhs, rhs = [self.plain.expression(side) for side in one[1:]]
+            relations.append(Relation(one[0], lhs, rhs))
         return RangeConstraints(ranges, tuple(relations))
 
     def _input(self, graph: Graph, one: dict[str, Any], state: dict[str, Tensor]) -> InputSpec:
         name, kind = one.get("name"), one.get("kind")
         if kind == "constant":
-            arg = ConstantArgument(_checked(name, str, "a name of an input"),
-                                   self.value(one.get("value")))
+            arg = ConstantArgument(self.plain.checked(name, str, "a name of an input"),
+                                   self.plain.value(one.get("value")))
             return InputSpec(InputKind.USER_INPUT, arg, None)
         if kind not in [known.value for known in InputKind]:
             raise InvalidProgram(f"{kind!r:.40} is no kind of input")
         node = graph.placeholder(self._new_name(name))
-        dtype = _dtype(one.get("dtype"))
-        shape, stride = self._sizes(one.get("shape")), self._sizes(one.get("stride"))
+        dtype = self.plain.dtype(one.get("dtype"))
+        shape, stride = self.plain.sizes(one.get("shape")), self.plain.sizes(one.get("stride"))
         if len(shape) != len(stride) or len(shape) > 32:
             raise InvalidProgram(f"the input {name!r:.40} has sizes and strides of two lengths")
         target = one.get("target")
-        tensor = None if target is None else state.get(_checked(target, str, "a tensor's name"))
+        if target is not None:
+            self.plain.checked(target, str, "a tensor's name")
+        tensor = None if target is None else state.get(target)
         needs = InputKind(kind) is not InputKind.USER_INPUT
         if needs != (tensor is not None):
             raise InvalidProgram(f"the input {name!r:.40} has no tensor named {target!r:.60}")
@@ -270,18 +215,10 @@ class _Reader:
             raise InvalidProgram(f"{name!r:.60} is no new name for a node")
         return name
 
-    def _sizes(self, sizes: Any) -> tuple[Any, ...]:
-        return tuple([self._size(size) for size in _checked(sizes, list, "a shape")])
-
-    def _size(self, size: Any) -> Any:
-        if type(size) is int:
-            return _count(size)
-        return sym_int(self.expression(size), self.env)
-
     def _add(self, graph: Graph, one: dict[str, Any]) -> None:
         name = self._new_name(one.get("name"))
-        given = _checked(one.get("args"), list, f"'args' of the node {name}")
-        args = tuple([self.value(arg) for arg in given])
+        given = self.plain.checked(one.get("args"), list, f"'args' of the node {name}")
+        args = tuple([self.plain.value(arg) for arg in given])
         op = one.get("op")
         if op == "getitem":
             if len(args) != 2 or not isinstance(args[0], Node) or type(args[1]) is not int:
@@ -307,72 +244,11 @@ class _Reader:
                 raise InvalidProgram(f"the node {name} has a malformed line")
             node.meta["stack"] = tuple(line)
 
-    def value(self, written: Any) -> Any:
-        """A constant, or a node that stands before."""
-        if written is None or type(written) in (bool, int, float, str):
-            return written
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise InvalidProgram(f"values are nested deeper than {DEEPEST}")
-        try:
-            return self._tagged(_checked(written, dict, "a value"))
-        finally:
-            self.depth -= 1
-
-    def _tagged(self, written: dict[str, Any]) -> Any:
-        if len(written) != 1:
-            raise InvalidProgram("a value has several tags")
-        (tag, content), = written.items()
-        if tag == "node":
-            if type(content) is not str or content not in self.nodes:
-                raise InvalidProgram(f"{content!r:.60} is no node before the one that uses it")
-            return self.nodes[content]
-        if tag == "int":
-            return sym_int(self.expression(content), self.env)
-        if tag == "dtype":
-            return _dtype(content)
-        if tag == "device" and content == "cpu":
-            return Device("cpu")
-        if tag == "memory_format" and type(content) is str and content in _FORMATS:
-            return _FORMATS[content]
-        if tag == "float" and content in ("inf", "-inf", "nan"):
-            return float(content)
-        if tag == "ellipsis" and content is True:
-            return ...
-        if tag in ("tuple", "list", "slice", "complex") and type(content) is list:
-            parts = [self.value(part) for part in content]
-            if tag == "slice" and len(parts) == 3:
-                return slice(*parts)
-            if tag == "complex" and [type(part) for part in parts] == [float, float]:
-                return complex(*parts)
-            if tag in ("tuple", "list"):
-                return tuple(parts) if tag == "tuple" else parts
-        raise InvalidProgram(f"{tag!r:.40} is no value that a program can have")
-
-    def expression(self, written: Any, depth: int = 0) -> Expr:
-        """An expression over the sizes' symbols."""
-        if type(written) is int and abs(written) < 1 << 62:
-            return Int(written)
-        if type(written) is str and written in self.env.symbols:
-            return self.env.symbols[written]
-        known = type(written) is list and written and type(written[0]) is str and (
-            written[0] in _COMBINED)
-        if not known or depth > DEEPEST or len(written) < 3:
-            raise InvalidProgram("a size is malformed")
-        parts = [self.expression(part, depth + 1) for part in written[1:]]
-        make: Any = _COMBINED[written[0]][1]
-        found: Expr = parts[0]
-        for part in parts[1:]:
-            if written[0] in ("//", "%") and part is Int(0):
-                raise InvalidProgram("a size is divided by zero")
-            found = make(found, part)
-        return found
-
     def structure(self, written: Any, depth: int = 0) -> TreeSpec:
         """How arguments or results are nested."""
         if written is None:
             return TreeSpec(None)
-        fields = _checked(written, dict, "a structure")
+        fields = self.plain.checked(written, dict, "a structure")
         kind = next((name for name in _CONTAINERS if name in fields), None)
         if kind is None or depth > DEEPEST or type(fields[kind]) is not list:
             raise InvalidProgram("the structure of arguments or results is malformed")
@@ -399,22 +275,3 @@ def decoded(text: str, state: dict[str, Tensor]) -> Recording:
         raise InvalidProgram(f"the program is of the format's version {version!r:.20}, and this "
                              f"graphwright reads up to {FORMAT_VERSION}: use a newer one")
     return reader.recording(state)
-
-
-def _checked(value: Any, kind: type[T], what: str) -> T:
-    if type(value) is not kind:
-        raise InvalidProgram(f"{what} is no {kind.__name__}")
-    return value
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 62:
-        raise InvalidProgram(f"{value!r:.40} is no size")
-    return value
-
-
-def _dtype(name: Any) -> dtypes.dtype:
-    found = getattr(dtypes, name, None) if type(name) is str else None
-    if not isinstance(found, dtypes.dtype):
-        raise InvalidProgram(f"{name!r:.40} is no dtype")
-    return found

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.face.gradient_layouts import GradientLayouts
-from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.joint.joint import ByResults
 from graphwright.ir.lowered_graph import Lowered, Saved
 from graphwright.runtime.locks import Lock
 
-Compile = Callable[[str, GraphModule], Callable[..., Any]]
+Compile = Callable[[str, Lowered], Callable[..., Any]]
 
 
 class SavedPlaces:
@@ -57,7 +56,7 @@ class BackwardHalf:
         self.name = name
         self.lowered = lowered
         self.numbers = tuple(numbers)
-        self.is_compiled = lowered.backward is not None
+        self.is_compiled = lowered.has_backward
         self.saved = SavedPlaces(lowered.saved, outputs)
         self.gradients = GradientLayouts(lowered)
         self._compile = compile_
@@ -72,8 +71,7 @@ class BackwardHalf:
     def _compiled(self) -> Callable[..., Any]:
         with self._lock.now:
             if self._backward is None:
-                assert self.lowered.backward is not None
-                self._backward = self._compile(self.name, self.lowered.backward)
+                self._backward = self._compile(self.name, self.lowered)
             return self._backward
 
     def op_by_op(self, edges: dict[int, tuple[Any, int]]) -> Callable[..., Any]:

@@ -58,8 +58,8 @@ class Training:
         self.passages = Passages(lowered)
         self.differentiated = tuple(lowered.grad_inputs)
         self.written = [(index, index in lowered.read) for index in lowered.written()]
-        count = len(lowered.forward.graph.placeholders)
-        self.unwritten = tuple(sorted({*range(count)}.difference(lowered.written())))
+        self.unwritten = tuple(sorted(
+            {*range(lowered.ends.n_inputs)}.difference(lowered.written())))
         self.results = None if lowered.is_plain() else lowered.results()
         self.writes = [(number, index, index in lowered.tangents)
                        for number, index in lowered.mutated if index >= 0]
@@ -67,8 +67,8 @@ class Training:
                                len(lowered.tangents)))
         self.result_views = [(n, end.index) for n, end in views if end.kind == "result"]
         self.input_views = [(n, end.index) for n, end in views if end.kind == "input"]
-        self.second_names: dict[int, int] = lowered.forward.meta.get("second_names", {})
-        self.symbolic = bool(lowered.forward.symbols)
+        self.second_names = lowered.ends.second_names
+        self.symbolic = bool(lowered.ends.symbols)
         self.tangents: Tangents | None = None
 
     def half(self, numbers: tuple[int, ...]) -> BackwardHalf:
@@ -154,7 +154,7 @@ class CompiledBackward(Foldable):
         self.rng = rng
         tangents = training.tangents_of(outputs)
         self.layouts, self.outputs = tangents.layouts, tangents.outputs
-        self.sizes = training.lowered.forward.bind_sizes(inputs) if training.symbolic else {}
+        self.sizes = training.lowered.ends.bind_sizes(inputs) if training.symbolic else {}
         self.before: Sequence[tuple[int, Any]] = ()
         self.inputs: SavedValues | None = SavedValues(inputs)
         self.made: SavedValues | None = SavedValues(

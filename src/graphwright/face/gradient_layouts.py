@@ -12,10 +12,10 @@ here too, from the first of the elements that are equal.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphwright.ir.graph.module import GraphModule
-from graphwright.ir.graph.node import Node
+from graphwright.ir.joint.gradient_strides import Layout, Order, layout_of
 from graphwright.ir.lowered_graph import Lowered
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.fake.fake_tensor import FakeTensor, make_fake
@@ -26,39 +26,28 @@ from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor.generator import restore_rng, rng_states
 
 Strides = tuple[int, ...]
-Order = tuple[int, ...]
 _MOST_KNOWN = 256
-
-
-class Layout(NamedTuple):
-    """order: the dims of a dense gradient, fastest first, or None; expanded: those of stride 0."""
-
-    order: Order | None
-    expanded: tuple[int, ...]
 
 
 class GradientLayouts:
     """The layouts of the gradients of one compiled graph."""
 
     def __init__(self, lowered: Lowered) -> None:
-        joint = lowered.joint
-        self.joint = joint if isinstance(joint, GraphModule) else None
+        self._lowered = lowered
         self._replayed: GraphModule | None = None
         self.n_gradients = len(lowered.grad_inputs)
         self._layouts: dict[tuple[Any, ...], list[Layout]] = {}
-        self._expanded: list[tuple[int, ...]] = []
-        if self.joint is not None:
-            returned = self.joint.graph.output_node().args[0]
-            made = [_value(node) for node in returned[len(returned) - self.n_gradients:]]
-            self._expanded = [_layout(value).expanded for value in made]
+        self._expanded = lowered.expanded or []
         self.expands = any(self._expanded)
 
     @property
     def replayed(self) -> GraphModule | None:
         """The joint graph for tangents of any layout; None where no graph describes the gradients.
         """
-        if self._replayed is None and self.joint is not None:
-            self._replayed = _of_any_layout(self.joint)
+        if self._replayed is None and self._lowered.expanded is not None:
+            joint = self._lowered.joint
+            assert isinstance(joint, GraphModule)
+            self._replayed = _of_any_layout(joint)
         return self._replayed
 
     def applied(
@@ -70,7 +59,7 @@ class GradientLayouts:
         shapes: of the tangents. sizes: the values of the graph's symbols. Gradients of what
         functions of the user's own differentiate stay as they are.
         """
-        if self.joint is None:
+        if self._lowered.expanded is None:
             return list(gradients)
         key = self._key(gradients, tangents, shapes, sizes)
         layouts = self._layouts.get(key)
@@ -109,21 +98,7 @@ class GradientLayouts:
         random = rng_states()
         results = without_autocast(joint, *values)
         restore_rng(random)
-        return [_layout(result) for result in results[len(results) - self.n_gradients:]]
-
-
-def _value(node: Any) -> Any:
-    return node.meta.get("val") if isinstance(node, Node) else None
-
-
-def _layout(made: Any) -> Layout:
-    if not isinstance(made, FakeTensor):
-        return Layout(None, ())
-    shape, strides = made.shape, made.stride()
-    pairs = zip(shape, strides, strict=True)
-    expanded = tuple([dim for dim, (size, step) in enumerate(pairs)
-                      if type(step) is int and step == 0 and not (type(size) is int and size < 2)])
-    return Layout(None if expanded else dense_order(shape, strides), expanded)
+        return [layout_of(result) for result in results[len(results) - self.n_gradients:]]
 
 
 def _of_any_layout(joint: GraphModule) -> GraphModule:

@@ -18,8 +18,9 @@ from graphwright.capture.frame.record import RUNS_EAGERLY
 from graphwright.capture.frame.signal_handlers import raised_by_handler
 from graphwright.codegen import target as machine
 from graphwright.codegen.cache import CacheCounts, kernel_cache
-from graphwright.codegen.compile import compile_graph, emitters
+from graphwright.codegen.compile import CompiledGraph, Parts, compile_graph, emitters
 from graphwright.face.compiled_call import Training
+from graphwright.face.graph_cache import GraphEntry, entry_of
 from graphwright.face.logs import log
 from graphwright.face.notices import compiled_now, note_stage, watched
 from graphwright.face.stage_dumps import KEY, Artifacts
@@ -133,26 +134,46 @@ def native(
         isinstance(value, Tensor) and value.requires_grad for value in example_inputs
     )
     needs_grad = needs_grad and _leaves_history(graph)
-    note_stage(f"passes over a graph of {len(graph.graph.nodes)} nodes")
+    with stage("graph cache"):
+        entry = entry_of(graph, example_inputs, needs_grad, artifacts)
     try:
-        with Timed("compile::passes", into=artifacts.spans), stage("ir"):
-            lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad,
-                                  spans=artifacts.spans)
+        lowered = _lowered(graph, example_inputs, needs_grad, artifacts, entry)
     except (CannotLower, DataDependent) as reason:
         artifacts.target, artifacts.note = "eager", str(reason)
         graph.meta[RUNS_EAGERLY] = str(reason)
         return graph
     artifacts.lowered = lowered
     log("joint", lambda: joint_text(lowered))
-    forward = compile_half(artifacts, "forward", lowered.forward)
-    if lowered.backward is not None:
-        return Training(lowered, forward, partial(_later, compile_half, artifacts),
+    forward = compile_half(artifacts, entry, "forward", lowered)
+    if lowered.has_backward:
+        return Training(lowered, forward, partial(_later, compile_half, artifacts, entry),
                         partial(_later, _lower_given))
     if lowered.is_plain():
         return forward
     run: Any = lowered.inference(forward)
     run.writes_last = True      # a call that raises has changed no input
     return cast(Callable[..., Any], run)
+
+
+def _lowered(
+    graph: GraphModule, example_inputs: Sequence[Any], needs_grad: bool, artifacts: Artifacts,
+    entry: GraphEntry | None,
+) -> Lowered:
+    """The graph, lowered; from the graph cache where that has it."""
+    if entry is not None:
+        with Timed("compile::graph cache", into=artifacts.spans), stage("graph cache"):
+            known = entry.lowered()
+        if known is not None:
+            artifacts.loaded.append("lowered")
+            return known
+    note_stage(f"passes over a graph of {len(graph.graph.nodes)} nodes")
+    with Timed("compile::passes", into=artifacts.spans), stage("ir"):
+        lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad,
+                              spans=artifacts.spans)
+    if entry is not None:
+        with stage("graph cache"):
+            entry.keep_lowered(lowered)
+    return lowered
 
 
 def _later(function: Callable[..., Any], *args: Any) -> Any:
@@ -171,31 +192,69 @@ def _lower_given(lowered: Lowered, given: Sequence[int]) -> Lowered:
         return lower_given(lowered, given)
 
 
-def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callable[..., Any]:
-    """Compile the forward or the backward graph, and keep it with the artifacts."""
-    examples = [node.meta["val"] for node in module.graph.placeholders]
+def compile_half(
+    artifacts: Artifacts, entry: GraphEntry | None, name: str, lowered: Lowered
+) -> Callable[..., Any]:
+    """Compile the forward graph, or the backward graph, and keep it with the artifacts.
+
+    entry: has the program from the graph cache, or gets it.
+    """
     before = copy.copy(kernel_cache().counts)
     label = f"{name} {artifacts.function}"
     with (Timed(f"compile::native {label}", into=artifacts.spans),
           watched(f"the {name} graph of {artifacts.function}"), stage("codegen")):
-        note_stage(f"code generation by {emitters(module, artifacts.target)} for the {name} graph "
-                   f"of {len(module.graph.nodes)} nodes")
-        compile_ = partial(compile_graph, module, examples, strict=artifacts.strict,
-                           blas=artifacts.blas, label=label, spans=artifacts.spans)
-        try:
-            compiled = compile_(target=artifacts.target)
-        except machine.CompilerMissing as missing:
-            if artifacts.target != "c":
-                raise
-            artifacts.target = _instead_of_c(missing)
-            compiled = compile_(target=artifacts.target)
+        compiled = None
+        kept = entry if name in KEPT else None
+        if kept is not None:
+            compiled = kept.program(name, label, partial(_parts, artifacts, name, lowered))
+        if compiled is not None:
+            artifacts.loaded.append(name)
+        else:
+            compiled = _compiled(artifacts, name, label, lowered)
+            if kept is not None:
+                kept.keep_program(name, compiled)
     artifacts.programs[name] = compiled
     artifacts.note = "; ".join([*filter(None, [artifacts.note]), *compiled.failures])
     log("loops", lambda: f"{name}\n{compiled.text}")
     log("kernels", lambda: f"{compiled.kernels} in the {name} graph, by "
-                           f"{emitters(module, artifacts.target)}")
+                           f"{emitters(_half(name, lowered), artifacts.target)}")
     log("cache", lambda: cache_text(before, kernel_cache().counts))
+    if name in artifacts.loaded:
+        log("cache", lambda: f"the {name} graph of {artifacts.function} was not lowered: the "
+                             "graph cache had its program")
     return compiled.launch
+
+
+KEPT = ("forward", "backward")
+"""The programs that the graph cache keeps; others are for gradients of some results alone."""
+
+
+def _half(name: str, lowered: Lowered) -> GraphModule:
+    found = lowered.forward if name == "forward" else lowered.backward
+    assert found is not None
+    return found
+
+
+def _compiled(artifacts: Artifacts, name: str, label: str, lowered: Lowered) -> CompiledGraph:
+    module = _half(name, lowered)
+    examples = [node.meta["val"] for node in module.graph.placeholders]
+    note_stage(f"code generation by {emitters(module, artifacts.target)} for the {name} graph "
+               f"of {len(module.graph.nodes)} nodes")
+    compile_ = partial(compile_graph, module, examples, strict=artifacts.strict,
+                       blas=artifacts.blas, label=label, spans=artifacts.spans)
+    try:
+        return compile_(target=artifacts.target)
+    except machine.CompilerMissing as missing:
+        if artifacts.target != "c":
+            raise
+        artifacts.target = _instead_of_c(missing)
+        return compile_(target=artifacts.target)
+
+
+def _parts(artifacts: Artifacts, name: str, lowered: Lowered) -> Parts:
+    """What a program that was loaded consists of, compiled for people who look at it."""
+    parts: Parts = _later(_compiled, artifacts, name, name, lowered).made_parts()
+    return parts
 
 
 def joint_text(lowered: Lowered) -> str:

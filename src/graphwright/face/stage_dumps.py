@@ -41,6 +41,7 @@ class Artifacts(Record, frozen=False):
         blas: whether matrix products may be a library's, and convolutions the core's.
         function: the function that the graph is of, and where it is defined.
         spans: when the passes over the graph and the code generation for it ran.
+        loaded: which of "lowered", "forward" and "backward" came from the graph cache.
     """
 
     target: str
@@ -51,6 +52,7 @@ class Artifacts(Record, frozen=False):
     blas: bool = True
     function: str = "a function"
     spans: list[Span] = field(default_factory=list)
+    loaded: list[str] = field(default_factory=list)
 
     @property
     def kernels(self) -> int:

@@ -9,8 +9,10 @@ from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.python_emitter import Script
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.later import Later
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.record import Record, field
+from graphwright.runtime.symbolic.places import values_of
 from graphwright.runtime.symbolic.symint import SymInt
 
 if TYPE_CHECKING:
@@ -125,19 +127,69 @@ class Origin(Record, eq=False):
     nodes: Sequence[Node]
 
 
-class Lowered(Record, frozen=False):
-    """A graph, lowered.
+class Graphs(Record):
+    """The graphs that lowering makes.
 
     Attributes:
         forward: takes the captured graph's inputs. Returns the user's fresh results, then the
             new values of mutated inputs that need gradients, then what is saved for `backward`.
             It may end in `copy_(placeholder, value)` nodes.
+        backward: takes `Lowered.saved`, then a gradient for each of `Lowered.tangents`; returns
+            one gradient for each of `Lowered.grad_inputs`, or None for it. None if nothing
+            requires grad.
+        joint: gives the forward's outputs and then the gradients, by eager ops.
+        origin: what `joint` and `backward` were made from.
+    """
+
+    forward: GraphModule
+    backward: GraphModule | None = None
+    joint: Callable[..., Any] | None = None
+    origin: Origin | None = None
+
+
+class Ends(Record):
+    """How a forward graph meets its callers.
+
+    Attributes:
+        n_inputs, n_outputs: how many there are.
+        symbols: size symbol -> (input, place in it: see `runtime.symbolic.places`).
+        second_names: input -> the first of the inputs that are the same tensor.
+        has_steps: whether it computes or writes anything.
+    """
+
+    n_inputs: int
+    n_outputs: int
+    symbols: dict[str, tuple[int, int]]
+    second_names: dict[int, int]
+    has_steps: bool
+
+    def bind_sizes(self, args: Sequence[Any]) -> dict[str, Any]:
+        """The values of the size symbols for these arguments."""
+        return values_of(self.symbols, args)
+
+
+def ends_of(forward: GraphModule) -> Ends:
+    """The ends of a forward graph."""
+    steps = ("call_function", "call_method", "call_module")
+    results = forward.graph.output_node().args[0]
+    count = len(results) if isinstance(results, (tuple, list)) else 1
+    return Ends(len(forward.graph.placeholders), count, dict(forward.symbols),
+                dict(forward.meta.get("second_names", {})),
+                any(node.op in steps for node in forward.graph.nodes))
+
+
+class Lowered(Record, frozen=False):
+    """A graph, lowered: how its programs are called, and the graphs that they are made from.
+
+    Attributes:
+        graphs: `forward`, `backward`, `joint` and `origin` are theirs; lowered when they are first
+            asked for, where programs were loaded that need none.
+        ends: how the forward graph meets its callers.
         outputs: for each result of the captured graph, how to get it.
         n_user_outputs: how many outputs of `forward` come before the saved ones.
         mutated: (input, output of `forward` holding its new value; -1 where `forward` itself
             writes the input).
-        backward: takes `saved`, then a gradient for each of `tangents`; returns one gradient
-            for each of `grad_inputs`, or None for it. None if nothing requires grad.
+        has_backward: whether there is a `backward`.
         saved: what `backward` takes first, in order.
         tangents: the outputs of `forward` whose gradients it takes, in order, dense in memory.
         grad_inputs: the inputs for which it returns gradients.
@@ -153,20 +205,21 @@ class Lowered(Record, frozen=False):
             through with their gradients.
         apart: how a call is decomposed; None where no result is computed from another.
         reusable: whether there are others, on which nothing is saved.
-        joint: gives the forward's outputs and then the gradients, by eager ops.
-        joint_tangents: the positions of `tangents` among its outputs.
-        origin: what `joint` and `backward` were made from.
+        joint_tangents: the positions of `tangents` among the outputs of `joint`.
+        expanded: of each gradient the dims of stride 0 that eager execution gives it; None where
+            no graph describes the gradients.
         rng_ops: how many offsets the forward takes from the generator.
         kept: what gradients refuse to have been written in place, the first to be read first.
         made: the places in `kept` whose tensors are results, or inputs that the call writes.
         read: the inputs that the values of gradients depend on.
     """
 
-    forward: GraphModule
+    graphs: Graphs | Later[Graphs]
+    ends: Ends
     outputs: list[OutputSpec] = field(default_factory=list)
     n_user_outputs: int = 0
     mutated: list[tuple[int, int]] = field(default_factory=list)
-    backward: GraphModule | None = None
+    has_backward: bool = False
     saved: list[Saved] = field(default_factory=list)
     tangents: list[int] = field(default_factory=list)
     grad_inputs: list[int] = field(default_factory=list)
@@ -177,13 +230,37 @@ class Lowered(Record, frozen=False):
     latest_first: list[int] = field(default_factory=list)
     apart: Apart | None = None
     reusable: bool = False
-    joint: Callable[..., Any] | None = None
     joint_tangents: list[int] = field(default_factory=list)
-    origin: Origin | None = None
+    expanded: list[tuple[int, ...]] | None = None
     rng_ops: int = 0
     kept: list[Kept] = field(default_factory=list)
     made: list[tuple[str, int]] = field(default_factory=list)
     read: set[int] = field(default_factory=set)
+
+    def made_graphs(self) -> Graphs:
+        """The graphs, lowered now if that was left for later."""
+        graphs = self.graphs
+        return graphs if isinstance(graphs, Graphs) else graphs.get()
+
+    @property
+    def forward(self) -> GraphModule:
+        """See `Graphs`."""
+        return self.made_graphs().forward
+
+    @property
+    def backward(self) -> GraphModule | None:
+        """See `Graphs`."""
+        return self.made_graphs().backward
+
+    @property
+    def joint(self) -> Callable[..., Any] | None:
+        """See `Graphs`."""
+        return self.made_graphs().joint
+
+    @property
+    def origin(self) -> Origin | None:
+        """See `Graphs`."""
+        return self.made_graphs().origin
 
     def is_plain(self) -> bool:
         """Whether the forward's outputs are the captured graph's results as they stand."""
@@ -193,7 +270,7 @@ class Lowered(Record, frozen=False):
 
     def written(self) -> list[int]:
         """Positions of the inputs that the call writes; of an alias its base's position, too."""
-        first = self.forward.meta.get("second_names", {})
+        first = self.ends.second_names
         return sorted({name for index, _ in self.mutated
                        for name in (index, first.get(index, index))})
 
@@ -220,18 +297,15 @@ class Lowered(Record, frozen=False):
         return script.function()
 
     def _script(self, *more: str) -> tuple[Script, list[str]]:
-        inputs = [f"i{number}" for number in range(len(self.forward.graph.placeholders))]
-        return Script([*inputs, *more], self.forward.symbols), inputs
+        inputs = [f"i{number}" for number in range(self.ends.n_inputs)]
+        return Script([*inputs, *more], self.ends.symbols), inputs
 
     def _finish(self, script: Script, inputs: Sequence[str]) -> None:
-        count = len(self.forward.graph.output_node().args[0])
-        outputs = [f"outputs[{number}]" for number in range(count)]
+        outputs = [f"outputs[{number}]" for number in range(self.ends.n_outputs)]
         found = [spec.write(script, inputs, outputs) for spec in self.outputs]
         script.add(f"return ({''.join([f'{text}, ' for text in found])})")
 
     def _computes(self) -> bool:
         """Whether an output of `forward` is read, or it does anything beside."""
         read = any(spec.kind in ("fresh", "output") for spec in self.outputs)
-        steps = ("call_function", "call_method", "call_module")
-        return (read or bool(self.mutated) or self.rng_ops > 0
-                or any(node.op in steps for node in self.forward.graph.nodes))
+        return read or bool(self.mutated) or self.rng_ops > 0 or self.ends.has_steps

@@ -10,10 +10,11 @@ from typing import Any
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node
 from graphwright.ir.joint.eager_tape import History, history_of
+from graphwright.ir.joint.gradient_strides import expanded_gradients
 from graphwright.ir.joint.joint import Joint, Retaped, needs_tape, trace_joint
 from graphwright.ir.joint.partition import partition
 from graphwright.ir.joint.retape_plan import apart_of
-from graphwright.ir.lowered_graph import Lowered, Origin, OutputSpec, Saved
+from graphwright.ir.lowered_graph import Graphs, Lowered, Origin, OutputSpec, Saved, ends_of
 from graphwright.ir.passes.algebra import simplify
 from graphwright.ir.passes.constants import fold_constants
 from graphwright.ir.passes.cse import merge_common
@@ -260,20 +261,21 @@ def lower_part(module: GraphModule, inputs: Sequence[Any]) -> GraphModule:
 
 def _lowered(state: State) -> Lowered:
     joint = state.joint
-    results = state.module.graph.output_node().args[0]
-    count = len(results) if isinstance(results, (tuple, list)) else 1
+    ends = ends_of(state.module)
     lowered = Lowered(
-        state.module, state.outputs, count, state.mutated,
+        Graphs(state.module), ends, state.outputs, ends.n_outputs, state.mutated,
         rng_ops=state.module.meta.get("rng_ops", 0),
     )
     if joint is not None and state.backward is not None:
         lowered.n_user_outputs = joint.n_forward
-        lowered.backward = state.backward
+        lowered.graphs = Graphs(
+            state.module, state.backward, state.joint_graph, state.origin)
+        lowered.has_backward = True
+        lowered.expanded = expanded_gradients(state.joint_graph, len(joint.grad_inputs))
         lowered.saved = state.saved
         lowered.tangents = joint.tangents
         lowered.grad_inputs = joint.grad_inputs
-        lowered.joint, lowered.joint_tangents = state.joint_graph, state.joint_tangents
-        lowered.origin = state.origin
+        lowered.joint_tangents = state.joint_tangents
         assert state.history is not None
         lowered.kept = state.history.kept(joint, state.outputs, state.mutated)
         lowered.reaches = state.history.reaches(joint, state.outputs, state.mutated)

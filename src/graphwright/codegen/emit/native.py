@@ -38,12 +38,16 @@ class Sources(Mapping[str, str]):
 
 
 class LoadedProgram(Record):
-    """Entry points of a loaded program (addresses), and what keeps them valid."""
+    """Entry points of a loaded program (addresses), and what keeps them valid.
+
+    key: of its code in the kernel cache.
+    """
 
     run_address: int
     shapes_address: int
     keepalive: object
     sources: Mapping[str, str]
+    key: str = ""
 
 
 def llvm_text(
@@ -93,12 +97,25 @@ def compile_program(
     if payload is None:
         payload = _build(program, target, machine, form)
         cache.put(key, payload)
-    code = Library(payload) if target == "c" else _core.load_object(payload)
     text = c_text if target == "c" else llvm_text
     sources = Sources({
         target: partial(text, program, machine), "asm": partial(asm_text, program, machine),
     })
-    return LoadedProgram(code.address("run"), code.address("shapes"), code, sources)
+    return _loaded(key, payload, target, sources)
+
+
+def load_program(key: str, target: str) -> LoadedProgram | None:
+    """The program whose code the kernel cache has under `key`, without its sources; None where
+    the cache has it no more."""
+    payload = kernel_cache().get(key)
+    return None if payload is None else _loaded(key, payload, target, {})
+
+
+def _loaded(
+    key: str, payload: bytes, target: str, sources: Mapping[str, str]
+) -> LoadedProgram:
+    code = Library(payload) if target == "c" else _core.load_object(payload)
+    return LoadedProgram(code.address("run"), code.address("shapes"), code, sources, key)
 
 
 def _build(program: NativeProgram, target: str, machine: Machine, form: Canonical) -> bytes:
@@ -143,16 +160,19 @@ class Library:
 # -- the cache's key ------------------------------------------------------------------------------
 
 def _key(text: str, target: str, machine: Machine) -> str:
-    """The name of all that decides the code: a program's text, emitters, tools, machine, ABI."""
+    """The name of all that decides the code."""
+    return hashlib.sha256("\0".join((text, *builder(target, machine))).encode()).hexdigest()
+
+
+def builder(target: str, machine: Machine) -> tuple[str, ...]:
+    """What decides the code of a program beside its text: emitters, tools, machine, ABI."""
     if target == "c":
         from graphwright.codegen.emit.c_object import flags
 
         tool = f"{find_compiler().identity} {' '.join(flags(machine))}"
     else:
         tool = _module_identity("llvmlite")
-    parts = (text, target, machine.key(), tool, _emitter_identity(),
-             str(_core.ABI_VERSION))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return target, machine.key(), tool, sources_identity("codegen"), str(_core.ABI_VERSION)
 
 
 def _stamp(path: str) -> str:
@@ -171,9 +191,18 @@ def _module_identity(name: str) -> str:
     return " ".join(_stamp(path) for path in paths if os.path.exists(path))
 
 
-@lru_cache(maxsize=1)
-def _emitter_identity() -> str:
-    """What changes when the emitters do."""
-    paths = (os.path.join(folder, file) for folder, _, files in os.walk(os.path.dirname(__file__))
-             for file in files if file.endswith(".py"))
-    return "\n".join(_stamp(path) for path in sorted(paths))
+@lru_cache(maxsize=32)
+def sources_identity(package: str) -> str:
+    """What changes when a module below `graphwright.PACKAGE` does."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    return "\n".join(sorted(_stamps(os.path.join(root, package))))
+
+
+def _stamps(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _stamps(entry.path)
+            elif entry.name.endswith((".py", ".so")):
+                status = entry.stat()
+                yield f"{entry.name} {status.st_size} {status.st_mtime_ns}"

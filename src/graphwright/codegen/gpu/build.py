@@ -17,7 +17,7 @@ from graphwright.codegen.loops import Check, Stmt
 from graphwright.codegen.lowering.graph import CannotLowerNode, LoweredGraph, needs_eager
 from graphwright.codegen.memory_plan import lifetimes, place
 from graphwright.codegen.program import Slot
-from graphwright.codegen.results import with_results
+from graphwright.codegen.results import results_of, with_results
 from graphwright.codegen.scheduler.buffer_access import statements
 from graphwright.codegen.segments import split
 from graphwright.codegen.target import KernelFailure
@@ -177,7 +177,8 @@ def compile_gpu_segment(
     with Timed("compile::codegen triton", into=spans):
         launcher = Launchers(program, index, label).launcher()
     placed = replace(graph, constants=tuple(c.to(device) for c in graph.constants))
-    launch = with_results(placed, launcher, len(fake_inputs))
+    launch = with_results(
+        results_of(placed.outputs), placed.constants, placed.symbols, launcher, len(fake_inputs))
     return GpuSegment(program, module, fake_inputs, strict, launch, arch=arch_of(index))
 
 

@@ -16,7 +16,7 @@ from graphwright.ir.graph.lint import check, follow
 from graphwright.ir.graph.printing import PythonCode, describe, source_of
 from graphwright.nn.module import Module
 from graphwright.nn.parameter import Parameter
-from graphwright.runtime.symbolic.places import value_at
+from graphwright.runtime.symbolic.places import values_of
 from graphwright.runtime.tensor.tensor import Tensor
 
 _serial = count()
@@ -181,8 +181,7 @@ class GraphModule(Module):
 
     def bind_sizes(self, args: tuple[Any, ...]) -> dict[str, Any]:
         """The values of the size symbols for these arguments."""
-        return {name: value_at(args[index], place)
-                for name, (index, place) in self.symbols.items()}
+        return values_of(self.symbols, args)
 
     def copy(self) -> GraphModule:
         """A copy with its own graph, which shares the constants."""

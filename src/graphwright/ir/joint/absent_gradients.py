@@ -15,6 +15,7 @@ from typing import Any
 
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node, map_nodes
+from graphwright.ir.joint.gradient_strides import expanded_gradients
 from graphwright.ir.joint.joint import Joint, Retaped, needs_tape, trace_joint
 from graphwright.ir.joint.partition import backward_from
 from graphwright.ir.lowered_graph import CannotLower, Lowered, Origin, Saved
@@ -22,6 +23,7 @@ from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.cse import key_of
 from graphwright.ir.passes.own_outputs import own_outputs
 from graphwright.ir.pipeline import lower_joint
+from graphwright.runtime.record import replace
 from graphwright.runtime.symbolic.shape_env import ShapeEnv, Unguarded
 
 
@@ -46,7 +48,8 @@ def lower_given(lowered: Lowered, given: Collection[int]) -> Lowered:
         assert joint is not None
         _split(lowered, origin, joint, result)
         if not needs_tape(origin.functional):
-            result.joint = joint.module
+            result.graphs = replace(result.made_graphs(), joint=joint.module)
+            result.expanded = expanded_gradients(joint.module, len(result.grad_inputs))
     return result
 
 
@@ -56,8 +59,9 @@ def given_op_by_op(lowered: Lowered, given: Collection[int]) -> Lowered:
     result = copy.copy(lowered)
     result.tangents = [lowered.tangents[number] for number in given]
     result.joint_tangents = [lowered.joint_tangents[number] for number in given]
-    result.joint = Retaped(lowered.origin.functional, result.joint_tangents, lowered.grad_inputs)
-    result.backward, result.saved = None, []
+    retaped = Retaped(lowered.origin.functional, result.joint_tangents, lowered.grad_inputs)
+    result.graphs = replace(lowered.made_graphs(), joint=retaped, backward=None)
+    result.has_backward, result.saved, result.expanded = False, [], None
     return result
 
 
@@ -77,7 +81,8 @@ def _split(lowered: Lowered, origin: Origin, joint: Joint, result: Lowered) -> N
     if rest is not None:
         own_outputs(rest.backward)
         rest.backward.lint("outputs")
-        result.backward = rest.backward
+        result.graphs = replace(result.made_graphs(), backward=rest.backward)
+        result.has_backward = True
         result.saved = [*[lowered.saved[place] for place in rest.places],
                         *[Saved("size", size=size) for size in rest.sizes]]
 

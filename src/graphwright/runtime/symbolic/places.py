@@ -6,7 +6,7 @@ in elements, or WHOLE where the argument is the integer itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwright.runtime.symbolic.symint import IntLike
@@ -20,6 +20,13 @@ def value_at(argument: Any, place: int) -> Any:
     if place == WHOLE:
         return argument
     return argument.shape[place] if place < STRIDE else argument.stride()[place - STRIDE]
+
+
+def values_of(
+    symbols: Mapping[str, tuple[int, int]], arguments: Sequence[Any]
+) -> dict[str, Any]:
+    """The values of symbols that are found in (argument, place), by name."""
+    return {name: value_at(arguments[index], place) for name, (index, place) in symbols.items()}
 
 
 def text_at(argument: str, place: int) -> str:
