@@ -142,6 +142,7 @@ def test_a_compilation_that_takes_long_is_reported_meanwhile(
     def f(x: gw.Tensor) -> gw.Tensor:
         return x.exp() * 2 + 1
 
+    monkeypatch.setenv("GRAPHWRIGHT_GRAPH_CACHE", "0")
     monkeypatch.setattr(threading, "Timer", Timer)
     monkeypatch.setattr(owner, name, slow)
     threads = threading.active_count()

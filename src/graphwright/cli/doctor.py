@@ -53,8 +53,23 @@ def kernels() -> str:
     folder = cache.cache_folder()
     if folder is None:
         return "in memory only: GRAPHWRIGHT_CACHE_DIR is no absolute path"
-    sizes = [size for _, size in cache.kernel_cache().entries()]
-    return f"{folder}: {len(sizes)} entries, {sum(sizes) / 2**20:.1f} MiB"
+    return f"{folder}: {entries(cache.kernel_cache())}"
+
+
+def graphs() -> str:
+    """Where the programs of graphs are kept, and how many there are."""
+    kept = cache.graph_cache()
+    if kept is None:
+        return "off: GRAPHWRIGHT_GRAPH_CACHE is 0"
+    if kept.folder is None:
+        return "in memory only: GRAPHWRIGHT_CACHE_DIR is no absolute path"
+    return f"{kept.folder}: {entries(kept)}"
+
+
+def entries(kept: cache.KernelCache) -> str:
+    """How many entries a cache has on disk, and their size."""
+    sizes = [size for _, size in kept.entries()]
+    return f"{len(sizes)} entries, {sum(sizes) / 2**20:.1f} MiB"
 
 
 def lines() -> Iterator[tuple[str, str]]:
@@ -71,6 +86,7 @@ def lines() -> Iterator[tuple[str, str]]:
     yield "c backend", compiler()
     yield "backend 'auto'", native_backends.resolve("auto")
     yield "kernel cache", kernels()
+    yield "graph cache", graphs()
     for name, purpose in OPTIONAL:
         yield name, f"installed: {purpose}" if installed(name) else f"not installed ({purpose})"
 

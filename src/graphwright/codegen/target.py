@@ -64,8 +64,24 @@ def _cpu_flags() -> frozenset[str]:
     return frozenset()
 
 
+V3 = frozenset({"avx2", "fma", "f16c", "sse4_1"})
+"""The features of x86-64-v3 that emitters look for."""
+LIMITS = {"avx2": (256, V3), "x86-64": (128, frozenset[str]())}
+"""What GRAPHWRIGHT_CPU leaves of an x86-64 processor: vector bits, and features beyond SSE2."""
+
+
 @lru_cache(maxsize=1)
 def host() -> Machine:
+    """The machine to emit for: this one, or as much of it as GRAPHWRIGHT_CPU allows."""
+    here, limit = detected(), LIMITS.get(os.environ.get("GRAPHWRIGHT_CPU", ""))
+    if limit is None or here.arch != "x86_64":
+        return here
+    bits, features = limit
+    return Machine(here.arch, here.features & features, min(bits, here.vector_bits))
+
+
+@lru_cache(maxsize=1)
+def detected() -> Machine:
     """The machine this process runs on."""
     arch = platform.machine()
     flags = _cpu_flags()

@@ -195,6 +195,7 @@ def graph_dict(graph: GraphRecord) -> dict[str, Any]:
     found = artifacts_of(graph.graph)
     return {"operations": graph.n_ops, "inputs": graph.n_inputs,
             "kernels": None if found is None else found.kernels,
+            "loaded": found is not None and "lowered" in found.loaded,
             "runs_eagerly": found.note if found is not None and found.note else None}
 
 

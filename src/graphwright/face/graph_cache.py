@@ -55,13 +55,16 @@ _PLAIN = PlainWriter(_NotWritten)
 
 
 class GraphEntry:
-    """The place of one captured graph in the cache: its lowering, its forward, its backward."""
+    """The place of one captured graph in the cache: its lowering, its forward, its backward.
+
+    key: of all that decides them, as a hexadecimal number.
+    """
 
     def __init__(
         self, cache: KernelCache, key: str, graph: GraphModule, inputs: Sequence[Any],
         needs_grad: bool, artifacts: Artifacts,
     ) -> None:
-        self._cache, self._key = cache, key
+        self._cache, self.key = cache, key
         self._graph = graph
         self._target = artifacts.target
         self._env: ShapeEnv = graph.meta.get("shape_env") or ShapeEnv()
@@ -95,7 +98,7 @@ class GraphEntry:
         self._write(name, partial(write_program, compiled, _PLAIN))
 
     def _read(self, name: str, read: Callable[[Any], T]) -> T | None:
-        payload = self._cache.get(f"{self._key}-{name}")
+        payload = self._cache.get(f"{self.key}-{name}")
         if payload is None:
             return None
         try:
@@ -124,7 +127,7 @@ class GraphEntry:
                             for fact in new]}
         except _NotWritten:
             return
-        self._cache.put(f"{self._key}-{name}", json.dumps(written).encode())
+        self._cache.put(f"{self.key}-{name}", json.dumps(written).encode())
 
 
 def entry_of(

@@ -218,10 +218,8 @@ def compile_half(
     log("loops", lambda: f"{name}\n{compiled.text}")
     log("kernels", lambda: f"{compiled.kernels} in the {name} graph, by "
                            f"{emitters(_half(name, lowered), artifacts.target)}")
-    log("cache", lambda: cache_text(before, kernel_cache().counts))
-    if name in artifacts.loaded:
-        log("cache", lambda: f"the {name} graph of {artifacts.function} was not lowered: the "
-                             "graph cache had its program")
+    log("cache", lambda: cache_text(before, kernel_cache().counts)
+        + (f", the program of the {name} graph" if name in artifacts.loaded else ""))
     return compiled.launch
 
 

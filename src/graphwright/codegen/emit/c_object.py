@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graphwright.codegen.private_files import compilers_folder
-from graphwright.codegen.target import Compiler, CompilerMissing, Machine, host, mark_broken
+from graphwright.codegen.target import Compiler, CompilerMissing, Machine, detected, mark_broken
 
 _FLAGS = (
     "-std=gnu11", "-O2", "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
@@ -30,7 +30,7 @@ _QUOTED_LINES = 12
 
 def flags(machine: Machine) -> tuple[str, ...]:
     """The compiler's flags for `machine`."""
-    if machine == host():
+    if machine == detected():
         return (*_FLAGS, "-march=native", f"-mprefer-vector-width={machine.vector_bits}")
     wanted = ("avx2", "fma", "f16c", "sse4_1", "avx512f", "avx512bw", "avx512dq", "avx512vl")
     if machine.arch != "x86_64":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from graphwright.codegen.target import CompilerMissing, Machine, host
+from graphwright.codegen.target import CompilerMissing, Machine, detected
 from graphwright.runtime.locks import held_while_forking
 
 _LLVM = held_while_forking()
@@ -30,7 +30,7 @@ def _target_machine(machine: Machine) -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
-    if machine == host():
+    if machine == detected():
         cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     else:
         cpu, features = "x86-64" if machine.arch == "x86_64" else "generic", _features(machine)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphwright.codegen.target import AARCH64, Machine, host
+from graphwright.codegen.target import AARCH64, V3, Machine, host
 from graphwright.runtime.record import Record
 
 
@@ -16,8 +16,7 @@ class Target(Record):
     baseline: tuple[str, ...] = ()
 
 
-_V3 = frozenset({"avx2", "fma", "f16c", "sse4_1"})
-_V4 = _V3 | {"avx512f", "avx512bw", "avx512dq", "avx512vl"}
+_V4 = V3 | {"avx512f", "avx512bw", "avx512dq", "avx512vl"}
 _GLIBC = "2.17"
 """The oldest that libraries linked by Zig run with."""
 _X86, _ARM = f"x86_64-linux-gnu.{_GLIBC}", f"aarch64-linux-gnu.{_GLIBC}"
@@ -27,7 +26,7 @@ _BASELINE = ("-march=x86-64",)
 NATIVE = "native"
 TARGETS = {
     "x86-64": Target(Machine("x86_64", frozenset(), 128), _X86, "x86_64", _BASELINE),
-    "x86-64-v3": Target(Machine("x86_64", _V3, 256), _X86, "x86_64_v3", _BASELINE),
+    "x86-64-v3": Target(Machine("x86_64", V3, 256), _X86, "x86_64_v3", _BASELINE),
     "x86-64-v4": Target(Machine("x86_64", _V4, 512), _X86, "x86_64_v4", _BASELINE),
     "aarch64": Target(AARCH64, _ARM, "generic"),
 }
