@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
 import graphwright as gw
 from benchmarks.result import Result
-from benchmarks.startup import first_calls
+from benchmarks.startup import first_calls, fresh
 from graphwright import nn
 from graphwright.capture.frame.frontend import Frontend
 
@@ -61,6 +62,29 @@ with gw.no_grad():
 gw.testing.assert_close(y, expected, rtol=1e-3, atol=1e-4)
 print(elapsed)
 '''
+
+
+FIRST_CALLS = """
+import time
+import graphwright as gw
+from benchmarks.compile_time import {model}, training_step
+gw.manual_seed(0)
+model, x = {model}({size})
+gradients = gw.set_grad_enabled({training})
+function = training_step(model) if {training} else model
+function(x)
+captured = []
+
+def captured_alone(module, examples):
+    def run(*inputs):
+        captured.append(time.process_time())
+        raise RuntimeError("nothing was compiled")
+    return run
+
+start = time.process_time()
+gw.compile(function, backend={backend})(x)
+print((captured or [time.process_time()])[0] - start)
+"""
 
 
 class Block(nn.Module):
@@ -243,6 +267,19 @@ def first_call(model: str, size: int, name: str, code: str = MODELS) -> list[Res
     ]
 
 
+def over_capture(model: str, size: int, name: str, training: bool) -> Result:
+    """CPU seconds of the first call, cache warm, over those of its capture (least, in turns)."""
+    backends = ('"llvm"', "captured_alone")
+    codes = [FIRST_CALLS.format(model=model, size=size, training=training, backend=backend)
+             for backend in backends]
+    with tempfile.TemporaryDirectory() as cache:
+        fresh(codes[0], cache)
+        rounds = [[fresh(code, cache) for code in codes] for _ in range(ROUNDS)]
+    warm, capture = [min(seconds) for seconds in zip(*rounds, strict=True)]
+    return Result("compile time", f"first call of {name}, warm cache, over its capture", "x", 1.5,
+                  warm / capture)
+
+
 def unrolled_loops() -> list[Result]:
     """CPU seconds of the first call, cache cold, of 300 rounds; of 3,000 over those of 300."""
     seconds = {rounds: first_calls(WAVES.format(rounds=rounds), rounds=3)[0]
@@ -260,6 +297,8 @@ def run() -> list[Result]:
         *translation(),
         *unrolled_loops(),
         *first_call("transformer", 12, "a 12-layer transformer"),
+        over_capture("transformer", 12, "a 12-layer transformer", training=False),
+        over_capture("transformer", 12, "a training step of 12 transformer layers", training=True),
         *first_call("lstm", 50, "an LSTM of 50 steps, unrolled"),
         *first_call("transformer", 12, "a training step of 12 transformer layers", STEPS),
         *first_call("lstm", 50, "a training step of 50 LSTM cells", STEPS),
