@@ -25,6 +25,9 @@ class Canonical(Record):
     kinds: tuple[int, ...]
 
 
+_LITERALS = frozenset({type(None), bool, int, str})
+
+
 class _Writer:
     """Writes each distinct object once, as a numbered line over the numbers of its parts."""
 
@@ -34,22 +37,24 @@ class _Writer:
         self.by_text: dict[str, str] = {}
 
     def write(self, value: Any) -> str:
-        if value is None or isinstance(value, (bool, int, str)):
+        kind = type(value)
+        if kind in _LITERALS:
             return repr(value)
-        if isinstance(value, float):
+        if kind is dtype:
+            return str(value.name)
+        known = self.by_id.get(id(value))
+        if known is not None:
+            return known
+        if kind is float:
             return "nan" if value != value else value.hex()
         if isinstance(value, Enum):
             return str(value.value)
-        if isinstance(value, dtype):
-            return value.name
-        key = id(value)
-        if key not in self.by_id:
-            if isinstance(value, (Apply, Load)):
-                for node in post_order(value, lambda v: id(v) in self.by_id):
-                    self.by_id[id(node)] = self._number(self._spell(node))
-            else:
-                self.by_id[key] = self._number(self._spell(value))
-        return self.by_id[key]
+        if kind is Apply or kind is Load:
+            for node in post_order(value, lambda v: id(v) in self.by_id):
+                self.by_id[id(node)] = self._number(self._spell(node))
+        else:
+            self.by_id[id(value)] = self._number(self._spell(value))
+        return self.by_id[id(value)]
 
     def _spell(self, value: Any) -> str:
         if isinstance(value, Expr):

@@ -26,6 +26,7 @@ from typing import Any, Union
 from graphwright.codegen.loops import Check, Const, IndexOf, Let, Local, Value
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, add
+from graphwright.runtime.symbolic.remembered import remembered
 from graphwright.runtime.tensor.dtypes import dtype, int64
 
 Shape = tuple[Expr, ...]
@@ -217,6 +218,7 @@ def axis_symbol(position: int, extent: Expr, prefix: str = "i") -> Sym:
     return Sym(f"{prefix}{position}", 0, extent - 1)
 
 
+@remembered
 def axis_symbols(shape: Shape) -> Index:
     """The symbols over which a body with this domain is written; 0 for axes of extent 1."""
     return tuple(
@@ -229,6 +231,14 @@ def bind(shape: Shape, index: Index) -> dict[str, Expr]:
     return {f"i{d}": i for d, (i, e) in enumerate(zip(index, shape, strict=True)) if e != 1}
 
 
+@remembered
+def index_at(index: Index, domain: Shape, place: Index) -> Index:
+    """An index over the symbols of a domain, at a place in it."""
+    symbols = bind(domain, place)
+    return tuple([i.at(symbols) for i in index])
+
+
+@remembered
 def row_major(shape: Shape) -> Shape:
     """The strides of a contiguous tensor of this shape."""
     strides: list[Expr] = []
@@ -239,6 +249,7 @@ def row_major(shape: Shape) -> Shape:
     return tuple(reversed(strides))
 
 
+@remembered
 def linear(index: Index, strides: Shape) -> Expr:
     """The offset, in elements, of `index`."""
     return add(*[i * s for i, s in zip(index, strides, strict=True)])

@@ -6,11 +6,13 @@ from collections.abc import Collection
 from math import gcd
 
 from graphwright.runtime.symbolic.expr import Add, Expr, Int, Mul, Sym, as_int, mul, prove_lt
+from graphwright.runtime.symbolic.remembered import remembered
 
 HINT = 128
 """What a symbolic size is taken to be where only a preference depends on it."""
 
 
+@remembered
 def coefficient(expr: Expr, symbol: Sym) -> Expr | None:
     """How much `expr` grows per step of `symbol`; None where that is not constant."""
     total: Expr = Int(0)

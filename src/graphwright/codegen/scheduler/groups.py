@@ -25,7 +25,8 @@ from graphwright.codegen.lowering.nodes import (
     Shape,
     Source,
     Update,
-    bind,
+    index_at,
+    linear,
     row_major,
 )
 from graphwright.codegen.scheduler.affine import apart, coefficient, estimate, volume
@@ -157,10 +158,10 @@ def shares_reads(state: Grouping, group: Group, name: str) -> bool:
 
 
 def _elements(state: Grouping, member: Member) -> Iterator[tuple[str, Index]]:
-    symbols = bind(domain_of(state.anchors.nodes[member.name]), member.place)
+    domain = domain_of(state.anchors.nodes[member.name])
     for access in member.reads:
         if access.source is not None and state.anchors.nodes[access.source].shape:
-            yield access.source, tuple(i.at(symbols) for i in access.index)
+            yield access.source, index_at(access.index, domain, member.place)
 
 
 def _candidates(state: Grouping, name: str, needs: set[int]) -> list[int]:
@@ -282,15 +283,12 @@ def contiguous_dim(state: Grouping, group: Group) -> Dim | None:
 def _positions(state: Grouping, group: Group) -> Iterator[tuple[Expr, int]]:
     """Where the group reads in memory, over its axes, and how many elements the source has."""
     for member in group.members.values():
-        node = state.anchors.nodes[member.name]
-        symbols = bind(domain_of(node), member.place)
+        domain = domain_of(state.anchors.nodes[member.name])
         for access in member.reads:
             if access.source is None:
                 continue
             strides = strides_of(state.anchors, access.source)
-            position: Expr = Int(0)
-            for index, stride in zip(access.index, strides, strict=True):
-                position = position + index.at(symbols) * stride
+            position = linear(index_at(access.index, domain, member.place), strides)
             yield position, volume(state.anchors.nodes[access.source].shape)
 
 
@@ -395,12 +393,12 @@ def _with_member(state: Grouping, group: Group, member: Member) -> Group | None:
     """The group with the member in its proper pass, if what it reads there allows it."""
     step = 0
     node = state.anchors.nodes[member.name]
-    symbols = bind(domain_of(node), member.place)
+    domain = domain_of(node)
     for access in member.reads:
         source = group.members.get(access.source or "")
         if source is None:
             continue
-        index = tuple(i.at(symbols) for i in access.index)
+        index = index_at(access.index, domain, member.place)
         if index != written_at(state.anchors.nodes[source.name], source):
             return None
         step = max(step, _step_after(state, source))
@@ -438,8 +436,7 @@ def _may_pass_again(group: Group) -> bool:
 def written_at(node: LoopNode, member: Member) -> Index:
     """The index of the element that the current iteration computes."""
     if isinstance(node, Mutation):
-        symbols = bind(node.domain, member.place)
-        return tuple(i.at(symbols) for i in node.index)
+        return index_at(node.index, node.domain, member.place)
     if isinstance(node, Reduction):
         return tuple(e for d, e in enumerate(member.place) if d not in node.axes)
     return member.place
@@ -482,10 +479,10 @@ def _same_memory(state: Grouping, one: str, two: str) -> bool:
 
 def _reads_of(state: Grouping, member: Member, name: str) -> Iterator[Index]:
     """Where a member reads the memory of `name`."""
-    symbols = bind(domain_of(state.anchors.nodes[member.name]), member.place)
+    domain = domain_of(state.anchors.nodes[member.name])
     for access in member.reads:
         if access.source is not None and _same_memory(state, access.source, name):
-            yield tuple(i.at(symbols) for i in access.index)
+            yield index_at(access.index, domain, member.place)
 
 
 def _is_apart(state: Grouping, group: Group, one: Index, two: Index) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from graphwright.codegen.lowering.nodes import Index, Shape
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int
+from graphwright.runtime.symbolic.remembered import remembered
 
 
 class Dim(Record):
@@ -36,6 +37,7 @@ def dim_symbol(position: int, extent: Expr) -> Sym:
     return Sym(f"d{position}", 0, extent - 1)
 
 
+@remembered
 def refine(one: Shape, two: Shape) -> Common | None:
     """The common refinement of two domains, or None where their axes do not nest."""
     pieces = _pieces([e for e in one if e != 1], [e for e in two if e != 1])

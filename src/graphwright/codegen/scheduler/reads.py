@@ -27,6 +27,7 @@ from graphwright.codegen.lowering.nodes import (
     View,
     axis_symbols,
     bind,
+    index_at,
 )
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr
@@ -139,8 +140,7 @@ class Reads:
         """Follow views: the node that really holds element `index` of `name`, and where."""
         node = self.nodes[name]
         while isinstance(node, View):
-            symbols = bind(node.shape, index)
-            index = tuple(i.at(symbols) for i in node.index)
+            index = index_at(node.index, node.shape, index)
             node = self.nodes[node.source]
         return node.name, index
 

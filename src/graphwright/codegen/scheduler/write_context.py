@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from graphwright.codegen.loops import Buffer
-from graphwright.codegen.lowering.nodes import Mutation, Reduction, bind
+from graphwright.codegen.lowering.nodes import Mutation, Reduction, index_at
 from graphwright.codegen.scheduler.affine import coefficient, estimate, volume
 from graphwright.codegen.scheduler.groups import Group, Member, domain_of, is_arg, written_at
 from graphwright.codegen.scheduler.loop_domain import Dim
@@ -39,9 +39,9 @@ class Writing(Record):
     def _indices(self) -> Iterator[Expr]:
         for member in self.group.members.values():
             node = self.anchors.nodes[member.name]
-            symbols = bind(domain_of(node), member.place)
+            domain = domain_of(node)
             for access in member.reads:
-                index = tuple(i.at(symbols) for i in access.index)
+                index = index_at(access.index, domain, member.place)
                 if access.source is None:
                     yield index[0]
                 elif access.source in self.storage:
