@@ -136,7 +136,11 @@ def test_optimisers_and_loaders_are_recorded() -> None:
     assert counts["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"] == 3
 
 
-def test_compiled_functions_record_guards_graphs_and_kernels() -> None:
+def test_compiled_functions_record_guards_graphs_and_kernels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GRAPHWRIGHT_GRAPH_CACHE", "0")
+
     @gw.compile
     def layer(x: gw.Tensor, w: gw.Tensor) -> gw.Tensor:
         return (x @ w).relu().sum()

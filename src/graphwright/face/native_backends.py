@@ -32,7 +32,7 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.runtime import _core
 from graphwright.runtime.collecting import collector_at_rest
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.spans import Timed
+from graphwright.runtime.spans import Span, Timed
 from graphwright.runtime.stderr_notices import warn
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -161,7 +161,7 @@ def _lowered(
 ) -> Lowered:
     """The graph, lowered; from the graph cache where that has it."""
     if entry is not None:
-        with Timed("compile::graph cache", into=artifacts.spans), stage("graph cache"):
+        with Timed("compile::graph_cache", into=artifacts.spans), stage("graph cache"):
             known = entry.lowered()
         if known is not None:
             artifacts.loaded.append("lowered")
@@ -210,7 +210,7 @@ def compile_half(
         if compiled is not None:
             artifacts.loaded.append(name)
         else:
-            compiled = _compiled(artifacts, name, label, lowered)
+            compiled = _compiled(artifacts, name, label, lowered, artifacts.spans)
             if kept is not None:
                 kept.keep_program(name, compiled)
     artifacts.programs[name] = compiled
@@ -233,13 +233,15 @@ def _half(name: str, lowered: Lowered) -> GraphModule:
     return found
 
 
-def _compiled(artifacts: Artifacts, name: str, label: str, lowered: Lowered) -> CompiledGraph:
+def _compiled(
+    artifacts: Artifacts, name: str, label: str, lowered: Lowered, spans: list[Span] | None
+) -> CompiledGraph:
     module = _half(name, lowered)
     examples = [node.meta["val"] for node in module.graph.placeholders]
     note_stage(f"code generation by {emitters(module, artifacts.target)} for the {name} graph "
                f"of {len(module.graph.nodes)} nodes")
     compile_ = partial(compile_graph, module, examples, strict=artifacts.strict,
-                       blas=artifacts.blas, label=label, spans=artifacts.spans)
+                       blas=artifacts.blas, label=label, spans=spans)
     try:
         return compile_(target=artifacts.target)
     except machine.CompilerMissing as missing:
@@ -251,7 +253,7 @@ def _compiled(artifacts: Artifacts, name: str, label: str, lowered: Lowered) -> 
 
 def _parts(artifacts: Artifacts, name: str, lowered: Lowered) -> Parts:
     """What a program that was loaded consists of, compiled for people who look at it."""
-    parts: Parts = _later(_compiled, artifacts, name, name, lowered).made_parts()
+    parts: Parts = _later(_compiled, artifacts, name, name, lowered, None).made_parts()
     return parts
 
 
