@@ -269,15 +269,32 @@ def first_call(model: str, size: int, name: str, code: str = MODELS) -> list[Res
 
 def over_capture(model: str, size: int, name: str, training: bool) -> Result:
     """CPU seconds of the first call, cache warm, over those of its capture (least, in turns)."""
-    backends = ('"llvm"', "captured_alone")
-    codes = [FIRST_CALLS.format(model=model, size=size, training=training, backend=backend)
-             for backend in backends]
+    codes = _with_and_without_compiler(model, size, training)
     with tempfile.TemporaryDirectory() as cache:
         fresh(codes[0], cache)
         rounds = [[fresh(code, cache) for code in codes] for _ in range(ROUNDS)]
     warm, capture = [min(seconds) for seconds in zip(*rounds, strict=True)]
     return Result("compile time", f"first call of {name}, warm cache, over its capture", "x", 1.5,
                   warm / capture)
+
+
+def _with_and_without_compiler(model: str, size: int, training: bool) -> list[str]:
+    """A program that prints the seconds of a first call, and one those of its capture alone."""
+    return [FIRST_CALLS.format(model=model, size=size, training=training, backend=backend)
+            for backend in ('"llvm"', "captured_alone")]
+
+
+def equal_layers() -> Result:
+    """CPU seconds of the first call without those of capture, cache cold: 24 layers over one."""
+    seconds: dict[int, list[float]] = {1: [], 24: []}
+    for _ in range(ROUNDS):
+        for layers, found in seconds.items():
+            with tempfile.TemporaryDirectory() as cache:
+                whole, capture = [fresh(code, cache) for code in _with_and_without_compiler(
+                    "transformer", layers, training=False)]
+            found.append(whole - capture)
+    return Result("compile time", "compile 24 equal layers after capture, over one", "x", 1.5,
+                  min(seconds[24]) / min(seconds[1]))
 
 
 def unrolled_loops() -> list[Result]:
@@ -296,6 +313,7 @@ def run() -> list[Result]:
     return [
         *translation(),
         *unrolled_loops(),
+        equal_layers(),
         *first_call("transformer", 12, "a 12-layer transformer"),
         over_capture("transformer", 12, "a 12-layer transformer", training=False),
         over_capture("transformer", 12, "a training step of 12 transformer layers", training=True),
