@@ -11,7 +11,8 @@ from graphwright.report.charts import bars, number_text
 from graphwright.report.page import Page
 
 HEADERS = ["what", "unit", "target", "graphwright"]
-PEERS = ["eager", "torch eager", "torch.compile", "JAX jit", "BLAS", "ONNX Runtime"]
+PEERS = ["eager", "torch eager", "torch.compile", "JAX jit", "BLAS", "ONNX Runtime",
+         "OpenVINO"]
 CHART = Path("docs", "images", "ratios.svg")
 
 MOST_RATIO = 5.0

@@ -32,9 +32,14 @@ def calibrate(call: Callable[[], object]) -> int:
 
 
 def samples_in_turns(
-    cases: Mapping[str, Callable[[], object]], *, seconds: float, least_rounds: int
+    cases: Mapping[str, Callable[[], object]], *, seconds: float, least_rounds: int,
+    pause: float = 0.0,
 ) -> dict[str, list[float]]:
-    """Seconds per call of each case, all cases once in each round; see `measure.in_turns`."""
+    """Seconds per call of each case, all cases once in each round; see `measure.in_turns`.
+
+    pause: seconds to sleep, and then to make one call that is not timed, before each sample: for
+        cases of several libraries, whose threads spin for a while after a call.
+    """
     repeats = {name: calibrate(call) for name, call in cases.items()}
     times: dict[str, list[float]] = {name: [] for name in cases}
     collecting = gc.isenabled()
@@ -44,6 +49,9 @@ def samples_in_turns(
         end = time.perf_counter() + seconds * len(cases)
         while time.perf_counter() < end or len(next(iter(times.values()))) < least_rounds:
             for name, call in cases.items():
+                if pause:
+                    time.sleep(pause)
+                    call()
                 times[name].append(sample(call, repeats[name]))
     finally:
         if collecting:
