@@ -17,8 +17,10 @@ from benchmarks import (
     launches,
     mapping,
     memory,
+    models,
     out_of_process,
     reporting,
+    roofline,
     startup,
     training,
     untouched,
@@ -30,9 +32,10 @@ from benchmarks.result import Result, Wrong
 GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
           "mapping": mapping, "memory": memory, "training": training, "startup": startup,
           "compile_time": compile_time, "untouched": untouched, "writes": writes}
-BY_NAME = {"ecosystem": ecosystem, "gpu": gpu, "launches": launches,
-           "out_of_process": out_of_process}
-"""Groups that need a GPU, a C compiler or libraries of their own: they run only where named."""
+BY_NAME = {"ecosystem": ecosystem, "gpu": gpu, "launches": launches, "models": models,
+           "out_of_process": out_of_process, "roofline": roofline}
+"""Groups that need a GPU, a C compiler, libraries of their own or much time: they run where they
+are named."""
 
 
 def main() -> None:

@@ -168,11 +168,11 @@ def alone(name: str, case: Case, folder: Path) -> dict[str, dict[str, float]]:
     """One library: also the process's peak of memory, in bytes."""
     spec = importlib.util.find_spec("graphwright")
     assert spec is not None and spec.origin is not None
-    resident = runpy.run_path(str(Path(spec.origin).parent / "cli" / "bench_process.py"))["resident"]
+    reading = runpy.run_path(str(Path(spec.origin).parent / "cli" / "bench_process.py"))
     call, found = started(name, case, folder)
     for _ in range(CALLS):
         call()
-    return {name: {**found, "peak_bytes": resident()[1]}}
+    return {name: {**found, "peak_bytes": reading["resident"]()[1]}}
 
 
 def together(names: list[str], case: Case, folder: Path) -> dict[str, dict[str, float]]:

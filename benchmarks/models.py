@@ -4,8 +4,8 @@ PyTorch eagerly and by `torch.compile` with frozen weights, ONNX Runtime and Ope
 that `gw.onnx.export` writes, where they are installed, all from the same weights and inputs. For
 each model, the first call of each library in a process of its own, with an empty cache, and that
 process's peak of memory; then in one process, with the caches filled, first calls again, and the
-times of calls in turns: see `model_process`. A result has to be as near to that in float64 as twice
-eager's distance.
+times of calls in turns: see `model_process`. A result has to be as near to that in float64 as
+twice eager's distance.
 
     python -m benchmarks.models [CASE...]
 
@@ -14,7 +14,6 @@ measures the cases named, all if none is.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import math
@@ -24,12 +23,12 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import graphwright as gw
-from benchmarks import peers
+from benchmarks import peers, reporting
 from benchmarks.architectures.cases import CASES, Arrays, Case, drawn_weights
 from benchmarks.measured import ROOT
 from benchmarks.model_process import distance, doubles
@@ -44,8 +43,6 @@ NEEDS = {"graphwright": (), "eager": (), "torch eager": ("torch",), "torch.compi
          "ONNX Runtime": ("onnxruntime", "onnx"), "OpenVINO": ("openvino", "onnx")}
 """The libraries of `model_process`, and what has to be installed for them."""
 OWN = ("graphwright", "eager")
-MINILM = ROOT / "out" / "minilm" / "model.safetensors"
-"""Where `make minilm` puts the published weights."""
 
 
 class Found(NamedTuple):
@@ -74,40 +71,37 @@ def installed() -> list[str]:
             and (name != "torch.compile" or peers.torch_compiles())]
 
 
-def weights_of(name: str, model: Any, notes: list[str]) -> Arrays:
-    """The weights of a case: drawn, but those of MiniLM where they were fetched."""
-    drawn = drawn_weights(model)
-    if name != "minilm":
+def weights_of(case: Case, notes: list[str]) -> Arrays:
+    """The weights of a case: published, where they are here, or drawn."""
+    drawn = drawn_weights(case.build(gw, **case.sizes))
+    if case.published is None:
         return drawn
-    if not MINILM.exists():
+    if not case.published.exists():
         notes.append("random weights: `make minilm` fetches the published ones")
         return drawn
-    published = gw.load_file(MINILM)
-    return {key: np.array(published[key].numpy()) for key in drawn}
+    published = gw.load_file(case.published)
+    return {name: np.array(published[name].numpy()) for name in drawn}
 
 
-def prepare(name: str, folder: Path, notes: list[str]) -> float:
+def prepare(case: Case, folder: Path, notes: list[str]) -> float:
     """Write a case's weights, results in float64 and ONNX file; eager's distance from the former.
 
-    Adds to `notes` what a reader has to know of graphwright's own result.
-
-    Raises Wrong where the model is no single graph.
+    Adds to `notes` which weights they are, and where the model is no single graph.
     """
-    case = CASES[name]
-    weights = weights_of(name, case.build(gw, **case.sizes), notes)
+    weights = weights_of(case, notes)
     np.savez(folder / "weights.npz", **weights)     # type: ignore[arg-type]
     model, inputs = case.model(gw, weights), tuple(map(gw.from_numpy, case.arguments()))
     with gw.no_grad():
-        explained = gw.explain(model)(*inputs).stats
-        error_of = doubles(model(*inputs))
+        stats = gw.explain(model)(*inputs).stats
+        eager = doubles(model(*inputs))
         if importlib.util.find_spec("onnx") is not None:
             gw.onnx.export(model, inputs, folder / "model.onnx", verify=False)
         exact = doubles(model.double()(*(one.double() if one.is_floating_point() else one
                                          for one in inputs)))
     np.savez(folder / "exact.npz", *exact)
-    if explained.graphs != 1 or explained.breaks:
-        notes.append(f"{explained.graphs} graphs, {explained.breaks} graph breaks")
-    return distance(error_of, exact)
+    if stats.graphs != 1 or stats.breaks:
+        notes.append(f"{stats.graphs} graphs, {stats.breaks} graph breaks")
+    return distance(eager, exact)
 
 
 def spoken(folder: Path, case: str, *libraries: str) -> dict[str, dict[str, float]]:
@@ -133,7 +127,7 @@ def measured(name: str, libraries: Iterable[str]) -> Found:
     notes: list[str] = []
     with tempfile.TemporaryDirectory() as path:
         folder = Path(path)
-        error = prepare(name, folder, notes)
+        error = prepare(CASES[name], folder, notes)
         alone: dict[str, dict[str, float]] = {}
         for library in libraries:
             try:
@@ -177,14 +171,14 @@ def rows_of(found: Found) -> Iterator[Result]:
 
 def summary_of(found: list[Found]) -> Iterator[Result]:
     """The rows over all cases."""
-    ratios = {one.case.title: ratio for one in found if (ratio := one.over_best()) is not None}
+    ratios = [(ratio, one.case.title) for one in found if (ratio := one.over_best()) is not None]
     if ratios:
-        mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
-        worst = max(ratios, key=lambda title: ratios[title])
-        yield Result(GROUP, "all models: over the best peer, geometric mean", "x", MEAN_LIMIT, mean,
-                     note=f"{1 / mean:.2f}x the best peer, {len(ratios)} models")
-        yield Result(GROUP, "all models: over the best peer, worst", "x", WORST_LIMIT,
-                     ratios[worst], note=worst)
+        mean = math.exp(sum(math.log(ratio) for ratio, _ in ratios) / len(ratios))
+        worst, title = max(ratios)
+        yield Result(GROUP, "all models: over the best peer, geometric mean", "x", MEAN_LIMIT,
+                     mean, note=f"{1 / mean:.2f}x the best peer, {len(ratios)} models")
+        yield Result(GROUP, "all models: over the best peer, worst", "x", WORST_LIMIT, worst,
+                     note=title)
     worst_error = max(found, key=Found.error)
     yield Result(GROUP, "all models: distance from float64, worst", "x eager", ERROR_LIMIT,
                  worst_error.error(), note=worst_error.case.title)
@@ -207,21 +201,5 @@ def run(names: Iterable[str] = CASES) -> list[Result]:
     return [*results, *summary_of(found)] if found else results
 
 
-def main() -> None:
-    """The command line."""
-    from benchmarks import reporting
-    from benchmarks.measured import Measured, conditions
-
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.models")
-    parser.add_argument("cases", nargs="*", choices=[*CASES, []], default=[])
-    arguments = parser.parse_args()
-    load = os.getloadavg()[0]
-    results = run(arguments.cases or CASES)
-    print(reporting.markdown(Measured(conditions(load), results)))
-    for result in results:
-        if result.note:
-            print(f"{result.name}: {result.note}")
-
-
 if __name__ == "__main__":
-    main()
+    reporting.main_of_cases(GROUP, CASES, run)

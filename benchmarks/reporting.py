@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from benchmarks import ratios
-from benchmarks.measured import Measured
+from benchmarks.measured import Measured, conditions
 from benchmarks.result import Result
 from graphwright.report.charts import bars, number_text
 from graphwright.report.page import Page
@@ -133,3 +136,18 @@ def update_docs(root: Path) -> None:
     for path, text in documents(root).items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
+
+
+def main_of_cases(
+    group: str, names: Iterable[str], run: Callable[[Iterable[str]], list[Result]]
+) -> None:
+    """The command line of a group that measures some of its cases: the table, and all notes."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{group}")
+    parser.add_argument("cases", nargs="*", choices=[*names, []], default=[])
+    cases = parser.parse_args().cases
+    load = os.getloadavg()[0]
+    results = run(cases or names)
+    print(markdown(Measured(conditions(load), results)))
+    for result in results:
+        if result.note:
+            print(f"{result.name}: {result.note}")

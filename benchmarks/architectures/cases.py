@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ class Case(NamedTuple):
         build: makes the model over a library, from the keywords `sizes`.
         inputs: its arguments.
         dtype: of weights, and so of all that is computed from them; inputs stay as they are.
+        published: a file with the weights that others trained; they are drawn where it is absent.
     """
 
     title: str
@@ -41,6 +43,7 @@ class Case(NamedTuple):
     inputs: tuple[Input, ...]
     sizes: Mapping[str, Any] = {}
     dtype: str = "float32"
+    published: Path | None = None
 
     def model(self, lib: Any, weights: Arrays) -> Any:
         """The model in eval mode over `lib`, graphwright or torch, with these weights."""
@@ -82,6 +85,8 @@ def _images(batch: int, size: int) -> tuple[Input, ...]:
     return (Input((batch, 3, size, size)),)
 
 
+MINILM = Path(__file__).parents[2] / "out" / "minilm" / "model.safetensors"
+"""Where `make minilm` puts it."""
 BERT_WORDS, GPT_WORDS, T5_WORDS = 30522, 50257, 32128
 ONE_TOKEN = (Input((1, 1), GPT_WORDS), Input((6, 2, 1, 6, 256, 64)))
 T5_STEP = (Input((1, 1), T5_WORDS), Input((6, 2, 1, 8, 31, 64)), Input((6, 2, 1, 8, 32, 64)))
@@ -105,7 +110,7 @@ CASES: dict[str, Case] = {
     "tabular-256": Case("tabular MLP, 12 embeddings, 256 rows", tables.tabular,
                         (Input((256, 12), 1000), Input((256, 20)))),
     "minilm": Case("MiniLM, 1x32 tokens", transformers.bert, _ids(1, 32, BERT_WORDS),
-                   {"heads": 12, "pooled": True}),
+                   {"heads": 12, "pooled": True}, published=MINILM),
     "efficientnet": Case("EfficientNet-B0, one image", vision.efficientnet, _images(1, 224)),
     "speech": Case("Whisper-tiny encoder, 30 s", transformers.speech_encoder,
                    (Input((1, 80, 3000)),)),

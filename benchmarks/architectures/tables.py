@@ -34,9 +34,10 @@ def tabular(lib: Any, *, categories: int = 12, values: int = 1000, width: int = 
     return Tabular()
 
 
-def dlrm(lib: Any, *, categories: int = 26, values: int = 10000, width: int = 16,
-         numbers: int = 13, bottom: tuple[int, ...] = (512, 256), top: tuple[int, ...] = (512, 256),
-         ) -> Any:
+def dlrm(
+    lib: Any, *, categories: int = 26, values: int = 10000, width: int = 16, numbers: int = 13,
+    bottom: tuple[int, ...] = (512, 256), top: tuple[int, ...] = (512, 256),
+) -> Any:
     """Naumov et al. 2019: (ids [N, categories], numbers [N, numbers]) to probabilities [N, 1]:
     products of each two of the vectors, and a perceptron."""
     nn = lib.nn

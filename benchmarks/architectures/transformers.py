@@ -110,7 +110,8 @@ def gpt(
                 k, v = lib.cat((past[0], k), 2), lib.cat((past[1], v), 2)
             mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=past is None)
             x = x + self.c_proj(joined_heads(mixed))
-            return x + self.c_out(functional.gelu(self.c_fc(self.ln_2(x)), approximate="tanh")), new
+            y = functional.gelu(self.c_fc(self.ln_2(x)), approximate="tanh")
+            return x + self.c_out(y), new
 
     class Gpt(nn.Module):
         def __init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 
@@ -33,7 +34,7 @@ def resnet18(lib: Any, *, width: int = 64, classes: int = 1000) -> Any:
 
     widths = [width, *(width << stage for stage in range(4) for _ in range(2))]
     stages = [Residual(fan_in, fan_out, 1 if fan_in == fan_out else 2)
-              for fan_in, fan_out in zip(widths[:-1], widths[1:], strict=True)]
+              for fan_in, fan_out in pairwise(widths)]
     return nn.Sequential(
         *convolved(lib, 3, width, 7, 2), nn.MaxPool2d(3, 2, 1), *stages,
         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8 * width, classes))
@@ -42,13 +43,15 @@ def resnet18(lib: Any, *, width: int = 64, classes: int = 1000) -> Any:
 INVERTED = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
             (6, 160, 3, 2), (6, 320, 1, 1))
 """MobileNetV2: expansion, channels, blocks and the first one's stride of each stage."""
-SCALED = ((1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5),
-          (6, 192, 4, 2, 5), (6, 320, 1, 1, 3))
+SCALED = ((1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3),
+          (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3))
 """EfficientNet-B0: the same, and the kernel's size."""
 
 
-def inverted_residual(lib: Any, fan_in: int, fan_out: int, expansion: int, stride: int, kernel: int,
-                      activation: str, squeezed: int) -> Any:
+def inverted_residual(
+    lib: Any, fan_in: int, fan_out: int, expansion: int, stride: int, kernel: int,
+    activation: str, squeezed: int,
+) -> Any:
     """Sandler et al. 2018: wide, depthwise, narrow. squeezed: the channels of squeeze and
     excitation (Hu et al. 2018) within it; 0 for none."""
     nn = lib.nn
@@ -121,7 +124,7 @@ def unet(lib: Any, *, width: int = 32, depth: int = 3) -> Any:
             widths = [width << level for level in range(depth + 1)]
             self.down = nn.ModuleList(
                 twice(fan_in, fan_out)
-                for fan_in, fan_out in zip([3, *widths[:-1]], widths, strict=True))
+                for fan_in, fan_out in pairwise([3, *widths]))
             self.up = nn.ModuleList(
                 nn.ConvTranspose2d(2 * w, w, 2, 2) for w in reversed(widths[:-1]))
             self.merge = nn.ModuleList(twice(2 * w, w) for w in reversed(widths[:-1]))
@@ -133,7 +136,7 @@ def unet(lib: Any, *, width: int = 32, depth: int = 3) -> Any:
                 x = block(x if level == 0 else nn.functional.max_pool2d(x, 2))
                 skips.append(x)
             skips.pop()
-            for up, merge in zip(self.up, self.merge):
+            for up, merge in zip(self.up, self.merge, strict=True):
                 x = merge(lib.cat((skips.pop(), up(x)), 1))
             return self.out(x).sigmoid()
 
@@ -198,7 +201,7 @@ def point_cloud(lib: Any, *, widths: tuple[int, ...] = (64, 64, 64, 128, 1024),
         def __init__(self) -> None:
             super().__init__()
             self.points = nn.Sequential(*(
-                layer for fan_in, fan_out in zip((3, *widths[:-1]), widths, strict=True)
+                layer for fan_in, fan_out in pairwise((3, *widths))
                 for layer in (nn.Conv1d(fan_in, fan_out, 1), nn.BatchNorm1d(fan_out), nn.ReLU())))
             last = widths[-1]
             self.head = nn.Sequential(
