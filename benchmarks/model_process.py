@@ -109,6 +109,23 @@ def openvino(case: Case, folder: Path) -> Start:
     return start
 
 
+def jax(case: Case, folder: Path) -> Start:
+    """JAX, of models that are written for it."""
+    library: Any = importlib.import_module("jax")
+    assert case.jax_form is not None
+    function = case.jax_form(library, **case.sizes)
+    parameters = {name: library.numpy.asarray(array) for name, array in weights(folder).items()}
+    parameters = {name: array.astype(case.dtype) if array.dtype == "float32" else array
+                  for name, array in parameters.items()}
+    inputs = [library.numpy.asarray(array) for array in case.arguments()]
+
+    def start() -> Call:
+        jitted = library.jit(function)
+        return lambda: jitted(parameters, *inputs).block_until_ready()
+
+    return start
+
+
 def openvino_array(tensor: Any) -> np.ndarray:
     """The numbers of a tensor; NumPy shows bfloat16 as bits."""
     if tensor.get_element_type().get_type_name() != "bf16":
@@ -124,6 +141,7 @@ LIBRARIES: dict[str, Callable[[Case, Path], Start]] = {
     "torch.compile": torch,
     "ONNX Runtime": onnx_runtime,
     "OpenVINO": openvino,
+    "JAX jit": jax,
 }
 
 

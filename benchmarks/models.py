@@ -40,7 +40,8 @@ MEAN_LIMIT, WORST_LIMIT = 1 / 1.15, 1 / 0.9
 ERROR_LIMIT = 2.0
 """Most of the distance from float64, over eager's."""
 NEEDS = {"graphwright": (), "eager": (), "torch eager": ("torch",), "torch.compile": ("torch",),
-         "ONNX Runtime": ("onnxruntime", "onnx"), "OpenVINO": ("openvino", "onnx")}
+         "ONNX Runtime": ("onnxruntime", "onnx"), "OpenVINO": ("openvino", "onnx"),
+         "JAX jit": ("jax",)}
 """The libraries of `model_process`, and what has to be installed for them."""
 OWN = ("graphwright", "eager")
 
@@ -130,6 +131,8 @@ def measured(name: str, libraries: Iterable[str]) -> Found:
         error = prepare(CASES[name], folder, notes)
         alone: dict[str, dict[str, float]] = {}
         for library in libraries:
+            if library == "JAX jit" and CASES[name].jax_form is None:
+                continue
             try:
                 alone |= spoken(folder, name, library)
             except Wrong as wrong:

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.architectures import sequences, tables, transformers, vision
+from benchmarks.architectures import (
+    jax_forms,
+    sequences,
+    tables,
+    transformers,
+    vision,
+)
 
 Arrays = dict[str, np.ndarray]
 
@@ -45,6 +51,11 @@ class Case(NamedTuple):
     dtype: str = "float32"
     published: Path | None = None
 
+    @property
+    def jax_form(self) -> Callable[..., Any] | None:
+        """Makes the model of the library JAX and the sizes; None where there is none."""
+        return JAX_FORMS.get(self.build)
+
     def model(self, lib: Any, weights: Arrays) -> Any:
         """The model in eval mode over `lib`, graphwright or torch, with these weights."""
         model = self.build(lib, **self.sizes)
@@ -55,6 +66,10 @@ class Case(NamedTuple):
         """The inputs, the same in every run."""
         random = np.random.default_rng(1)
         return tuple(one.drawn(random) for one in self.inputs)
+
+
+JAX_FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
+    transformers.bert: jax_forms.bert, tables.tabular: jax_forms.tabular}
 
 
 def drawn_weights(model: Any) -> Arrays:

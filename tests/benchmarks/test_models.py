@@ -41,6 +41,17 @@ def test_each_model_is_the_same_over_torch(name: str) -> None:
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", [name for name, case in SMALL.items() if case.jax_form])
+def test_forms_for_jax_are_the_same_models(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    case = SMALL[name]
+    np.savez(tmp_path / "weights.npz", **drawn_weights(case.build(gw, **case.sizes)))
+    tolerance = 3e-2 if case.dtype == "bfloat16" else 1e-4
+    (found,), (wanted,) = doubles(LIBRARIES["JAX jit"](case, tmp_path)()()), run(gw, case)
+    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
 def test_small_models_are_of_all_architectures_that_are_measured() -> None:
     assert {case.build for case in CASES.values()} == {case.build for case in SMALL.values()}
     assert len(CASES) == 25
