@@ -64,7 +64,8 @@ def torch(case: Case, folder: Path, compiled: bool = True) -> Start:
     def start() -> Call:
         if not compiled:
             return lambda: model(*inputs)
-        importlib.import_module("torch._inductor.config").freezing = True
+        config: Any = importlib.import_module("torch._inductor.config")
+        config.freezing = True
         function = library.compile(model)
         return lambda: function(*inputs)
 

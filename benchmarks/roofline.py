@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import matmul
 from typing import Any, NamedTuple
 
 import graphwright as gw
@@ -62,7 +64,7 @@ class Part(NamedTuple):
     seconds of these runs, and their cost."""
 
     name: str
-    count: int
+    runs: int
     seconds: float
     cost: Cost
 
@@ -71,9 +73,9 @@ def measured_machine() -> Machine:
     """What this machine can do."""
     squares = {str(size): gw.randn(size, size) for size in SIZES}
     sets = {str(size): gw.randn(size // 4) for size in SETS}
-    total = gw.compile(lambda x: x.sum())
-    products = least({name: lambda a=a: a @ a for name, a in squares.items()})
-    reads = least({name: lambda a=a: total(a) for name, a in sets.items()})
+    summed = gw.compile(lambda x: x.sum())
+    products = least({name: partial(matmul, a, a) for name, a in squares.items()})
+    reads = least({name: partial(summed, a) for name, a in sets.items()})
     return Machine(max(2 * int(name)**3 / seconds for name, seconds in products.items()),
                    {int(name): int(name) / seconds for name, seconds in reads.items()})
 
@@ -114,7 +116,7 @@ class Keyed(NamedTuple):
     """What one span is: the name of its part, how many runs it stands for, and their cost."""
 
     name: str
-    count: int
+    runs: int
     cost: Cost
 
 
@@ -200,7 +202,7 @@ def joined(keys: Sequence[Keyed], seconds: Sequence[float]) -> Iterator[Part]:
     by_name: dict[str, list[tuple[Keyed, float]]] = {}
     for key, time in zip(keys, seconds, strict=True):
         by_name.setdefault(key.name, []).append((key, time))
-    parts = [Part(name, sum(key.count for key, _ in spans), sum(time for _, time in spans),
+    parts = [Part(name, sum(key.runs for key, _ in spans), sum(time for _, time in spans),
                   total(key.cost for key, _ in spans)) for name, spans in by_name.items()]
     yield from sorted(parts, key=lambda part: -part.seconds)
 
@@ -223,7 +225,7 @@ def rows_of(case: Case, machine: Machine) -> Iterator[Result]:
         yield Result(
             GROUP, f"{case.title}: {part.name}", "x roofline", None,
             part.seconds / least if least else None,
-            note=f"{part.count} in {part.seconds * 1e3:.3g} ms, {part.seconds / spent:.0%} of the "
+            note=f"{part.runs} in {part.seconds * 1e3:.3g} ms, {part.seconds / spent:.0%} of the "
                  f"call; {least / part.seconds:.0%} of the roofline by {by}; {rate:.3g} Gflop/s, "
                  f"{part.cost.nbytes / part.seconds * 1e-9:.3g} GB/s")
 

@@ -53,7 +53,7 @@ def test_the_parts_of_a_call_have_times_and_costs(name: str) -> None:
     assert all(part.seconds >= 0 and part.cost.nbytes >= 0 for part in parts)
     if name == "resnet":
         convolutions = [part for part in parts if part.name.startswith("convolution")]
-        assert sum(part.count for part in convolutions) == 20
+        assert sum(part.runs for part in convolutions) == 20
         assert all(part.cost.operations for part in convolutions)
 
 
