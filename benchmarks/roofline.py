@@ -54,9 +54,9 @@ class Machine(NamedTuple):
         return max(cost.operations / self.operations, cost.nbytes / self.rate(touched))
 
     def rate(self, touched: int) -> float:
-        """Bytes a second of the smallest set that holds so many, or of the largest."""
-        return self.reading[next((size for size in self.reading if size >= touched),
-                                 max(self.reading))]
+        """Bytes a second of sets that are as large, or of the largest."""
+        return max((rate for size, rate in self.reading.items() if size >= touched),
+                   default=self.reading[max(self.reading)])
 
 
 class Part(NamedTuple):
