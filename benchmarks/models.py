@@ -39,10 +39,10 @@ MEAN_LIMIT, WORST_LIMIT = 1 / 1.15, 1 / 0.9
 """Most of graphwright's time over the best peer's: the geometric mean of all cases, and any."""
 ERROR_LIMIT = 2.0
 """Most of the distance from float64, over eager's."""
-NEEDS = {"graphwright": (), "eager": (), "torch eager": ("torch",), "torch.compile": ("torch",),
+NEEDS = {"graphwright": (), "torch eager": ("torch",), "torch.compile": ("torch",),
          "ONNX Runtime": ("onnxruntime", "onnx"), "OpenVINO": ("openvino", "onnx"),
          "JAX jit": ("jax",)}
-"""The libraries of `model_process`, and what has to be installed for them."""
+"""The libraries of `model_process` that have processes of their own, and what they need."""
 OWN = ("graphwright", "eager")
 
 
@@ -106,13 +106,13 @@ def prepare(case: Case, folder: Path, notes: list[str]) -> float:
 
 
 def spoken(folder: Path, case: str, *libraries: str) -> dict[str, dict[str, float]]:
-    """What a process says of some libraries; its kernel caches are in `folder`, and
-    Python's bytecode files may be written and read, as those of installed packages are.
+    """What a process says of some libraries; its kernel caches are in `folder`, and Python's own
+    bytecode files may be written and read, as those of an installed package are.
 
     Raises Wrong with the last line of its errors.
     """
     environment = {**os.environ, "GRAPHWRIGHT_CACHE_DIR": str(folder / "cache"),
-                       "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache" / "inductor")}
+                   "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache" / "inductor")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.model_process", str(folder), case, *libraries],
@@ -136,7 +136,7 @@ def measured(name: str, libraries: Iterable[str]) -> Found:
             try:
                 alone |= spoken(folder, name, library)
             except Wrong as wrong:
-                if library in OWN:
+                if library == "graphwright":
                     raise
                 notes.append(f"{library}: {wrong}")
         accurate = [library for library, found in alone.items() if near(found["rmse"], error)]
