@@ -1,10 +1,11 @@
 """The kernels of the models that `models` measures, against what this machine can do at most.
 
-Measured first: the rate of single precision matrix products, and the rate at which memory is
-read, of sets of several sizes. A kernel's bound is the longer of what its operations take at the
-one, and its bytes at the other, of a set as large as all that a call touches: what stays in nearer
-caches between two kernels may be faster than its bound. `kernel_costs` counts operations and
-bytes. Times are the least of several calls.
+Measured first: the rate of fused multiplications and additions in registers (of single precision
+matrix products, where there is no C compiler), and the rate at which memory is read, of sets of
+several sizes. A kernel's bound is the longer of what its operations take at the one, and its bytes
+at the other, of a set as large as all that a call touches: what stays in nearer caches between two
+kernels may be faster than its bound. `kernel_costs` counts operations and bytes. Times are the
+least of several calls.
 
     python -m benchmarks.roofline [CASE...]
 
@@ -13,10 +14,14 @@ measures the cases named, all if none is.
 
 from __future__ import annotations
 
+import ctypes
 import re
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import matmul
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import graphwright as gw
@@ -27,6 +32,7 @@ from benchmarks.result import Result
 from graphwright.codegen.cache_key import canonical
 from graphwright.codegen.compile import CompiledGraph, Segment
 from graphwright.codegen.program import Gemm
+from graphwright.codegen.target import CompilerMissing, find_compiler
 from graphwright.face.api import compilation_of
 from graphwright.face.stage_dumps import compiled_graphs
 from graphwright.profiler import profile
@@ -34,7 +40,8 @@ from graphwright.report.clock import samples_in_turns
 
 GROUP = "roofline"
 SIZES = (512, 1024, 2048)
-"""Of the square products whose greatest rate is the machine's."""
+"""Of the square products that are timed."""
+PEAK, TURNS = Path(__file__).with_name("peak.c"), 100_000
 SETS = tuple(1 << power for power in (18, 20, 22, 24, 26, 28))
 """Bytes that are read."""
 ROUNDS, SECONDS = 15, 0.5
@@ -69,15 +76,32 @@ class Part(NamedTuple):
     cost: Cost
 
 
-def measured_machine() -> Machine:
-    """What this machine can do."""
+def measured_machine() -> tuple[Machine, float]:
+    """What this machine can do, and operations a second of matrix products."""
     squares = {str(size): gw.randn(size, size) for size in SIZES}
     sets = {str(size): gw.randn(size // 4) for size in SETS}
     summed = gw.compile(lambda x: x.sum())
     products = least({name: partial(matmul, a, a) for name, a in squares.items()})
     reads = least({name: partial(summed, a) for name, a in sets.items()})
-    return Machine(max(2 * int(name)**3 / seconds for name, seconds in products.items()),
-                   {int(name): int(name) / seconds for name, seconds in reads.items()})
+    product = max(2 * int(name)**3 / seconds for name, seconds in products.items())
+    reading = {int(name): int(name) / seconds for name, seconds in reads.items()}
+    return Machine(fused_rate() or product, reading), product
+
+
+def fused_rate() -> float | None:
+    """Operations a second of fused multiplications and additions: those of one core, times the
+    threads. None where there is no C compiler."""
+    try:
+        compiler = find_compiler()
+    except CompilerMissing:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "peak.so"
+        subprocess.run([*compiler.command, "-O2", "-march=native", "-ffp-contract=fast", "-fPIC",
+                        "-shared", str(PEAK), "-o", str(path)], check=True)
+        library = ctypes.CDLL(str(path))
+    seconds = least({"fused": partial(library.run, ctypes.c_long(TURNS))})["fused"]
+    return float(library.operations() * TURNS / seconds * gw.get_num_threads())
 
 
 def least(cases: Mapping[str, Callable[[], object]]) -> dict[str, float]:
@@ -232,9 +256,10 @@ def rows_of(case: Case, machine: Machine) -> Iterator[Result]:
 
 def run(names: Iterable[str] = CASES) -> list[Result]:
     """What the machine can do, and the rows of the models."""
-    machine = measured_machine()
-    results = [Result(GROUP, "single precision matrix product", "Gflop/s", None,
-                      machine.operations * 1e-9)]
+    machine, product = measured_machine()
+    results = [Result(GROUP, name, "Gflop/s", None, rate * 1e-9)
+               for name, rate in (("fused operations in registers", machine.operations),
+                                  ("single precision matrix product", product))]
     results += [Result(GROUP, f"reading {size >> 10} KiB again and again", "GB/s", None,
                        rate * 1e-9) for size, rate in machine.reading.items()]
     for name in names:
