@@ -126,7 +126,28 @@ static bool own_is_faster(const Product *p) {
 #endif
 }
 
+/* OpenBLAS packs both factors into a buffer of the thread's, and its kernels for AVX2 prefetch what
+ * follows the panel of a that they read. While there are few columns, it packs one panel at a time,
+ * and nothing was ever written after it: each prefetch then walks the page tables in vain, and the
+ * product takes four times as long. With more columns than it takes at once it packs all of a, which
+ * maps these pages. */
+static void map_buffer(void) {
+    enum { ROWS = 64, COLUMNS = 512, INNER = 160 };
+    float *zeros = calloc(ROWS * INNER + INNER * COLUMNS + ROWS * COLUMNS, sizeof *zeros);
+    if (zeros != NULL) {
+        float *b = zeros + ROWS * INNER, *c = b + INNER * COLUMNS;
+        sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, INNER, 1.0f, zeros, INNER, b, COLUMNS,
+              0.0f, c, COLUMNS);
+        free(zeros);
+    }
+}
+
 static void call_blas(const Product *p) {
+    static _Thread_local bool is_mapped;
+    if (!is_mapped) {
+        is_mapped = true;
+        map_buffer();
+    }
     int ta = p->transa ? TRANS : NO_TRANS, tb = p->transb ? TRANS : NO_TRANS;
     int m = (int)p->m, n = (int)p->n, k = (int)p->k;
     if (p->dtype == GW_FLOAT32) {
