@@ -202,7 +202,8 @@ def _stamps(folder: str) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
-                yield from _stamps(entry.path)
+                if entry.name != "__pycache__":
+                    yield from _stamps(entry.path)
             elif entry.name.endswith((".py", ".so")):
                 status = entry.stat()
                 yield f"{entry.name} {status.st_size} {status.st_mtime_ns}"
