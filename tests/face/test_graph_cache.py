@@ -333,6 +333,24 @@ def test_functions_of_the_program_s_own_are_not_kept(folder: Path) -> None:
     assert key_of(own, gw.ones(3, requires_grad=True)) is None
 
 
+@pytest.mark.parametrize(("name", "method"), [
+    ("sin", lambda self: self + 1), ("__mul__", lambda self, other: self - other)])
+def test_graphs_of_tensors_with_other_methods_are_not_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, method: Callable[..., Any]
+) -> None:
+    def function(x: gw.Tensor) -> gw.Tensor:
+        return x.sin() * 2
+
+    before = key_of(function, gw.ones(3))
+    with monkeypatch.context() as patching:
+        patching.setattr(gw.Tensor, name, method, raising=False)
+        assert key_of(function, gw.ones(3)) is None
+    with monkeypatch.context() as patching:
+        patching.setattr(gw.Tensor, name, getattr(gw.Tensor, name), raising=False)
+        assert key_of(function, gw.ones(3)) not in (None, before)
+    assert key_of(function, gw.ones(3)) == before
+
+
 def test_graphs_with_branches_are_compiled_each_time(folder: Path) -> None:
     def branching(x: gw.Tensor) -> gw.Tensor:
         result: gw.Tensor = gw.cond(x.sum() > 0, gw.sin, gw.cos, (x,))

@@ -23,6 +23,7 @@ from graphwright.codegen.emit.native import builder, sources_identity
 from graphwright.codegen.plain_programs import read_program, write_program
 from graphwright.codegen.target import CompilerMissing, host
 from graphwright.face.stage_dumps import Artifacts
+from graphwright.face.tensor_methods import methods_of_tensors
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.plain_values import PlainReader, PlainWriter
 from graphwright.ir.graph_content import PACKAGES, NoContent, content_of
@@ -141,7 +142,7 @@ def entry_of(
         return None
     try:
         tools = builder(artifacts.target, host())
-        content = content_of(graph, inputs)
+        content = [methods_of_tensors(), content_of(graph, inputs)]
     except (NoContent, CompilerMissing):
         return None
     decisive = [
