@@ -52,6 +52,16 @@ def dynamic(compile: Compile) -> list[Any]:
 
 
 @program
+def assuming(compile: Compile) -> list[Any]:
+    """Lowering assumes of its sizes what capture has not."""
+    @compile
+    def f(x: gw.Tensor) -> tuple[gw.Tensor, gw.Tensor]:
+        return x.chunk(2)[0].exp(), nn.functional.avg_pool1d(x[None], 2)
+
+    return [f(gw.randn(n, n)) for n in (6, 8, 9, 3, 2)]
+
+
+@program
 def dynamic_training(compile: Compile) -> list[Any]:
     @compile
     def f(x: gw.Tensor, w: gw.Tensor) -> gw.Tensor:

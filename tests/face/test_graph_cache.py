@@ -63,6 +63,12 @@ def test_another_process_loads_the_programs_and_gives_the_same(
     assert warm["guards"] == cold["guards"]
 
 
+def test_what_lowering_assumes_is_guarded_by_who_loads(runs: list[Any]) -> None:
+    for run in runs:
+        guards = run["results"]["assuming"]["guards"]
+        assert any("//2" in guard and "'!='" in guard for guard in guards)
+
+
 def test_loading_imports_no_llvm(tmp_path: Path) -> None:
     for imported in (True, False):
         assert finished(started(tmp_path, "static", "module_training"))["llvmlite"] is imported
