@@ -9,7 +9,9 @@
 enum {
     TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
     MAX_DOT_ROWS = 4,   /* of all vector widths */
-    THIN_ROWS = 8,      /* up to here own kernels beat BLAS, which packs b first */
+    THIN_ROWS = 8,      /* up to here own kernels beat BLAS, which packs b first; */
+    THIN_DOTS = 64,     /* up to here, where both factors lie along k, */
+    LONG_DOT = 128,     /* and k is so long that sums across a vector cost little */
     K_BLOCK = 256,
     PACKED = 16,        /* rows of a transposed b that are packed at a time */
 };
@@ -92,6 +94,21 @@ static Product column_as_row(const Product *p) {
     return q;
 }
 
+/* Rows of a and columns of b that lie along k, few enough to be multiplied where they are. On
+ * processors with vectors of 64 bytes own panels are faster from fewer rows on. */
+static bool are_dots(const Product *p) {
+    if (p->transa || !p->transb) {
+        return false;
+    }
+    int64_t most = THIN_DOTS;
+#ifdef HAS_WIDE
+    if (gw_has_wide()) {
+        most = p->k < 2048 ? 24 : 48;
+    }
+#endif
+    return p->m <= THIN_ROWS || (p->dtype == GW_FLOAT32 && p->m <= most && p->k >= LONG_DOT);
+}
+
 static void multiply(const Product *p) {
     if (p->n == 1 && p->m > 1 && p->ldc == 1) {
         Product row = column_as_row(p);
@@ -101,7 +118,7 @@ static void multiply(const Product *p) {
     const Kernels *kernels = kernels_of(p->dtype);
     if (p->k == 1 && (!p->transb || p->ldb == 1)) {
         kernels->outer((void *)p, 0, p->m);
-    } else if (p->m <= THIN_ROWS && !p->transa && p->transb) {
+    } else if (are_dots(p)) {
         kernels->thin_dots((void *)p, 0, p->n);
     } else if (p->m <= THIN_ROWS && !p->transb && p->n > 1) {
         kernels->thin_stream((void *)p, 0, p->n);
