@@ -19,6 +19,7 @@ from benchmarks import (
     memory,
     models,
     out_of_process,
+    products,
     reporting,
     roofline,
     startup,
@@ -33,7 +34,7 @@ GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager
           "mapping": mapping, "memory": memory, "training": training, "startup": startup,
           "compile_time": compile_time, "untouched": untouched, "writes": writes}
 BY_NAME = {"ecosystem": ecosystem, "gpu": gpu, "launches": launches, "models": models,
-           "out_of_process": out_of_process, "roofline": roofline}
+           "out_of_process": out_of_process, "products": products, "roofline": roofline}
 """Groups that need a GPU, a C compiler, libraries of their own or much time: they run where they
 are named."""
 

@@ -17,9 +17,9 @@ class Result:
         group: the module of the suite.
         name: what was measured.
         unit: of every value: "us", "ms", "s", "KB", "MB", of the machine "Gflop/s" and "GB/s", or
-            what it is divided by: "x copy", "x sgemm", "x torch eager", "x eager", "x before",
-            "x plain" (the same code uncompiled), "x roofline" (the least time that the machine
-            allows), "x" (named in the row).
+            what it is divided by: "x copy", "x sgemm", "x torch eager", "x best peer", "x eager",
+            "x before", "x plain" (the same code uncompiled), "x roofline" (the least time that the
+            machine allows), "x" (named in the row).
         target: the value that is to be undercut; None where there is only a figure.
         value: graphwright's figure; None where the result was wrong.
         peers: the same figure for eager and for peers that are installed.

@@ -10,7 +10,7 @@ from typing import Any
 from graphwright.codegen.build import build_program
 from graphwright.codegen.emit.native import LoadedProgram, compile_program
 from graphwright.codegen.fusion_map import fused_nodes
-from graphwright.codegen.launch_plan import LaunchPlan, launch_plan, launcher
+from graphwright.codegen.launch_plan import LaunchPlan, launch_plan, native_launcher, plan_results
 from graphwright.codegen.loop_printer import print_program
 from graphwright.codegen.lowering.graph import CannotLowerNode, lower_graph, needs_eager
 from graphwright.codegen.placement import home_of, homes
@@ -18,6 +18,7 @@ from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.segments import split
 from graphwright.codegen.target import KernelFailure
 from graphwright.ir.passes.convolutions import without_convolutions
+from graphwright.runtime._core import Launcher
 from graphwright.runtime.later import Later
 from graphwright.runtime.record import Record
 from graphwright.runtime.spans import Span, Timed
@@ -28,11 +29,12 @@ from graphwright.runtime.tensor.device import device as Device
 class Segment(Record, frozen=False):
     """A compiled graph without eager ops in it.
 
-    plan: how its code is called. module: the graph, whose inputs are like `examples`; strict: see
-    `compile_graph`.
+    launcher: what `launch` calls, or is. plan: how its code is called. module: the graph, whose
+    inputs are like `examples`; strict: see `compile_graph`.
     """
 
     launch: Callable[..., Any]
+    launcher: Launcher
     program: NativeProgram
     loaded: LoadedProgram
     plan: LaunchPlan
@@ -81,11 +83,13 @@ class CompiledGraph(Record, frozen=False):
         launch: what runs it; the C launcher itself where nothing is left to do in Python.
         kernels: how many kernels and matrix products it runs.
         parts: what it consists of; of a program that was loaded, made when it is asked for.
+        launchers: of its segments on the CPU.
     """
 
     launch: Callable[..., Any]
     kernels: int
     parts: Parts | Later[Parts]
+    launchers: tuple[Launcher, ...]
 
     def __call__(self, *inputs: Any) -> Any:
         return self.launch(*inputs)
@@ -116,6 +120,12 @@ class CompiledGraph(Record, frozen=False):
         return self.segments[0].program
 
     @property
+    def packed_weights(self) -> tuple[int, int]:
+        """How many parameters the last call had packed, and in how many bytes."""
+        counts = [launcher.packed_weights for launcher in self.launchers]
+        return sum(number for number, _ in counts), sum(size for _, size in counts)
+
+    @property
     def failures(self) -> list[str]:
         """Why segments on GPUs run op by op; a program that was loaded has none."""
         parts = self.parts
@@ -140,13 +150,16 @@ class CompiledGraph(Record, frozen=False):
 
 def compile_graph(
     module: Any, fake_inputs: Sequence[Any], *, target: str, strict: bool = False,
-    blas: bool = True, label: str = "graph", spans: list[Span] | None = None,
+    blas: bool = True, packed_weights: int | None = 0, label: str = "graph",
+    spans: list[Span] | None = None,
 ) -> CompiledGraph:
     """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c".
 
     Ops without a lowering run eagerly between native segments. strict: half types are rounded
     where each node of the graph ends, and no quotient becomes a product that rounds otherwise.
     blas: False takes matrix products from own kernels alone, and makes products of convolutions.
+    packed_weights: the most bytes in which each segment's launches keep parameters packed, as far
+    as their right factors are parameters; None leaves it to the limit of the process.
     label: what profiles call it. spans: gets when it was lowered, scheduled, and emitted or taken
     from the cache.
     """
@@ -155,7 +168,8 @@ def compile_graph(
         module = gpu_build().prepared(module, fake_inputs)
     elif not blas:
         module = without_convolutions(module)
-    compile_segment = partial(_compile_segment, target, strict, blas, label, spans)
+    compile_segment = partial(
+        _compile_segment, target, strict, blas, packed_weights, label, spans)
     eager = _eager_nodes(module, places)
     if not eager and len(places) == 1:
         try:
@@ -165,7 +179,8 @@ def compile_graph(
             eager.add(reason.node)
     symbols = dict(module.meta.get("symbols", {}))
     compile_whole = partial(
-        compile_graph, target=target, strict=strict, blas=blas, label=label, spans=spans)
+        compile_graph, target=target, strict=strict, blas=blas, packed_weights=packed_weights,
+        label=label, spans=spans)
     launch, segments = split(module, eager, symbols, compile_segment, compile_whole)
     return _compiled(launch, segments, module, fake_inputs)
 
@@ -174,7 +189,8 @@ def _compiled(
     launch: Callable[..., Any], segments: list[Any], module: Any, examples: Sequence[Any]
 ) -> CompiledGraph:
     kernels = sum(segment.kernels for segment in segments)
-    return CompiledGraph(launch, kernels, Parts(segments, module, examples))
+    launchers = tuple([one.launcher for one in segments if isinstance(one, Segment)])
+    return CompiledGraph(launch, kernels, Parts(segments, module, examples), launchers)
 
 
 def emitters(module: Any, target: str) -> str:
@@ -204,8 +220,8 @@ def _eager_nodes(module: Any, places: set[Device | None]) -> set[Any]:
 
 
 def _compile_segment(
-    target: str, strict: bool, blas: bool, label: str, spans: list[Span] | None, module: Any,
-    fake_inputs: Sequence[Any],
+    target: str, strict: bool, blas: bool, packed_weights: int | None, label: str,
+    spans: list[Span] | None, module: Any, fake_inputs: Sequence[Any],
 ) -> Any:
     (home,) = homes(module)
     if home != cpu:
@@ -219,6 +235,7 @@ def _compile_segment(
     program = build_program(graph, spans)
     with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)
-    plan = launch_plan(program, graph, len(fake_inputs), blas)
-    launch = launcher(plan, loaded, label)
-    return Segment(launch, program, loaded, plan, module, fake_inputs, strict)
+    plan = launch_plan(program, graph, len(fake_inputs), blas, packed_weights)
+    launcher = native_launcher(plan, loaded, label)
+    launch = plan_results(plan, launcher)
+    return Segment(launch, launcher, program, loaded, plan, module, fake_inputs, strict)

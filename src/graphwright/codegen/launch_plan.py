@@ -10,6 +10,8 @@ from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import LoweredGraph
 from graphwright.codegen.program import NativeProgram, Output
 from graphwright.codegen.results import Result, results_of, with_results
+from graphwright.codegen.weights import Weight, weight_inputs
+from graphwright.nn.parameter import Parameter
 from graphwright.runtime import _core
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Expr, as_int
@@ -35,6 +37,8 @@ class LaunchPlan(Record):
         rng_ops, mutated, messages: as in `NativeProgram`.
         release_gil: whether other Python threads run meanwhile.
         blas: whether matrix products are a library's.
+        weights: which inputs are right factors of products that are kept packed where they are
+            parameters.
         results: of the graph; constants: tensors of the graph.
     """
 
@@ -47,30 +51,40 @@ class LaunchPlan(Record):
     messages: tuple[str, ...]
     release_gil: bool
     blas: bool
+    weights: tuple[Weight, ...]
     results: tuple[Result, ...]
     constants: tuple[Any, ...]
 
 
 def launch_plan(
-    program: NativeProgram, graph: LoweredGraph, n_inputs: int, blas: bool
+    program: NativeProgram, graph: LoweredGraph, n_inputs: int, blas: bool,
+    packed_weights: int | None,
 ) -> LaunchPlan:
-    """The plan for a program that was made from `graph`, a graph of `n_inputs`."""
+    """The plan for a program that was made from `graph`, a graph of `n_inputs`.
+
+    packed_weights: see `compile_graph`.
+    """
     arena = as_int(program.arena_bytes)
     return LaunchPlan(
         n_inputs, tuple([_output_layout(o) for o in program.outputs]),
         -1 if arena is None else arena, program.symbols, program.rng_ops, program.mutated,
-        program.messages, _is_long(program), blas, results_of(graph.outputs),
-        graph.constants)
+        program.messages, _is_long(program), blas, weight_inputs(program, packed_weights),
+        results_of(graph.outputs), graph.constants)
 
 
-def launcher(plan: LaunchPlan, loaded: LoadedProgram, label: str) -> Callable[..., Any]:
+def native_launcher(plan: LaunchPlan, loaded: LoadedProgram, label: str) -> _core.Launcher:
     """What calls the code of a plan. label: what profiles call it."""
-    native = _core.Launcher(
+    return _core.Launcher(
         run=loaded.run_address, shapes=loaded.shapes_address, keepalive=loaded.keepalive,
         n_inputs=plan.n_inputs + len(plan.constants), outputs=list(plan.outputs),
         arena_bytes=plan.arena_bytes, symbols=[(place, dim) for _, place, dim in plan.symbols],
         rng_ops=plan.rng_ops, mutated=list(plan.mutated), messages=list(plan.messages),
-        cls=Tensor, release_gil=plan.release_gil, label=label, blas=plan.blas)
+        cls=Tensor, release_gil=plan.release_gil, label=label, blas=plan.blas,
+        weights=list(plan.weights), weight_class=Parameter)
+
+
+def plan_results(plan: LaunchPlan, native: _core.Launcher) -> Callable[..., Any]:
+    """What gives the results of the graph of a plan, by its launcher."""
     return with_results(plan.results, plan.constants, plan.symbols, native, plan.n_inputs)
 
 

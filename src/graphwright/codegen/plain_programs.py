@@ -14,7 +14,7 @@ from typing import Any
 
 from graphwright.codegen.compile import CompiledGraph, Parts, Segment
 from graphwright.codegen.emit.native import load_program
-from graphwright.codegen.launch_plan import LaunchPlan, Layout, launcher
+from graphwright.codegen.launch_plan import LaunchPlan, Layout, native_launcher, plan_results
 from graphwright.codegen.lowering.graph import (
     ConstantOutput,
     InputOutput,
@@ -76,8 +76,8 @@ def _segment(segment: Any, plain: PlainWriter) -> dict[str, Any]:
         "outputs": [[one.name, shape, strides] for one, shape, strides in plan.outputs],
         "arena_bytes": plan.arena_bytes, "symbols": plan.symbols, "rng_ops": plan.rng_ops,
         "mutated": plan.mutated, "messages": plan.messages, "release_gil": plan.release_gil,
-        "blas": plan.blas, "results": [_result(one, plan.constants, plain)
-                                       for one in plan.results],
+        "blas": plan.blas, "weights": plan.weights,
+        "results": [_result(one, plan.constants, plain) for one in plan.results],
         "constants": [_tensor(constant, plain) for constant in plan.constants],
     }
 
@@ -146,15 +146,17 @@ def read_program(
 
     Raises: what `plain` raises, KeyError, TypeError or ValueError, for what is malformed.
     """
-    launches = []
+    launches, launchers = [], []
     for one in written["segments"]:
         loaded = load_program(one["key"], target)
         if loaded is None:
             return None
-        launches.append(launcher(_plan(one, plain), loaded, label))
+        plan = _plan(one, plain)
+        launchers.append(native_launcher(plan, loaded, label))
+        launches.append(plan_results(plan, launchers[-1]))
     kernels = sum(plain.count(one["kernels"]) for one in written["segments"])
     launch = _segmented(written, launches, plain) if "steps" in written else launches[0]
-    return CompiledGraph(launch, kernels, parts)
+    return CompiledGraph(launch, kernels, parts, tuple(launchers))
 
 
 def _plan(one: Any, plain: PlainReader) -> LaunchPlan:
@@ -163,7 +165,8 @@ def _plan(one: Any, plain: PlainReader) -> LaunchPlan:
         one["n_inputs"], tuple([_read_layout(layout, plain) for layout in one["outputs"]]),
         one["arena_bytes"], tuple([(name, place, dim) for name, place, dim in one["symbols"]]),
         one["rng_ops"], tuple(one["mutated"]), tuple(one["messages"]), one["release_gil"],
-        one["blas"], tuple([_read_result(result, constants, plain) for result in one["results"]]),
+        one["blas"], tuple([tuple(weight) for weight in one["weights"]]),
+        tuple([_read_result(result, constants, plain) for result in one["results"]]),
         constants)
 
 

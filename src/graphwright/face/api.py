@@ -26,7 +26,8 @@ from graphwright.utils import CAPTURE
 
 F = TypeVar("F", bound=Callable[..., Any])
 BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
-OPTIONS = {"recompile_limit": 8, "strict": False, "blas": True}
+OPTIONS: dict[str, Any] = {
+    "recompile_limit": 8, "strict": False, "blas": True, "packed_weights": "auto"}
 """The keys of `options`, and their defaults."""
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 ALIASES = {"inductor": "auto", "aot_eager": "eager"}
@@ -58,7 +59,7 @@ class Compilation:
         self.record = CaptureRecord(watch=notices.watch)
         if not logs.attach(self.record):
             notices.attach(self.record, self.name)
-        run = lookup(backend, self.settings["strict"], self.settings["blas"])
+        run = lookup(backend, self.settings)
         self.frontend = Frontend(run, fullgraph=fullgraph, dynamic=dynamic,
                                  record=self.record, limit=self.settings["recompile_limit"])
         self.functions: list[CompiledFunction] = []
@@ -100,27 +101,28 @@ def compilations() -> list[Compilation]:
 
 
 def lookup(
-    backend: BackendLike, strict: bool = False, blas: bool = True
+    backend: BackendLike, settings: Mapping[str, Any] = OPTIONS
 ) -> native_backends.Backend:
-    """The backend that a name or a callable means.
+    """The backend that a name or a callable means, with those of the options that are for it.
 
     Raises:
         ValueError: a name that is not among `native_backends.BACKENDS` and `ALIASES`, or a
-            callable that is to be `strict` or to do without `blas`.
+            callable together with such an option.
         TypeError: neither a name nor a callable.
     """
+    changed = {name: settings[name] for name in ("strict", "blas", "packed_weights")
+               if settings[name] != OPTIONS[name]}
     if isinstance(backend, str):
         found = native_backends.BACKENDS.get(ALIASES.get(backend, backend))
         if found is None:
             known = sorted((*native_backends.BACKENDS, *ALIASES))
             raise ValueError(f"unknown backend '{backend}'; there are {', '.join(known)}, or give "
                              "a callable")
-        changed = {**({"strict": True} if strict else {}), **({} if blas else {"blas": False})}
         return functools.partial(found, **changed) if changed else found
     if not callable(backend):
         raise TypeError(f"backend must be a name or a callable, not {type(backend).__name__}")
-    if strict or not blas:
-        raise ValueError(f'the option "{"strict" if strict else "blas"}" needs a named backend, '
+    if changed:
+        raise ValueError(f'the option "{next(iter(changed))}" needs a named backend, '
                          'not a callable')
     return backend
 
@@ -170,6 +172,9 @@ def compile(
             where they are stored. `+ - * /`, sqrt, comparisons and casts of floats are then
             bit-equal to eager ones (docs/numerics.md). "blas": False takes matrix products and
             convolutions from the kernels that packages have, for the same bits (docs/package.md).
+            "packed_weights": where nothing is differentiated, parameters are kept a second time in
+            the form that products read fastest: "auto" within the limit of the process, a number
+            of bytes in as many, False not at all (docs/performance.md).
         disable: return `model` as it is.
 
     Returns:
@@ -195,7 +200,7 @@ def compile(
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
                                  options=options)
-    lookup(backend, settings["strict"], settings["blas"])
+    lookup(backend, settings)
     if hook_problem() is not None:
         native_backends.warn_once(f"graphwright: everything runs eagerly: {hook_problem()}")
         return model
@@ -206,7 +211,7 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """All of `OPTIONS`, with the values given.
 
     Raises:
-        ValueError: another key, a limit that is not a positive int, or no bool for another option.
+        ValueError: another key, or a value that the option cannot have.
     """
     if not isinstance(options, Mapping):
         raise TypeError(
@@ -225,6 +230,10 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("strict", "blas"):
         if type(settings[name]) is not bool:
             raise ValueError(f"{name} must be True or False, not {settings[name]!r}")
+    packed = settings["packed_weights"]
+    if packed != "auto" and packed is not False and (type(packed) is not int or packed < 0):
+        raise ValueError(
+            f'packed_weights must be "auto", False or a number of bytes, not {packed!r}')
     return settings
 
 

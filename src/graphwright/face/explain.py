@@ -193,8 +193,10 @@ def frame_dict(frame: FrameRecord, guards: bool) -> dict[str, Any]:
 def graph_dict(graph: GraphRecord) -> dict[str, Any]:
     """The keys of a graph."""
     found = artifacts_of(graph.graph)
+    number, size = (0, 0) if found is None else found.packed
     return {"operations": graph.n_ops, "inputs": graph.n_inputs,
             "kernels": None if found is None else found.kernels,
+            "packed_weights": {"count": number, "bytes": size},
             "loaded": found is not None and "lowered" in found.loaded,
             "runs_eagerly": found.note if found is not None and found.note else None}
 

@@ -140,7 +140,9 @@ def graph_text(graph: GraphRecord) -> str:
     found = artifacts_of(graph.graph)
     if found is None:
         return text
-    return f"{text}, {count(found.kernels, 'kernel')}" + (
+    weights, size = found.packed
+    packed = f", {count(weights, 'packed weight')} of {size / 1e6:.1f} MB" if weights else ""
+    return f"{text}, {count(found.kernels, 'kernel')}{packed}" + (
         f"; runs eagerly: {found.note}" if found.note else "")
 
 

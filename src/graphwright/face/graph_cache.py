@@ -147,8 +147,8 @@ def entry_of(
         return None
     decisive = [
         FORMAT, __version__, [sources_identity(package) for package in PACKAGES], tools,
-        artifacts.strict, artifacts.blas, needs_grad, _core.grad_enabled(), _core.modes(),
-        dtypes.get_default_dtype().name, content]
+        artifacts.strict, artifacts.blas, artifacts.packed_weights, needs_grad,
+        _core.grad_enabled(), _core.modes(), dtypes.get_default_dtype().name, content]
     key = hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
     return GraphEntry(cache, key, graph, inputs, needs_grad, artifacts)
 

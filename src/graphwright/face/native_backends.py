@@ -95,6 +95,7 @@ def warn_once(message: str) -> None:
 
 def eager(
     graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False, blas: bool = True,
+    packed_weights: int | None = None,
 ) -> Callable[..., Any]:
     """Run the captured graph as it is, op by op, which is strict anyway.
 
@@ -121,12 +122,14 @@ def _leaves_history(graph: GraphModule) -> bool:
 
 def native(
     target: str, graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False,
-    blas: bool = True,
+    blas: bool = True, packed_weights: int | None = None,
 ) -> Callable[..., Any]:
     """Compile the graph, and its backward on first use, for "llvm" or "c".
 
     strict: half types are rounded where eager execution rounds them. blas: False takes matrix
-    products, and convolutions, from the kernels that packages have.
+    products, and convolutions, from the kernels that packages have. packed_weights: the most bytes
+    in which parameters are kept packed, where nothing is differentiated; None leaves it to the
+    limit of the process.
     """
     artifacts = graph.meta[KEY] = Artifacts(
         resolve(target), strict=strict, blas=blas, function=compiled_now())
@@ -134,6 +137,7 @@ def native(
         isinstance(value, Tensor) and value.requires_grad for value in example_inputs
     )
     needs_grad = needs_grad and _leaves_history(graph)
+    artifacts.packed_weights = packed_weights if blas and not needs_grad else 0
     with stage("graph cache"):
         entry = entry_of(graph, example_inputs, needs_grad, artifacts)
     try:
@@ -241,7 +245,8 @@ def _compiled(
     note_stage(f"code generation by {emitters(module, artifacts.target)} for the {name} graph "
                f"of {len(module.graph.nodes)} nodes")
     compile_ = partial(compile_graph, module, examples, strict=artifacts.strict,
-                       blas=artifacts.blas, label=label, spans=spans)
+                       blas=artifacts.blas, packed_weights=artifacts.packed_weights,
+                       label=label, spans=spans)
     try:
         return compile_(target=artifacts.target)
     except machine.CompilerMissing as missing:

@@ -39,6 +39,8 @@ class Artifacts(Record, frozen=False):
         note: why the graph runs eagerly, where it does.
         strict: whether half types are rounded where eager execution rounds them.
         blas: whether matrix products may be a library's, and convolutions the core's.
+        packed_weights: the most bytes in which parameters are kept packed; None: no bound but the
+            process's.
         function: the function that the graph is of, and where it is defined.
         spans: when the passes over the graph and the code generation for it ran.
         loaded: which of "lowered", "forward" and "backward" came from the graph cache.
@@ -50,6 +52,7 @@ class Artifacts(Record, frozen=False):
     note: str = ""
     strict: bool = False
     blas: bool = True
+    packed_weights: int | None = 0
     function: str = "a function"
     spans: list[Span] = field(default_factory=list)
     loaded: list[str] = field(default_factory=list)
@@ -58,6 +61,12 @@ class Artifacts(Record, frozen=False):
     def kernels(self) -> int:
         """How many fused kernels and matrix products run natively, forward and backward."""
         return sum(program.kernels for program in self.programs.values())
+
+    @property
+    def packed(self) -> tuple[int, int]:
+        """How many parameters the last calls had packed, and in how many bytes."""
+        counts = [program.packed_weights for program in self.programs.values()]
+        return sum(number for number, _ in counts), sum(size for _, size in counts)
 
 
 def artifacts_of(graph: GraphModule) -> Artifacts | None:

@@ -87,7 +87,7 @@ class _Packer(ForkingPickler):
 
     def _number(self, tensor: Any, start: int, end: int) -> int:
         """The number of a tensor's storage, of which the given bytes are needed."""
-        key = tensor._storage.data_ptr() if self.move else id(tensor._storage)
+        key = tensor._storage._address() if self.move else id(tensor._storage)
         number = self.numbers.setdefault(key, len(self.storages))
         if number == len(self.storages):
             self.storages.append(tensor)

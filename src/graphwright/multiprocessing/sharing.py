@@ -143,7 +143,7 @@ def share(tensors: Iterable[Any]) -> None:
         if tensor.device.type != "cpu":
             raise RuntimeError(f"only memory of the CPU can be shared, not of {tensor.device}")
         if memory_of(tensor) is None:
-            holders.setdefault(tensor._storage.data_ptr(), [tensor])
+            holders.setdefault(tensor._storage._address(), [tensor])
     if not holders:
         return
     if not all(_core.owns_alone(tensor) for (tensor,) in holders.values()):

@@ -253,5 +253,5 @@ def _extent(tensor: Any) -> tuple[int, int]:
         return 0, 0
     steps = zip(tensor.shape, tensor.stride(), strict=True)
     last = sum((size - 1) * abs(stride) for size, stride in steps)
-    start = tensor.data_ptr()
+    start = tensor._address()
     return start, start + (last + 1) * tensor.element_size()

@@ -11,6 +11,7 @@
 #define GW_ABI_VERSION 1
 
 typedef struct gw_ctx gw_ctx;
+struct gw_weights;
 typedef void (*gw_body)(void *closure, int64_t begin, int64_t end);
 
 struct gw_ctx {
@@ -28,6 +29,8 @@ struct gw_ctx {
     uint64_t offset;     /* op r of the graph draws at offset + r */
     int64_t num_threads;
     int64_t *error_info; /* [4]: value, bound, message id, unused; set when run fails */
+    /* Not for compiled code: right factors that gemm may read in another form, or NULL. */
+    struct gw_weights *weights;
 };
 
 /* ptrs = inputs..., outputs..., arena; sizes = the values of the size symbols, in order.

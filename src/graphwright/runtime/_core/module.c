@@ -9,6 +9,7 @@
 #include "generator.h"
 #include "native.h"
 #include "node.h"
+#include "packs.h"
 #include "pool.h"
 #include "profiling.h"
 
@@ -84,7 +85,7 @@ static int add_contents(PyObject *module) {
         gw_sampling_methods, gw_literal_methods, gw_fact_methods, gw_sharing_methods,
         gw_profiling_methods, gw_cuda_driver_methods, gw_cuda_device_methods,
         gw_cuda_stream_methods, gw_cuda_stats_methods, gw_pinned_methods, gw_cuda_tensor_methods,
-        gw_cuda_transfer_methods,
+        gw_cuda_transfer_methods, gw_pack_methods, gw_lending_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {
@@ -106,7 +107,7 @@ static int add_contents(PyObject *module) {
                                    &GwReduction_Type, &GwNative_Type, &GwNode_Type, &GwQuiet_Type,
                                    &GwGenerator_Type, &GwSharedMemory_Type, &GwCudaEvent_Type,
                                    &GwCudaKernel_Type, &GwCudaProgram_Type, &GwCudaLauncher_Type,
-                                   &GwPinned_Type};
+                                   &GwPinned_Type, &GwLease_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;

@@ -295,4 +295,4 @@ class Memory:
 
 def _same_memory(one: Any, two: Any) -> bool:
     """Whether storages begin at one address: those of a tensor and of its `.data` do."""
-    return one is two or one.data_ptr() == two.data_ptr() != 0
+    return one is two or one._address() == two._address() != 0

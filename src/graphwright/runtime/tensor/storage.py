@@ -130,7 +130,7 @@ class _Memory:
 
     def _over(self, flat: Any) -> Any:
         """The storage of other elements of this dtype; itself where they are its own."""
-        same = flat.device == self.device and flat.data_ptr() == self.data_ptr()
+        same = flat.device == self.device and flat._address() == self._memory._address()
         return self if same else type(self)._of(flat, self.dtype)
 
     def cpu(self) -> Any:

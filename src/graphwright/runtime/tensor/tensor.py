@@ -325,7 +325,7 @@ class Tensor(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
             )
-        return self._nd.view()
+        return _core.shared_array(self)
 
     def _truth(self) -> bool:
         if self.numel() != 1:
@@ -432,7 +432,8 @@ class Tensor(
         if self.device.type == "cuda":
             there = (self.device, elements(self), self.dtype, self.requires_grad, kind)
             return _rebuild_there, there, self.__dict__ or None
-        return _rebuild, (self._nd, self.dtype, self.requires_grad, kind), self.__dict__ or None
+        array = _core.shared_array(self)    # pickle may hand it out as a buffer
+        return _rebuild, (array, self.dtype, self.requires_grad, kind), self.__dict__ or None
 
     def __repr__(self) -> str:
         return format_tensor(self)

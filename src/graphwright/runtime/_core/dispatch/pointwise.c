@@ -438,11 +438,9 @@ static GwTensor *compute_into(Pointwise *p, PyObject *const *args, GwTensor *giv
         }
     }
     plan_tensors(p, &found, out, computed, &plan);
-    out->storage->version++;
-    if (!run_plan(&plan)) {
-        return NULL;
-    }
-    return (GwTensor *)Py_NewRef(out);
+    bool done = run_plan(&plan);
+    out->storage->version++;        /* after the write: whoever read meanwhile has read an older one */
+    return done ? (GwTensor *)Py_NewRef(out) : NULL;
 }
 
 static bool is_same(PyObject *a, PyObject *b) {

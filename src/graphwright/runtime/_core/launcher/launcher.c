@@ -4,6 +4,7 @@
 #include "core.h"
 #include "pool.h"
 #include "profiling.h"
+#include "weights.h"
 #include "write_checks.h"
 
 #include <stddef.h>
@@ -39,6 +40,7 @@ typedef struct {
     Output *outputs;
     Symbol *symbols;
     Py_ssize_t *mutated;
+    GwWeightInputs *weights;        /* or NULL */
     int64_t arena_bytes;    /* -1: from shapes() */
     unsigned long long rng_ops;
     bool single, release_gil, blas;
@@ -251,6 +253,8 @@ static int32_t execute(Launcher *self, Call *call, int64_t *error_info) {
     if (self->rng_ops > 0) {
         gw_reserve_random(self->rng_ops, &ctx.seed, &ctx.offset);
     }
+    GwBorrowed *borrowed = self->weights == NULL ? NULL
+                           : gw_borrow_weights(self->weights, call->args, &ctx);
     GwKernels *kernels = GW_UNLIKELY(gw_profiling) ? gw_kernels_begin(&ctx) : NULL;
     PyThreadState *released = self->release_gil ? PyEval_SaveThread() : NULL;
     int32_t code = self->run(&ctx, call->ptrs, call->sizes);
@@ -259,6 +263,9 @@ static int32_t execute(Launcher *self, Call *call, int64_t *error_info) {
     }
     if (kernels != NULL) {
         gw_kernels_end(kernels, self->keepalive);
+    }
+    if (borrowed != NULL) {
+        gw_return_weights(self->weights, borrowed, call->args);
     }
     return code;
 }
@@ -472,21 +479,22 @@ static bool check_tuples(Launcher *self) {
 static bool parse_launcher(Launcher *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"run", "shapes", "keepalive", "n_inputs", "outputs", "arena_bytes",
                             "symbols", "rng_ops", "mutated", "messages", "cls", "release_gil",
-                            "single", "constants", "label", "blas", NULL};
+                            "single", "constants", "label", "blas", "weights", "weight_class", NULL};
     unsigned long long run, shapes;
     long long arena_bytes;
     int release_gil, single = 0, blas = 1;
     PyObject *keepalive, *outputs, *symbols, *mutated, *messages, *cls, *constants = NULL;
-    PyObject *label = NULL;
+    PyObject *label = NULL, *weights = NULL, *weight_class = NULL;
     if (PyTuple_GET_SIZE(args) > 0) {
         PyErr_SetString(PyExc_TypeError, "Launcher takes keyword arguments only");
         return false;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKOnO!LO!KO!OOp|pOUp:Launcher", names, &run,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKOnO!LO!KO!OOp|pOUpO!O!:Launcher", names, &run,
                                      &shapes, &keepalive, &self->n_inputs, &PyList_Type, &outputs,
                                      &arena_bytes, &PyList_Type, &symbols, &self->rng_ops,
                                      &PyList_Type, &mutated, &messages, &cls, &release_gil,
-                                     &single, &constants, &label, &blas)) {
+                                     &single, &constants, &label, &blas, &PyList_Type,
+                                     &weights, &PyType_Type, &weight_class)) {
         return false;
     }
     if (run == 0 || self->n_inputs < 0) {
@@ -508,7 +516,8 @@ static bool parse_launcher(Launcher *self, PyObject *args, PyObject *kwargs) {
     self->constants = constants != NULL ? PySequence_Tuple(constants) : PyTuple_New(0);
     return self->label != NULL && self->messages != NULL && self->constants != NULL
            && check_tuples(self) && parse_outputs(self, outputs) && parse_symbols(self, symbols)
-           && parse_mutated(self, mutated);
+           && parse_mutated(self, mutated)
+           && gw_read_weight_inputs(weights, weight_class, self->n_inputs, &self->weights);
 }
 
 static PyObject *launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -542,6 +551,7 @@ static void launcher_dealloc(PyObject *object) {
     PyMem_Free(self->outputs);
     PyMem_Free(self->symbols);
     PyMem_Free(self->mutated);
+    gw_free_weight_inputs(self->weights);
     Py_XDECREF(self->cls);
     Py_XDECREF(self->keepalive);
     Py_XDECREF(self->label);
@@ -549,6 +559,18 @@ static void launcher_dealloc(PyObject *object) {
     Py_XDECREF(self->messages);
     Py_TYPE(object)->tp_free(object);
 }
+
+/* What the last launch read: see `packed_weights` of the module. */
+static PyObject *launcher_packed(PyObject *object, void *closure) {
+    GW_UNUSED(closure);
+    return gw_packed_counts(((Launcher *)object)->weights);
+}
+
+static PyGetSetDef launcher_getset[] = {
+    {"packed_weights", launcher_packed, NULL,
+     "How many weights the last call had packed, and in how many bytes.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
 
 static PyMemberDef launcher_members[] = {
     {"n_inputs", T_PYSSIZET, offsetof(Launcher, n_inputs), READONLY, "Arguments of a call."},
@@ -571,4 +593,5 @@ PyTypeObject GwLauncher_Type = {
     .tp_vectorcall_offset = offsetof(Launcher, vectorcall),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_members = launcher_members,
+    .tp_getset = launcher_getset,
 };

@@ -2,6 +2,7 @@
  * they come from a bounded cache, because page faults cost more than most kernels. */
 #include "core.h"
 #include "large_blocks.h"
+#include "packs.h"
 #include "profiling.h"
 
 #include <pthread.h>
@@ -234,10 +235,11 @@ static PyObject *memory_stats(PyObject *self, PyObject *args) {
     }
     size_t cached = stats.cached, hits = stats.hits, misses = stats.misses, limit = cache_limit;
     pthread_mutex_unlock(&large_lock);
-    return Py_BuildValue("{s:n,s:n,s:n,s:n,s:n,s:n}", "live", (Py_ssize_t)stats.live, "peak",
+    return Py_BuildValue("{s:n,s:n,s:n,s:n,s:n,s:n,s:L,s:L}", "live", (Py_ssize_t)stats.live, "peak",
                          (Py_ssize_t)stats.peak, "cached", (Py_ssize_t)cached, "cache_limit",
                          (Py_ssize_t)limit, "hits", (Py_ssize_t)hits, "misses",
-                         (Py_ssize_t)misses);
+                         (Py_ssize_t)misses, "packed_weights", (long long)gw_packed_bytes(),
+                         "packed_weights_limit", (long long)gw_packed_limit());
 }
 
 static PyObject *empty_cache(PyObject *self, PyObject *args) {
@@ -251,6 +253,7 @@ static PyObject *empty_cache(PyObject *self, PyObject *args) {
         }
         small[class].bytes = 0;
     }
+    gw_drop_all_packs();
     pthread_mutex_lock(&large_lock);
     trim(0);
     pthread_mutex_unlock(&large_lock);
@@ -279,8 +282,10 @@ PyMethodDef gw_allocator_methods[] = {
     {"memory_stats", memory_stats, METH_NOARGS,
      "Of blocks of 64 KiB and more. live: bytes that tensors hold; peak: the most they have held;\n"
      "cached: bytes kept for the next tensors; cache_limit: the most that are kept; hits, misses:\n"
-     "how often a block came from the cache, or had to be asked of the system."},
-    {"empty_cache", empty_cache, METH_NOARGS, "Give all cached memory back to the system."},
+     "how often a block came from the cache, or had to be asked of the system. packed_weights: bytes\n"
+     "of parameters that compiled graphs keep in the form that matrix products read, besides;\n"
+     "packed_weights_limit: the most of them."},
+    {"empty_cache", empty_cache, METH_NOARGS, "Give all cached memory back to the system, packed weights included."},
     {"set_cache_limit", set_cache_limit, METH_O,
      "Set how many bytes of released large blocks are kept; returns the previous limit."},
     {NULL, NULL, 0, NULL},

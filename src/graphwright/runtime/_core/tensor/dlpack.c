@@ -2,6 +2,7 @@
  * 1): export as a capsule that keeps the Storage alive, import as a Storage that owns the capsule's
  * content. */
 #include "blocks.h"
+#include "packs.h"
 
 enum { DEVICE_CPU = 1, DEVICE_CUDA, DEVICE_CUDA_HOST };
 enum { CODE_INT, CODE_UINT, CODE_FLOAT, CODE_HANDLE, CODE_BFLOAT, CODE_COMPLEX, CODE_BOOL,
@@ -72,6 +73,7 @@ typedef struct {
 static void drop_export(Export *e) {
     if (Py_IsInitialized()) {
         PyGILState_STATE state = PyGILState_Ensure();
+        gw_lent_back(e->storage);
         Py_DECREF(e->storage);
         PyGILState_Release(state);
     }
@@ -133,6 +135,7 @@ static PyObject *to_dlpack(PyObject *self, PyObject *args) {
         return PyErr_NoMemory();
     }
     e->storage = (GwStorage *)Py_NewRef(t->storage);
+    gw_lend_for_now(t->storage);
     if (versioned) {
         e->head.versioned = (Versioned){
             .major = 1, .minor = 0, .context = e, .deleter = drop_versioned,

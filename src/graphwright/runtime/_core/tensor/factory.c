@@ -1,5 +1,6 @@
 /* Making tensors: over new memory, over an array's memory, without data. */
 #include "layout.h"
+#include "packs.h"
 
 static PyObject *too_large(void) {
     PyErr_SetString(PyExc_RuntimeError, "the tensor's size in bytes does not fit in 63 bits");
@@ -120,6 +121,17 @@ static bool array_is_private(PyArrayObject *array) {
            && PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE);
 }
 
+/* A part of a tensor's own array, over which another tensor is made. */
+static void lend_base(PyArrayObject *array) {
+    PyObject *base = PyArray_BASE(array);
+    while (base != NULL && PyArray_Check(base)) {
+        base = PyArray_BASE((PyArrayObject *)base);
+    }
+    if (base != NULL && Py_IS_TYPE(base, &GwStorage_Type)) {
+        gw_lend((GwStorage *)base);
+    }
+}
+
 static PyObject *from_ndarray(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     GW_UNUSED(self);
     if (!gw_expect_args(nargs, 3, "from_ndarray(cls, array, dtype)")) {
@@ -163,6 +175,7 @@ static PyObject *from_ndarray(PyObject *self, PyObject *const *args, Py_ssize_t 
         Py_DECREF(t);
         return NULL;
     }
+    lend_base(array);
     if (private) {
         t->nd = Py_NewRef(args[1]);
     }

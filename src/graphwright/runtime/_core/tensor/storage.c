@@ -1,5 +1,6 @@
 /* Storage: memory, who owns it, and how often it was written in place. */
 #include "blocks.h"
+#include "packs.h"
 
 enum { CACHE = 256 };
 static GwStorage *cache[CACHE];
@@ -22,6 +23,9 @@ static GwStorage *storage_object(void) {
     s->owner = NULL;
     s->block = 0;
     s->cuda = NULL;
+    s->packs = NULL;
+    s->rewritten = 0;
+    s->lent = 0;
     s->readonly = false;
     s->inference = (gw_modes() & GW_MODE_INFERENCE) != 0;
     return s;
@@ -58,6 +62,8 @@ GwStorage *gw_storage_meta(void) { return storage_object(); }
 
 static void storage_dealloc(PyObject *self) {
     GwStorage *s = (GwStorage *)self;
+    gw_packs_drop(s);
+    gw_alias_ended(s);
     if (s->block != 0) {
         gw_block_free(s->data, s->block);
     }
@@ -93,11 +99,16 @@ static PyObject *storage_version(PyObject *self, void *closure) {
     return PyLong_FromLongLong(((GwStorage *)self)->version);
 }
 
-static PyObject *storage_data_ptr(PyObject *self, PyObject *args) {
+static PyObject *storage_address(PyObject *self, PyObject *args) {
     GW_UNUSED(args);
     const GwStorage *s = (GwStorage *)self;
     return s->cuda != NULL ? PyLong_FromUnsignedLongLong(s->cuda->address)
                            : PyLong_FromVoidPtr(s->data);
+}
+
+static PyObject *storage_data_ptr(PyObject *self, PyObject *args) {
+    gw_lend((GwStorage *)self);
+    return storage_address(self, args);
 }
 
 static PyGetSetDef storage_getset[] = {
@@ -108,7 +119,9 @@ static PyGetSetDef storage_getset[] = {
 };
 
 static PyMethodDef storage_methods[] = {
-    {"data_ptr", storage_data_ptr, METH_NOARGS, "Address of the first byte; 0 without memory."},
+    {"data_ptr", storage_data_ptr, METH_NOARGS,
+     "Address of the first byte; 0 without memory. Whoever has it may write there."},
+    {"_address", storage_address, METH_NOARGS, "The same, for comparisons alone."},
     {NULL, NULL, 0, NULL},
 };
 

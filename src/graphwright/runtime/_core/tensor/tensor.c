@@ -1,5 +1,6 @@
 /* TensorBase: the object. What makes tensors is in factory.c. */
 #include "blocks.h"
+#include "packs.h"
 #include "tensor_flags.h"
 #include "node.h"
 
@@ -566,10 +567,15 @@ METHOD(tensor_is_view) { TENSOR_OR_NULL return PyBool_FromLong(t->base != NULL);
 METHOD(tensor_is_inference) { TENSOR_OR_NULL return PyBool_FromLong(t->storage->inference); }
 METHOD(tensor_dim) { TENSOR_OR_NULL return PyLong_FromLong(t->ndim); }
 METHOD(tensor_element_size) { TENSOR_OR_NULL return PyLong_FromLong(gw_itemsize(t)); }
-METHOD(tensor_data_ptr) {
+METHOD(tensor_address) {
     TENSOR_OR_NULL
     return gw_on_gpu(t) ? PyLong_FromUnsignedLongLong(gw_cuda_address(t))
                         : PyLong_FromVoidPtr(t->data);
+}
+METHOD(tensor_data_ptr) {
+    TENSOR_OR_NULL
+    gw_lend(t->storage);
+    return tensor_address(self, closure);
 }
 
 #define FASTCALL(function) (PyCFunction)(void (*)(void))(function)
@@ -582,7 +588,9 @@ static PyMethodDef tensor_methods[] = {
     {"numel", tensor_numel, METH_NOARGS, "The number of elements."},
     {"dim", tensor_dim, METH_NOARGS, "The number of dimensions."},
     {"element_size", tensor_element_size, METH_NOARGS, "Bytes of one element."},
-    {"data_ptr", tensor_data_ptr, METH_NOARGS, "Address of the first element."},
+    {"data_ptr", tensor_data_ptr, METH_NOARGS,
+     "Address of the first element. Whoever has it may write there."},
+    {"_address", tensor_address, METH_NOARGS, "The same, for comparisons alone."},
     {"is_contiguous", FASTCALL(tensor_is_contiguous), METH_FASTCALL | METH_KEYWORDS,
      "is_contiguous(memory_format=None): whether the elements lie one after the other, in "
      "row-major order or that of the format."},

@@ -39,6 +39,9 @@ typedef struct GwStorage {
     bool readonly;
     bool inference;     /* made in inference mode: its writes are not tracked */
     struct GwCudaBlock *cuda;   /* the memory of a tensor on a GPU, or NULL */
+    struct GwPack *packs;   /* of packs.h */
+    int64_t rewritten;      /* with `version`: grows with writes that others may have made */
+    int32_t lent;           /* to how many who may write without being counted; see lending.c */
 } GwStorage;
 
 typedef struct GwTensor {

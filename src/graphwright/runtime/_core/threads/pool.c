@@ -95,6 +95,7 @@ void gw_context(gw_ctx *ctx) {
     ctx->offset = 0;
     ctx->num_threads = gw_num_threads();
     ctx->error_info = NULL;
+    ctx->weights = NULL;
 }
 
 void gw_run_tasks(gw_body body, void *closure, int64_t tasks, int64_t each) {

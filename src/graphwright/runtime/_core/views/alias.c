@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "blocks.h"
 #include "layout.h"
+#include "packs.h"
 
 /* Another tensor over the memory of `t`, with its own room for the layout. */
 static GwTensor *share(PyTypeObject *cls, const GwTensor *t, int ndim) {
@@ -262,6 +263,7 @@ static PyObject *unversioned(PyObject *self, PyObject *const *args, Py_ssize_t n
     }
     alias->cuda = s->cuda;
     alias->version = counted == NULL ? 0 : counted->storage->version;
+    gw_alias_begun(alias);
     Py_SETREF(copy->storage, alias);
     return (PyObject *)copy;
 }

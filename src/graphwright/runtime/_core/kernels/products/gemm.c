@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "core.h"
 #include "gemm_bfloat16.h"
+#include "packed.h"
 #include "pool.h"
 #include "widths.h"
 
@@ -167,6 +168,24 @@ static bool by_library(const Product *p) {
     return true;
 }
 
+/* By the panels that the launch has of b, or gets; false where it has none, and where a library with
+ * vectors of 64 bytes has so many rows that packing b is little. */
+static bool by_panels(const gw_ctx *ctx, const Product *p, int64_t batch) {
+    enum { MANY_ROWS = 256 };
+    if (ctx->weights == NULL || p->dtype != GW_FLOAT32 || p->transa || batch != 1
+        || p->m == 0 || (p->m > MANY_ROWS && use_blas() && blas_is_wide)) {
+        return false;
+    }
+    const GwWeight *w = gw_packed_weight(ctx, p->b, p->transb, p->n, p->k, p->ldb);
+    if (w == NULL) {
+        return false;
+    }
+    GwPackedProduct q = {p->m, p->n, p->k, p->ldc, p->a, p->lda, (float)p->alpha, (float)p->beta,
+                         p->c};
+    gw_multiply_packed(ctx, &q, w->panels);
+    return true;
+}
+
 int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
                 int64_t n, int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
                 const void *b, int64_t ldb, int64_t stride_b, double beta, void *c, int64_t ldc,
@@ -185,7 +204,9 @@ int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb
     }
     Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
                  dtype, transa != 0, transb != 0, false, false};
-    multiply_all(ctx, &p, batch);
+    if (!by_panels(ctx, &p, batch)) {
+        multiply_all(ctx, &p, batch);
+    }
     return 0;
 }
 

@@ -1,0 +1,112 @@
+/* Products of packed factors; see packed.h. */
+#if defined(__GNUC__) && !defined(__clang__)
+/* Python's builds let integers wrap, for which tiles of 6 rows take a seventh longer. */
+#pragma GCC optimize("no-wrapv")
+#endif
+#include "packed.h"
+#include "packs.h"
+#include "pool.h"
+#include "widths.h"
+
+#include <string.h>
+
+enum {
+    ROWS = 6,           /* of a tile: with two vectors each, 12 sums in registers */
+    MOST_SUMS = 6,
+    DEEP = 512,         /* rows of a panel that the nearest cache holds */
+    TALL = 16 * ROWS,   /* rows of a that the next one holds, DEEP numbers of each */
+    LINE = 16,
+};
+
+/* Multiplications that are worth a thread, and numbers to lay out. */
+static const double MULTIPLY_WORK = 200e3, PACK_WORK = 64e3;
+
+typedef struct {
+    const GwWeight *weight;
+    float *panels;
+} Packing;
+
+typedef struct {
+    const GwPackedProduct *product;
+    const float *panels;
+    bool by_rows;
+} Task;
+
+typedef struct {
+    gw_body pack, multiply;
+    int64_t width;      /* of a panel */
+} Kernels;
+
+#define BYTES 32
+#define KERNEL NARROW
+#define NAME(x) x##_narrow
+#include "packed_kernel.h"
+
+#ifdef HAS_WIDE
+#define BYTES 64
+#define KERNEL WIDE
+#define NAME(x) x##_wide
+#include "packed_kernel.h"
+#endif
+
+static const Kernels *kernels(void) {
+#ifdef HAS_WIDE
+    if (gw_has_wide()) {
+        return &kernels_wide;
+    }
+#endif
+    return &kernels_narrow;
+}
+
+static int64_t panels_of(int64_t n) { return (n + kernels()->width - 1) / kernels()->width; }
+
+size_t gw_panels_bytes(int64_t n, int64_t k) {
+    return (size_t)(panels_of(n) * kernels()->width * k) * sizeof(float);
+}
+
+/* How many of `count` a thread gets, all at once: threads are not worth it for less than `least`. */
+static int64_t grain(const gw_ctx *ctx, int64_t count, double work, double least) {
+    int64_t share = (count + ctx->num_threads - 1) / ctx->num_threads;
+    return work > least ? share : count;
+}
+
+static const float *packed_now(const gw_ctx *ctx, const GwWeight *w) {
+    float *panels = gw_panels_alloc(gw_panels_bytes(w->n, w->k));
+    if (panels != NULL) {
+        Packing packing = {w, panels};
+        int64_t count = panels_of(w->n);
+        gw_parallel_for(ctx, kernels()->pack, &packing, count,
+                        grain(ctx, count, (double)w->n * (double)w->k, PACK_WORK));
+    }
+    return panels;
+}
+
+static bool is_weight(const GwWeight *w, const float *b, bool transposed, int64_t n, int64_t k,
+                      int64_t ld) {
+    return w->b == b && w->transposed == transposed && w->n == n && w->k == k && w->ld == ld;
+}
+
+const GwWeight *gw_packed_weight(const gw_ctx *ctx, const float *b, bool transposed, int64_t n,
+                                 int64_t k, int64_t ld) {
+    struct gw_weights *all = ctx->weights;
+    for (int64_t i = 0; all != NULL && i < all->count; i++) {
+        int64_t index = (all->next + i) % all->count;
+        GwWeight *w = &all->list[index];
+        if (is_weight(w, b, transposed, n, k, ld)) {
+            all->next = index + 1;
+            if (w->panels == NULL && w->may_pack) {
+                w->panels = packed_now(ctx, w);
+            }
+            return w->panels != NULL ? w : NULL;
+        }
+    }
+    return NULL;
+}
+
+void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float *panels) {
+    Task task = {p, panels, p->m > p->n && p->m > TALL};
+    int64_t count = task.by_rows ? p->m : panels_of(p->n);
+    int64_t share = grain(ctx, count, (double)p->m * (double)p->n * (double)p->k, MULTIPLY_WORK);
+    share = task.by_rows ? (share + ROWS - 1) / ROWS * ROWS : share;
+    gw_parallel_for(ctx, kernels()->multiply, &task, count, share);
+}

@@ -1,0 +1,152 @@
+/* Packing, and products of packed factors, in one vector width. Included with NAME(x), BYTES (of a
+ * vector) and KERNEL (the attribute that selects instructions) defined. */
+
+enum { NAME(LANES) = BYTES / sizeof(float), NAME(WIDTH) = 2 * NAME(LANES) };
+typedef float NAME(Vector) __attribute__((vector_size(BYTES), aligned(sizeof(float)), may_alias));
+
+/* Panels [begin, end). */
+KERNEL static void NAME(pack)(void *closure, int64_t begin, int64_t end) {
+    const Packing *p = closure;
+    const GwWeight *w = p->weight;
+    for (int64_t panel = begin; panel < end; panel++) {
+        float *to = p->panels + panel * NAME(WIDTH) * w->k;
+        int64_t first = panel * NAME(WIDTH), left = w->n - first;
+        int64_t columns = left < NAME(WIDTH) ? left : NAME(WIDTH);
+        const float *from = w->b + (w->transposed ? first * w->ld : first);
+        int64_t row = w->transposed ? 1 : w->ld, column = w->transposed ? w->ld : 1;
+        if (columns < NAME(WIDTH)) {
+            memset(to, 0, (size_t)(NAME(WIDTH) * w->k) * sizeof *to);
+        }
+        for (int64_t start = 0; start < w->k; start += LINE) {  /* a cache line of each column */
+            int64_t stop = w->k - start < LINE ? w->k : start + LINE;
+            for (int64_t j = 0; j < columns; j++) {
+                for (int64_t q = start; q < stop; q++) {
+                    to[q * NAME(WIDTH) + j] = from[q * row + j * column];
+                }
+            }
+        }
+    }
+}
+
+/* c[rows, panels * WIDTH], or its first `columns`, = alpha * a @ b + beta * c over k rows of panels
+ * that lie `apart`. */
+static inline __attribute__((always_inline)) void
+NAME(tile)(const GwPackedProduct *p, const int rows, const int panels, int64_t k, const float *a,
+           const float *b, int64_t apart, float beta, float *c, int64_t columns) {
+    NAME(Vector) sums[MOST_SUMS][2];
+    for (int i = 0; i < rows * panels; i++) {
+        sums[i][0] = sums[i][1] = (NAME(Vector)){0};
+    }
+    const float *lines[ROWS];
+    for (int i = 0; i < rows; i++) {
+        lines[i] = a + i * p->lda;
+    }
+    for (int64_t q = 0; q < k; q++, b += NAME(WIDTH)) {
+        for (int panel = 0; panel < panels; panel++) {
+            const float *at = b + panel * apart;
+            NAME(Vector) low = *(const NAME(Vector) *)at;
+            NAME(Vector) high = *(const NAME(Vector) *)(at + NAME(LANES));
+            for (int i = 0; i < rows; i++) {
+                float factor = lines[i][q];
+                sums[panel * rows + i][0] += factor * low;
+                sums[panel * rows + i][1] += factor * high;
+            }
+        }
+    }
+    for (int i = 0; i < rows * panels; i++) {
+        float *row = c + i % rows * p->ldc + i / rows * NAME(WIDTH);
+        int64_t left = columns - i / rows * NAME(WIDTH);
+        if (left >= NAME(WIDTH)) {
+            for (int v = 0; v < 2; v++) {
+                NAME(Vector) *to = (NAME(Vector) *)(row + v * NAME(LANES)), old = {0};
+                if (beta != 0) {
+                    old = beta * *to;
+                }
+                *to = p->alpha * sums[i][v] + old;
+            }
+        } else {
+            for (int64_t j = 0; j < left; j++) {
+                float sum = sums[i][j / NAME(LANES)][j % NAME(LANES)];
+                row[j] = p->alpha * sum + (beta == 0 ? 0 : beta * row[j]);
+            }
+        }
+    }
+}
+
+/* Few rows: enough panels at a time for as many sums as hide how long one addition takes. */
+static inline __attribute__((always_inline)) void
+NAME(few_rows)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a, const float *b,
+               float beta, float *c, int64_t columns) {
+    int64_t apart = NAME(WIDTH) * p->k;
+    for (int64_t j = 0; j < columns;) {
+        int64_t left = columns - j, panels = 1;
+        const float *from = b + j * p->k;
+#define TILE(r, n) panels = n, NAME(tile)(p, r, n, k, a, from, apart, beta, c + j, left)
+        if (rows == 1 && left >= 4 * NAME(WIDTH)) {
+            TILE(1, 4);
+        } else if (rows == 1) {
+            TILE(1, 1);
+        } else if (rows == 2 && left >= 2 * NAME(WIDTH)) {
+            TILE(2, 2);
+        } else if (rows == 2) {
+            TILE(2, 1);
+        } else if (left >= 2 * NAME(WIDTH)) {
+            TILE(3, 2);
+        } else {
+            TILE(3, 1);
+        }
+#undef TILE
+        j += panels * NAME(WIDTH);
+    }
+}
+
+/* `rows` rows of c, no more than TALL, and so many columns, for one part of k. */
+static inline __attribute__((always_inline)) void
+NAME(block)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a, const float *b,
+            float beta, float *c, int64_t columns) {
+    int64_t passes = (rows + ROWS - 1) / ROWS, height = (rows + passes - 1) / passes;
+    if (rows < 4) {
+        NAME(few_rows)(p, rows, k, a, b, beta, c, columns);
+        return;
+    }
+    for (int64_t j = 0; j < columns; j += NAME(WIDTH)) {
+        for (int64_t i = 0; i < rows; i += height) {
+            const float *left = a + i * p->lda, *right = b + j * p->k;
+            float *to = c + i * p->ldc + j;
+#define TILE(r) NAME(tile)(p, r, 1, k, left, right, 0, beta, to, columns - j)
+            switch (rows - i < height ? rows - i : height) {
+                case 1: TILE(1); break;
+                case 2: TILE(2); break;
+                case 3: TILE(3); break;
+                case 4: TILE(4); break;
+                case 5: TILE(5); break;
+                default: TILE(6); break;
+            }
+#undef TILE
+        }
+    }
+}
+
+/* Rows and panels [begin, end) of either. */
+KERNEL static void NAME(multiply)(void *closure, int64_t begin, int64_t end) {
+    const Task *t = closure;
+    const GwPackedProduct *p = t->product;
+    int64_t top = t->by_rows ? begin : 0, bottom = t->by_rows ? end : p->m;
+    int64_t first = t->by_rows ? 0 : begin * NAME(WIDTH);
+    int64_t last = t->by_rows || end * NAME(WIDTH) > p->n ? p->n : end * NAME(WIDTH);
+    for (int64_t i = top; i < bottom; i += TALL) {
+        int64_t rows = bottom - i < TALL ? bottom - i : TALL;
+        for (int64_t q = 0; q < p->k; q += DEEP) {
+            NAME(block)(p, rows, p->k - q < DEEP ? p->k - q : DEEP,
+                        p->a + i * p->lda + q,
+                        t->panels + first * p->k + q * NAME(WIDTH), q == 0 ? p->beta : 1,
+                        p->c + i * p->ldc + first, last - first);
+        }
+    }
+}
+
+static const Kernels NAME(kernels) = {NAME(pack), NAME(multiply), NAME(WIDTH)};
+
+#undef NAME
+#undef BYTES
+#undef KERNEL
