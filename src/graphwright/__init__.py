@@ -185,6 +185,7 @@ get_num_threads = _core.num_threads
 set_num_threads = _core.set_num_threads
 memory_stats = _core.memory_stats
 empty_cache = _core.empty_cache
+reset_peak_memory_stats = _core.reset_peak_memory_stats
 
 newaxis = None
 

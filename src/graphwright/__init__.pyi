@@ -170,6 +170,7 @@ from graphwright.runtime._core import empty_cache as empty_cache
 from graphwright.runtime._core import memory_stats as memory_stats
 from graphwright.runtime._core import num_threads as _get_num_threads
 get_num_threads = _get_num_threads
+from graphwright.runtime._core import reset_peak_memory_stats as reset_peak_memory_stats
 from graphwright.runtime._core import set_num_threads as set_num_threads
 from graphwright.runtime.batching.vmap import vmap as vmap
 from graphwright.runtime.cuda.precision import get_float32_matmul_precision as get_float32_matmul_precision

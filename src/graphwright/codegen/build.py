@@ -6,27 +6,36 @@ from collections.abc import Sequence
 
 from graphwright.codegen.loops import Check
 from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
-from graphwright.codegen.memory_plan import plan_memory
+from graphwright.codegen.memory_plan import plan_memory, plan_stages
 from graphwright.codegen.program import Gemm, NativeProgram, Output, Slot, Step
 from graphwright.codegen.scheduler.buffer_access import statements
 from graphwright.codegen.scheduler.schedule import Schedule, schedule
 from graphwright.runtime.spans import Span, Timed
 
 
-def build_program(graph: LoweredGraph, spans: list[Span] | None = None) -> NativeProgram:
-    """Schedule a lowered graph and plan its memory. `spans` gets when both were done."""
+def build_program(
+    graph: LoweredGraph, spans: list[Span] | None = None, staged: bool = False
+) -> NativeProgram:
+    """Schedule a lowered graph and plan its memory. `spans` gets when both were done.
+
+    staged: inputs are freed, and outputs get memory, while the program runs.
+    """
     with Timed("compile::schedule", into=spans):
         plan = schedule(graph)
     outputs = program_outputs(graph, plan)
     with Timed("compile::memory_plan", into=spans):
-        memory = plan_memory(plan.steps, plan.temps, [o.buffer for o in outputs])
+        results = [output.buffer for output in outputs]
+        if staged:
+            memory = plan_stages(plan.steps, plan.temps, results, plan.inputs, plan.mutated)
+        else:
+            memory = plan_memory(plan.steps, plan.temps, results)
     slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
     slots |= {o.buffer.name: Slot("output", n) for n, o in enumerate(outputs)}
     slots |= memory.slots
     return NativeProgram(
         inputs=plan.inputs, outputs=outputs, slots=slots, arena_bytes=memory.arena_bytes,
         steps=memory.steps, symbols=graph.symbols, rng_ops=graph.rng_ops, mutated=plan.mutated,
-        messages=_messages(memory.steps),
+        messages=_messages(memory.steps), stages=memory.stages, blocks=memory.blocks,
     )
 
 

@@ -43,6 +43,11 @@ class Segment(Record, frozen=False):
     strict: bool
 
     @property
+    def staged(self) -> bool:
+        """Whether it frees inputs, and makes outputs, while it runs."""
+        return bool(self.program.stages)
+
+    @property
     def failure(self) -> str:
         """Why it runs op by op: it does not."""
         return ""
@@ -151,7 +156,7 @@ class CompiledGraph(Record, frozen=False):
 def compile_graph(
     module: Any, fake_inputs: Sequence[Any], *, target: str, strict: bool = False,
     blas: bool = True, packed_weights: int | None = 0, label: str = "graph",
-    spans: list[Span] | None = None,
+    spans: list[Span] | None = None, staged: bool = False,
 ) -> CompiledGraph:
     """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c".
 
@@ -161,7 +166,8 @@ def compile_graph(
     packed_weights: the most bytes in which each segment's launches keep parameters packed, as far
     as their right factors are parameters; None leaves it to the limit of the process.
     label: what profiles call it. spans: gets when it was lowered, scheduled, and emitted or taken
-    from the cache.
+    from the cache. staged: `launch.consume` frees the inputs in its list as they die, and outputs
+    get memory when they are first written.
     """
     places = homes(module)
     if places != {cpu}:
@@ -169,7 +175,7 @@ def compile_graph(
     elif not blas:
         module = without_convolutions(module)
     compile_segment = partial(
-        _compile_segment, target, strict, blas, packed_weights, label, spans)
+        _compile_segment, target, strict, blas, packed_weights, label, spans, staged)
     eager = _eager_nodes(module, places)
     if not eager and len(places) == 1:
         try:
@@ -221,7 +227,7 @@ def _eager_nodes(module: Any, places: set[Device | None]) -> set[Any]:
 
 def _compile_segment(
     target: str, strict: bool, blas: bool, packed_weights: int | None, label: str,
-    spans: list[Span] | None, module: Any, fake_inputs: Sequence[Any],
+    spans: list[Span] | None, staged: bool, module: Any, fake_inputs: Sequence[Any],
 ) -> Any:
     (home,) = homes(module)
     if home != cpu:
@@ -232,7 +238,7 @@ def _compile_segment(
             return build.op_by_op_segment(module, fake_inputs, strict, home, label, failure)
     with Timed("compile::lowering", into=spans):
         graph = lower_graph(module, fake_inputs, strict)
-    program = build_program(graph, spans)
+    program = build_program(graph, spans, staged)
     with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)
     plan = launch_plan(program, graph, len(fake_inputs), blas, packed_weights)

@@ -40,6 +40,7 @@ class LaunchPlan(Record):
         weights: which inputs are right factors of products that are kept packed where they are
             parameters.
         results: of the graph; constants: tensors of the graph.
+        stages: of each what is dead and what is born; blocks: as in `NativeProgram`.
     """
 
     n_inputs: int
@@ -54,6 +55,8 @@ class LaunchPlan(Record):
     weights: tuple[Weight, ...]
     results: tuple[Result, ...]
     constants: tuple[Any, ...]
+    stages: tuple[tuple[Ints, Ints], ...]
+    blocks: Ints
 
 
 def launch_plan(
@@ -68,8 +71,9 @@ def launch_plan(
     return LaunchPlan(
         n_inputs, tuple([_output_layout(o) for o in program.outputs]),
         -1 if arena is None else arena, program.symbols, program.rng_ops, program.mutated,
-        program.messages, _is_long(program), blas, weight_inputs(program, packed_weights),
-        results_of(graph.outputs), graph.constants)
+        program.messages, _is_long(program), blas,
+        () if program.stages else weight_inputs(program, packed_weights), results_of(graph.outputs), graph.constants,
+        tuple([(stage.dead, stage.born) for stage in program.stages]), program.blocks)
 
 
 def native_launcher(plan: LaunchPlan, loaded: LoadedProgram, label: str) -> _core.Launcher:
@@ -80,12 +84,14 @@ def native_launcher(plan: LaunchPlan, loaded: LoadedProgram, label: str) -> _cor
         arena_bytes=plan.arena_bytes, symbols=[(place, dim) for _, place, dim in plan.symbols],
         rng_ops=plan.rng_ops, mutated=list(plan.mutated), messages=list(plan.messages),
         cls=Tensor, release_gil=plan.release_gil, label=label, blas=plan.blas,
-        weights=list(plan.weights), weight_class=Parameter)
+        weights=list(plan.weights), weight_class=Parameter,
+        stages=list(plan.stages), blocks=list(plan.blocks))
 
 
 def plan_results(plan: LaunchPlan, native: _core.Launcher) -> Callable[..., Any]:
     """What gives the results of the graph of a plan, by its launcher."""
-    return with_results(plan.results, plan.constants, plan.symbols, native, plan.n_inputs)
+    return with_results(plan.results, plan.constants, plan.symbols, native, plan.n_inputs,
+                        bool(plan.stages))
 
 
 def _is_long(program: NativeProgram) -> bool:

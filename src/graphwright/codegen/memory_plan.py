@@ -9,7 +9,7 @@ temporaries that are never alive together share memory.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwright.codegen.loops import (
@@ -26,7 +26,7 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.codegen.program import Gemm, Slot, Step, Touching, step_buffers
+from graphwright.codegen.program import Gemm, Slot, Stage, Step, Touching, step_buffers
 from graphwright.codegen.scheduler.buffer_access import touched, touches
 from graphwright.runtime.record import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
@@ -44,11 +44,14 @@ MOST_BLOCKS = 4
 
 
 class MemoryPlan(Record):
-    """The steps over the buffers that remain, and where the temporaries among these are."""
+    """The steps over the buffers that remain, where the temporaries among these are, and when
+    what has memory of its own is born and dies."""
 
     steps: tuple[Step, ...]
     slots: dict[str, Slot]
     arena_bytes: Expr
+    stages: tuple[Stage, ...] = ()
+    blocks: tuple[int, ...] = ()
 
 
 def plan_memory(
@@ -60,6 +63,45 @@ def plan_memory(
     lent = _lent(outputs, lives)
     slots, total = place([t for t in temps if t.name in lives], lives, lent)
     return MemoryPlan(steps, slots, total)
+
+
+def plan_stages(
+    steps: Sequence[Step], temps: Sequence[Buffer], outputs: Sequence[Buffer],
+    inputs: Sequence[Buffer], mutated: Collection[int],
+) -> MemoryPlan:
+    """The same for a program in stages: large temporaries and outputs get memory when they are
+    first written, and give it back, as inputs do, when they were last read.
+
+    mutated: positions of the inputs that it writes, which it does not free.
+    """
+    steps = in_place(tuple(steps), {t.name for t in temps})
+    lives = lifetimes(steps)
+    alive = [t for t in temps if t.name in lives]
+    large = [t for t in alive if as_int(t.size) is not None and _bytes(t) >= LARGE]
+    slots, total = place([t for t in alive if t not in large], lives, [])
+    slots |= {buffer.name: Slot("block", number) for number, buffer in enumerate(large)}
+    born = [(lives[buffer.name][0], number) for number, buffer in enumerate((*outputs, *large))
+            if buffer.name in lives and _may_be_large(buffer)]
+    dead = [(lives.get(buffer.name, (0, -1))[1], number)
+            for number, buffer in enumerate((*inputs, *large))
+            if number not in mutated and _may_be_large(buffer)]
+    return MemoryPlan(steps, slots, total, _stages(born, dead), tuple(_bytes(t) for t in large))
+
+
+def _stages(born: list[tuple[int, int]], dead: list[tuple[int, int]]) -> tuple[Stage, ...]:
+    """One before each step in which something is born. What is born and dies: (step, number)."""
+    stages: list[Stage] = []
+    for first in sorted({step for step, _ in born}):
+        ended = tuple(sorted(number for step, number in dead if step < first))
+        dead = [(step, number) for step, number in dead if step >= first]
+        begun = tuple(number for step, number in born if step == first)
+        stages.append(Stage(first, ended, begun))
+    return tuple(stages)
+
+
+def _may_be_large(buffer: Buffer) -> bool:
+    size = as_int(buffer.size)
+    return size is None or size * buffer.dtype.itemsize >= LARGE
 
 
 def lifetimes(steps: Sequence[Touching | Gemm]) -> dict[str, tuple[int, int]]:

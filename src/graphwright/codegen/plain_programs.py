@@ -79,6 +79,7 @@ def _segment(segment: Any, plain: PlainWriter) -> dict[str, Any]:
         "blas": plan.blas, "weights": plan.weights,
         "results": [_result(one, plan.constants, plain) for one in plan.results],
         "constants": [_tensor(constant, plain) for constant in plan.constants],
+        "stages": plan.stages, "blocks": plan.blocks,
     }
 
 
@@ -124,8 +125,8 @@ class _Steps:
     def step(self, step: Step) -> Any:
         if isinstance(step, NativeStep):
             self.number += 1
-            return ["native", self.number, self.values(step.inputs),
-                    [self.names[node] for node in step.results]]
+            return ["staged" if step.staged else "native", self.number,
+                    self.values(step.inputs), [self.names[node] for node in step.results]]
         if isinstance(step, ControlStep) or step.node.kwargs:
             raise self.plain.refusal("branches and loops are not written")
         name, args = self.plain.op(step.node.target), step.node.args
@@ -167,7 +168,8 @@ def _plan(one: Any, plain: PlainReader) -> LaunchPlan:
         one["rng_ops"], tuple(one["mutated"]), tuple(one["messages"]), one["release_gil"],
         one["blas"], tuple([tuple(weight) for weight in one["weights"]]),
         tuple([_read_result(result, constants, plain) for result in one["results"]]),
-        constants)
+        constants, tuple([(tuple(dead), tuple(born)) for dead, born in one["stages"]]),
+        tuple(one["blocks"]))
 
 
 def _read_layout(layout: Any, plain: PlainReader) -> Layout:
@@ -226,9 +228,9 @@ def _read_step(
 ) -> Step:
     kind, which, inputs, results = written
     args = values.value(inputs)
-    if kind == "native":
+    if kind in ("native", "staged"):
         call = graph.call_function(launches[which], args)
         made = [register(graph.call_function(operator.getitem, (call, place)))
                 for place in range(len(results))]
-        return NativeStep(launches[which], args, tuple(made))
+        return NativeStep(launches[which], args, tuple(made), kind == "staged")
     return EagerStep(register(graph.call_function(values.op(which), args)))

@@ -12,8 +12,8 @@ from graphwright.runtime.symbolic.expr import Expr
 class Slot(Record):
     """Where a buffer lives at run time.
 
-    `kind` is "input" or "output" (`index` counts among them) or "arena". `offset`, in bytes: of a
-    temporary, in the arena or in a result that is not written yet.
+    `kind` is "input", "output" or "block" (`index` counts among them) or "arena". `offset`, in
+    bytes: of a temporary, in the arena or in a result that is not written yet.
     """
 
     kind: str
@@ -59,6 +59,17 @@ class Gemm(Record):
 Step = Union[Kernel, Gemm]
 
 
+class Stage(Record):
+    """What changes hands before step `first`: inputs that no later step reads, by position, are
+    freed where nobody else has them; outputs that no earlier step wrote get memory. Blocks of
+    temporaries are numbered behind the inputs among the dead, behind the outputs among the born.
+    """
+
+    first: int
+    dead: tuple[int, ...]
+    born: tuple[int, ...]
+
+
 class Touching(Protocol):
     """A step that lists its buffers: a kernel of any kind."""
 
@@ -78,7 +89,9 @@ class NativeProgram(Record):
 
     `symbols` binds each size symbol to (input index, dim); dim -1 means the input is an int.
     `mutated` lists the inputs whose memory the program writes. `messages` are the texts of the
-    errors that `Check` statements can end the run with, in the order of their ids.
+    errors that `Check` statements can end the run with, in the order of their ids. Outputs that
+    are born in none of `stages` have memory from the start. `blocks` are the bytes of the large
+    temporaries of a program in stages.
     """
 
     inputs: tuple[Buffer, ...]
@@ -91,3 +104,5 @@ class NativeProgram(Record):
     mutated: tuple[int, ...]
     messages: tuple[str, ...]
     constants: tuple[Buffer, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    blocks: tuple[int, ...] = ()

@@ -21,15 +21,22 @@ Registers = Mapping[Node, str]
 
 
 class NativeStep(Record):
-    """values[results] = launch(values[inputs])."""
+    """values[results] = launch(values[inputs]); `staged` ones free inputs themselves."""
 
-    launch: Callable[..., Any]
+    launch: Any
     inputs: tuple[Any, ...]
     results: tuple[Node, ...]
+    staged: bool = False
 
-    def write(self, script: Script, registers: Registers) -> None:
-        """Add the step's statement."""
+    def write(self, script: Script, registers: Registers, dead: set[Node]) -> None:
+        """Add the step's statements; those of the `dead` that a staged one frees leave the set."""
         call = script.call(self.launch, script.values(self.inputs, registers))
+        if self.staged:
+            script.add(f"given = [{script.values(self.inputs, registers)}]")
+            given = {leaf for leaf in leaves(self.inputs) if type(leaf) is Node and leaf in dead}
+            script.free(sorted(registers[node] for node in given))
+            dead -= given
+            call = script.call(self.launch.consume, "given")
         script.add(f"[{', '.join([registers[node] for node in self.results])}] = {call}")
 
 
@@ -46,7 +53,7 @@ class EagerStep(Record):
     def results(self) -> tuple[Node, ...]:
         return (self.node,)
 
-    def write(self, script: Script, registers: Registers) -> None:
+    def write(self, script: Script, registers: Registers, dead: set[Node]) -> None:
         """Add the step's statement; an op with all of its arguments needs no wrapper."""
         target, args = self.node.target, self.node.args
         given = script.values(args, registers)
@@ -65,7 +72,7 @@ class ControlStep(EagerStep):
 
     launches: tuple[Callable[..., Any], ...]
 
-    def write(self, script: Script, registers: Registers) -> None:
+    def write(self, script: Script, registers: Registers, dead: set[Node]) -> None:
         """Add the step's statement."""
         control = self.node.target.control  # type: ignore[union-attr]
         given = script.values(self.node.args, registers)
@@ -135,8 +142,9 @@ def _script(
     readable = {**held, **registers}
     results: Any = graph.output_node().args[0]
     for step, dead in zip(steps, _dead_after(steps, results), strict=True):
-        step.write(script, readable)
-        script.free(sorted(registers[node] for node in dead if node in registers))
+        dead.intersection_update(registers)
+        step.write(script, readable, dead)
+        script.free(sorted(registers[node] for node in dead))
     if unread is not None:
         script.add(script.call(unread))
     script.add(f"return ({script.values(tuple(results), readable)})")

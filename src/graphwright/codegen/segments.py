@@ -121,7 +121,8 @@ class _Cut:
                 continue
             self.drawn = drawn
             self.segments.append(compiled)
-            self.steps.append(NativeStep(compiled.launch, tuple(inputs), tuple(results)))
+            self.steps.append(
+                NativeStep(compiled.launch, tuple(inputs), tuple(results), compiled.staged))
 
 
 def _first(count: int, launch: Callable[..., Any], *inputs: Any) -> Any:

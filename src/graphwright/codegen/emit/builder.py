@@ -144,6 +144,10 @@ class Builder(ABC):
         """Call ctx->gemm with the arguments that follow the dtype; its status is discarded."""
 
     @abstractmethod
+    def call_enter_stage(self, context: Reg, stage: int) -> Reg:
+        """Call ctx->enter_stage: its status."""
+
+    @abstractmethod
     def address(self, base: Reg, byte_offset: Reg, element: str) -> Reg:
         """A pointer to `element`s, `byte_offset` bytes after `base`."""
 

@@ -33,6 +33,9 @@ class CControl(CMemory):
         texts = ", ".join(self._localise(a).text for a in args)
         self.block.lines.append(f"ctx->gemm(ctx, {dtype_code}, {texts});")
 
+    def call_enter_stage(self, context: Reg, stage: int) -> Reg:
+        return self._named(self.block, "i32", 1, f"ctx->enter_stage(ctx, {stage})")
+
     def claim(self, flag: Reg) -> Reg:
         flag = self._localise(flag)
         return self._named(self.block, "b", 1,

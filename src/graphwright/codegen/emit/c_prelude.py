@@ -30,6 +30,7 @@ struct gw_ctx {
     uint64_t seed, offset;
     int64_t num_threads;
     int64_t *error_info;
+    int32_t (*enter_stage)(const gw_ctx *, int64_t stage);
 };
 """
 

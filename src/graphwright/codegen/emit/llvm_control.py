@@ -37,6 +37,12 @@ class LLVMControl(LLVMMemory):
         typed = ", ".join(f"{TYPES[a.kind]} {self._localise(a).text}" for a in args)
         self._line(f"call i32 {entry}(ptr {context.text}, i32 {dtype_code}, {typed})")
 
+    def call_enter_stage(self, context: Reg, stage: int) -> Reg:
+        address = self._line(f"getelementptr i8, ptr {context.text}, i64 48")
+        entry = self._line(f"load ptr, ptr {address}, align 8")
+        status = self._line(f"call i32 {entry}(ptr {context.text}, i64 {stage})")
+        return Reg(self, status, "i32", 1, self.block)
+
     def claim(self, flag: Reg) -> Reg:
         flag = self._localise(flag)
         pair = self._line(f"cmpxchg ptr {flag.text}, i32 0, i32 1 monotonic monotonic")

@@ -101,10 +101,13 @@ def _emit_part(program: NativeProgram, b: Builder, shared: _Shared, first: int) 
     env = _sizes(program, b, sizes)
     pointer_of = _Pointers(program, b, pointers, env)
     own = [step for number, step in enumerate(program.steps) if shared.get(number) is None]
+    stages = {stage.first: number for number, stage in enumerate(program.stages)}
     services = _services(program, own, b, ctx)
     for number, step in enumerate(program.steps[first:], first):
         if number > first and len(b.function.entry.lines) > MOST_LINES:
             break
+        if number in stages:
+            _return_if(b, b.call_enter_stage(ctx, stages[number]))
         places = {buffer.name: pointer_of(buffer) for buffer in step_buffers(step)}
         function = shared.get(number)
         if function is None:
@@ -161,8 +164,9 @@ class _Pointers:
     def __call__(self, buffer: Buffer) -> Reg:
         b, slot = self.builder, self.program.slots[buffer.name]
         inputs, outputs = len(self.program.inputs), len(self.program.outputs)
-        position = {"input": slot.index, "output": inputs + slot.index}.get(
-            slot.kind, inputs + outputs)
+        arena = inputs + outputs
+        position = {"input": slot.index, "output": inputs + slot.index,
+                    "block": arena + 1 + slot.index}.get(slot.kind, arena)
         base = b.field(self.pointers, 8 * position, "ptr")
         shift = b.const(0, "i64") if slot.offset is None else emit_expr(b, slot.offset, self.env)
         return b.address(base, shift, KIND_OF_DTYPE[buffer.dtype.name])

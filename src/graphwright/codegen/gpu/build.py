@@ -130,6 +130,11 @@ class GpuSegment(Record, frozen=False):
     arch: int | None = None
 
     @property
+    def staged(self) -> bool:
+        """Whether it frees inputs while it runs: it does not."""
+        return False
+
+    @property
     def kernels(self) -> int:
         """How many kernels it runs."""
         return 0 if self.failure else len(self.program.steps)

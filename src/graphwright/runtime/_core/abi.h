@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define GW_ABI_VERSION 1
+#define GW_ABI_VERSION 2
 
 typedef struct gw_ctx gw_ctx;
 struct gw_weights;
@@ -29,11 +29,16 @@ struct gw_ctx {
     uint64_t offset;     /* op r of the graph draws at offset + r */
     int64_t num_threads;
     int64_t *error_info; /* [4]: value, bound, message id, unused; set when run fails */
+    /* Before the first step of a stage: inputs and blocks that are not read any more are freed,
+     * outputs and blocks that are written from now on get memory, their places in ptrs set.
+     * Returns 0, or 1 where there is no memory: run returns that, too. Only programs with stages
+     * call it. */
+    int32_t (*enter_stage)(const gw_ctx *ctx, int64_t stage);
     /* Not for compiled code: right factors that gemm may read in another form, or NULL. */
     struct gw_weights *weights;
 };
 
-/* ptrs = inputs..., outputs..., arena; sizes = the values of the size symbols, in order.
+/* ptrs = inputs..., outputs..., arena, blocks...; sizes = the values of the size symbols, in order.
  * Returns 0, or GW_INDEX_ERROR with error_info filled. */
 typedef int32_t (*gw_run)(const gw_ctx *ctx, void **ptrs, const int64_t *sizes);
 

@@ -23,6 +23,10 @@
 void *gw_block_alloc(size_t nbytes, size_t *block);   /* NULL when out of memory; needs the GIL */
 void gw_block_free(void *p, size_t block);            /* needs the GIL */
 bool gw_block_is_cached(size_t block);                /* once it is released */
+bool gw_block_is_large(size_t nbytes);
+/* The same of large blocks, without the GIL; profiles do not see it. */
+void *gw_large_block_alloc(size_t nbytes, size_t *block);
+void gw_large_block_free(void *p, size_t block);
 int gw_allocator_init(void);
 extern PyMethodDef gw_allocator_methods[];
 
@@ -39,6 +43,7 @@ void gw_raise_out_of_range(PyObject *text, PyObject *sizes, int64_t value, int64
 /* ---- storage.c ---- */
 extern PyTypeObject GwStorage_Type;
 GwStorage *gw_storage_new(int64_t nbytes);                        /* memory of the allocator */
+bool gw_storage_fill(GwStorage *s);     /* gives memory to one that has none yet */
 GwStorage *gw_storage_borrow(PyObject *owner, char *data, int64_t nbytes, bool readonly);
 GwStorage *gw_storage_meta(void);                                 /* no memory */
 
@@ -83,6 +88,9 @@ PyTypeObject *gw_tensor_class(PyObject *cls);   /* borrowed; TypeError unless a 
 int64_t gw_contiguous(const int64_t *sizes, int ndim, int64_t *strides);  /* numel; -1 overflow */
 GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
                           const int64_t *strides);   /* strides NULL: C-contiguous */
+/* The same without memory yet: its storage knows how many bytes it will have. */
+GwTensor *gw_tensor_unfilled(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
+                             const int64_t *strides);
 GwTensor *gw_tensor_alias(GwTensor *t);     /* of the same class, without history */
 /* A view of a tensor with data; None where it would reach out of the storage. */
 PyObject *gw_view_of(PyTypeObject *cls, GwTensor *base, int ndim, const int64_t *sizes,

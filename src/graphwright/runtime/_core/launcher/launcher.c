@@ -1,52 +1,15 @@
 /* Launcher: a compiled graph as a callable. A call checks the inputs, allocates the outputs,
  * leases an arena and runs the native function; no Python code and, but for the outputs, no
  * allocation is on the way. */
-#include "core.h"
+#include "launcher.h"
 #include "pool.h"
 #include "profiling.h"
-#include "weights.h"
 #include "write_checks.h"
 
 #include <stddef.h>
 #include <structmember.h>
 
-enum { MAX_STACK_VALUES = 64, IDLE_ARENAS = 4 };
-
-typedef struct {
-    int dtype, ndim;
-    bool symbolic, contiguous;
-    int64_t sizes[GW_MAX_DIMS], strides[GW_MAX_DIMS];
-} Output;
-
-typedef struct {
-    Py_ssize_t input;
-    int place;          /* the dimension of a size, GW_MAX_DIMS + that of a stride, -1: an int */
-} Symbol;
-
-typedef struct {
-    char *memory;
-    size_t capacity;
-} Arena;
-
-typedef struct {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
-    gw_run run;
-    gw_shapes shapes;
-    PyTypeObject *cls;
-    PyObject *keepalive, *label;
-    PyObject *constants, *messages;     /* tuples */
-    Py_ssize_t n_inputs, n_constants, n_outputs, n_symbols, n_mutated, n_shapes;
-    Output *outputs;
-    Symbol *symbols;
-    Py_ssize_t *mutated;
-    GwWeightInputs *weights;        /* or NULL */
-    int64_t arena_bytes;    /* -1: from shapes() */
-    unsigned long long rng_ops;
-    bool single, release_gil, blas;
-    Arena idle[IDLE_ARENAS];
-    int n_idle;
-} Launcher;
+enum { MAX_STACK_VALUES = 64 };
 
 /* ---- arenas: each is leased to one call at a time; the GIL guards the list ----
  * Those that the allocator keeps for whoever asks next go back to it: between calls, and while
@@ -80,7 +43,8 @@ static void give_back(Launcher *self, const Arena *arena) {
 
 typedef struct {
     PyObject *const *args;
-    void **ptrs;            /* inputs, constants, outputs, arena */
+    PyObject **given;       /* the same where the call owns them, else NULL */
+    void **ptrs;            /* inputs, constants, outputs, arena, blocks */
     int64_t *ints;          /* [n_inputs]: the inputs that are ints */
     int64_t *sizes;         /* [n_symbols] */
     int64_t *shapes;        /* [n_shapes]: what shapes() wrote */
@@ -174,7 +138,9 @@ static bool check_mutated(const Launcher *self, const Call *call) {
     return true;
 }
 
-static GwTensor *make_output(const Launcher *self, const Output *output, const int64_t *layout) {
+/* late: it gets its memory when its stage begins, if that is large. */
+static GwTensor *make_output(const Launcher *self, const Output *output, const int64_t *layout,
+                             bool late) {
     const int64_t *sizes = output->sizes;
     const int64_t *strides = output->contiguous ? NULL : output->strides;
     if (output->symbolic) {
@@ -188,7 +154,15 @@ static GwTensor *make_output(const Launcher *self, const Output *output, const i
             }
         }
     }
-    return gw_tensor_empty(self->cls, output->dtype, output->ndim, sizes, strides);
+    GwTensor *t = gw_tensor_unfilled(self->cls, output->dtype, output->ndim, sizes, strides);
+    if (t != NULL && !(late && gw_block_is_large((size_t)t->storage->nbytes))) {
+        if (gw_storage_fill(t->storage)) {
+            t->data = t->storage->data;
+        } else {
+            Py_CLEAR(t);
+        }
+    }
+    return t;
 }
 
 /* A tuple of new tensors, or the lone tensor. */
@@ -200,7 +174,8 @@ static PyObject *make_outputs(const Launcher *self, Call *call) {
         return NULL;
     }
     for (Py_ssize_t i = 0; i < self->n_outputs; i++) {
-        GwTensor *t = make_output(self, &self->outputs[i], layout);
+        bool late = self->stages.count > 0 && self->stages.late[i];
+        GwTensor *t = make_output(self, &self->outputs[i], layout, late);
         if (t == NULL) {
             Py_XDECREF(result);
             return NULL;
@@ -243,21 +218,23 @@ static PyObject *report(const Launcher *self, int32_t code, const int64_t *info)
     return NULL;
 }
 
-static int32_t execute(Launcher *self, Call *call, int64_t *error_info) {
-    gw_ctx ctx;
-    gw_context(&ctx);
-    ctx.error_info = error_info;
+static int32_t execute(Launcher *self, Call *call, GwStaging *staging, int64_t *error_info) {
+    gw_ctx *ctx = &staging->ctx;
+    gw_context(ctx);
+    ctx->error_info = error_info;
+    ctx->enter_stage = gw_enter_stage;
     if (!self->blas) {
-        ctx.gemm = gw_own_gemm;
+        ctx->gemm = gw_own_gemm;
     }
     if (self->rng_ops > 0) {
-        gw_reserve_random(self->rng_ops, &ctx.seed, &ctx.offset);
+        gw_reserve_random(self->rng_ops, &ctx->seed, &ctx->offset);
     }
     GwBorrowed *borrowed = self->weights == NULL ? NULL
-                           : gw_borrow_weights(self->weights, call->args, &ctx);
-    GwKernels *kernels = GW_UNLIKELY(gw_profiling) ? gw_kernels_begin(&ctx) : NULL;
-    PyThreadState *released = self->release_gil ? PyEval_SaveThread() : NULL;
-    int32_t code = self->run(&ctx, call->ptrs, call->sizes);
+                           : gw_borrow_weights(self->weights, call->args, ctx);
+    GwKernels *kernels = GW_UNLIKELY(gw_profiling) ? gw_kernels_begin(ctx) : NULL;
+    bool release = self->release_gil && !staging->profiled;
+    PyThreadState *released = release ? PyEval_SaveThread() : NULL;
+    int32_t code = self->run(ctx, call->ptrs, call->sizes);
     if (released != NULL) {
         PyEval_RestoreThread(released);
     }
@@ -287,7 +264,13 @@ static PyObject *run_call(Launcher *self, Call *call) {
         }
         call->ptrs[self->n_inputs + self->n_constants + self->n_outputs] = arena.memory;
     }
-    int32_t code = execute(self, call, error_info);
+    GwStaging staging;
+    if (!gw_staging_begin(&staging, &self->stages, call->ptrs + self->n_inputs + self->n_constants,
+                          call->given, result)) {
+        Py_CLEAR(result);
+    }
+    int32_t code = result == NULL ? GW_OK : execute(self, call, &staging, error_info);
+    gw_staging_end(&staging);
     if (arena.memory != NULL) {
         give_back(self, &arena);
     }
@@ -295,20 +278,15 @@ static PyObject *run_call(Launcher *self, Call *call) {
         ((GwTensor *)call->args[self->mutated[i]])->storage->version++;
     }
     if (code != GW_OK) {
-        Py_SETREF(result, report(self, code, error_info));
+        Py_SETREF(result, staging.failed ? PyErr_NoMemory() : report(self, code, error_info));
     }
     return result;
 }
 
-static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t nargsf,
-                               PyObject *kwnames) {
-    Launcher *self = (Launcher *)callable;
-    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    if (nargs != self->n_inputs || (kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0)) {
-        return PyErr_Format(PyExc_TypeError, "a compiled graph takes %zd positional arguments, "
-                            "got %zd", self->n_inputs, nargs);
-    }
-    Py_ssize_t n_ptrs = self->n_inputs + self->n_constants + self->n_outputs + 1;
+/* given: see `Call`. */
+static PyObject *call_with(Launcher *self, PyObject *const *args, PyObject **given) {
+    Py_ssize_t arena = self->n_inputs + self->n_constants + self->n_outputs;
+    Py_ssize_t n_ptrs = arena + 1 + self->stages.n_blocks;
     Py_ssize_t n_values = self->n_inputs + self->n_symbols + self->n_shapes;
     void *stack_ptrs[MAX_STACK_VALUES];
     int64_t stack_values[MAX_STACK_VALUES];
@@ -323,8 +301,8 @@ static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t
         }
         values = (int64_t *)(ptrs + n_ptrs);
     }
-    ptrs[n_ptrs - 1] = NULL;
-    Call call = {args, ptrs, values, values + self->n_inputs,
+    ptrs[arena] = NULL;
+    Call call = {args, given, ptrs, values, values + self->n_inputs,
                  values + self->n_inputs + self->n_symbols, 0};
     GwMark mark = {0, -1};
     if (GW_UNLIKELY(gw_profiling)) {
@@ -340,191 +318,63 @@ static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t
     return result;
 }
 
-/* ---- construction ---- */
-
-static bool value_error(const char *what) {
-    PyErr_Format(PyExc_ValueError, "Launcher: %s", what);
-    return false;
+static PyObject *wrong_count(const Launcher *self, Py_ssize_t count) {
+    return PyErr_Format(PyExc_TypeError, "a compiled graph takes %zd positional arguments, got %zd",
+                        self->n_inputs, count);
 }
 
-static int read_dims(PyObject *sequence, int64_t *values) {
-    Py_ssize_t n = PyTuple_Check(sequence) ? PyTuple_GET_SIZE(sequence) : -1;
-    if (n < 0 || n > GW_MAX_DIMS) {
-        value_error("sizes and strides must be tuples of at most 32 ints");
-        return -1;
+static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t nargsf,
+                               PyObject *kwnames) {
+    Launcher *self = (Launcher *)callable;
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (nargs != self->n_inputs || (kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0)) {
+        return wrong_count(self, nargs);
     }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        values[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(sequence, i));
-        if (values[i] < 0) {
-            if (!PyErr_Occurred()) {
-                value_error("sizes and strides must not be negative");
-            }
-            return -1;
-        }
-    }
-    return (int)n;
+    return call_with(self, args, NULL);
 }
 
-/* (dtype, shape tuple, strides tuple or None), or (dtype, ndim, None) if from shapes(). */
-static bool parse_output(PyObject *spec, Output *output) {
-    PyObject *dtype, *shape, *strides;
-    if (!PyTuple_Check(spec) || !PyArg_ParseTuple(spec, "OOO", &dtype, &shape, &strides)) {
-        return PyErr_Occurred() ? false : value_error("an output is (dtype, shape, strides)");
+static PyObject *launcher_consume(PyObject *callable, PyObject *list) {
+    Launcher *self = (Launcher *)callable;
+    if (!PyList_CheckExact(list)) {
+        return PyErr_Format(PyExc_TypeError, "consume() takes a list, not %.100s",
+                            Py_TYPE(list)->tp_name);
     }
-    output->dtype = gw_dtype_code(dtype);
-    if (output->dtype < 0) {
-        return false;
+    Py_ssize_t count = PyList_GET_SIZE(list);
+    if (count != self->n_inputs) {
+        return wrong_count(self, count);
     }
-    if (PyLong_Check(shape)) {
-        long ndim = PyLong_AsLong(shape);
-        output->symbolic = true;
-        output->ndim = (int)ndim;
-        return ndim >= 0 && ndim <= GW_MAX_DIMS ? true
-                                                : value_error("an output has 0 to 32 dimensions");
+    PyObject **given = PyMem_New(PyObject *, count + 1);
+    if (given == NULL) {
+        return PyErr_NoMemory();
     }
-    output->ndim = read_dims(shape, output->sizes);
-    output->contiguous = strides == Py_None;
-    if (output->ndim < 0) {
-        return false;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        given[i] = Py_NewRef(PyList_GET_ITEM(list, i));
     }
-    if (!output->contiguous) {
-        int n = read_dims(strides, output->strides);
-        if (n != output->ndim) {
-            return n < 0 ? false : value_error("an output's shape and strides differ in length");
-        }
-        int64_t dense[GW_MAX_DIMS];
-        gw_contiguous(output->sizes, output->ndim, dense);
-        output->contiguous = memcmp(dense, output->strides, (size_t)n * sizeof *dense) == 0;
+    PyObject *result = NULL;
+    if (PyList_SetSlice(list, 0, count, NULL) == 0) {
+        result = call_with(self, given, given);
     }
-    return true;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_XDECREF(given[i]);
+    }
+    PyMem_Free(given);
+    return result;
 }
 
-static bool parse_outputs(Launcher *self, PyObject *list) {
-    self->n_outputs = PyList_GET_SIZE(list);
-    self->outputs = PyMem_Calloc((size_t)self->n_outputs + 1, sizeof(Output));
-    if (self->outputs == NULL) {
-        return PyErr_NoMemory() != NULL;
-    }
-    bool symbolic = self->arena_bytes < 0;
-    Py_ssize_t n_shapes = 1;
-    for (Py_ssize_t i = 0; i < self->n_outputs; i++) {
-        if (!parse_output(PyList_GET_ITEM(list, i), &self->outputs[i])) {
-            return false;
-        }
-        symbolic = symbolic || self->outputs[i].symbolic;
-        n_shapes += 2 * self->outputs[i].ndim;
-    }
-    self->n_shapes = symbolic ? n_shapes : 0;
-    if (symbolic && self->shapes == NULL) {
-        return value_error("symbolic sizes need the function shapes");
-    }
-    return !self->single || self->n_outputs == 1
-           || value_error("single needs exactly one output");
-}
+static PyMethodDef launcher_methods[] = {
+    {"consume", launcher_consume, METH_O,
+     "As a call with the inputs in a list, which is emptied: the memory of inputs that nothing\n"
+     "else refers to is freed at the stage behind their last use."},
+    {NULL, NULL, 0, NULL},
+};
 
-static bool parse_symbols(Launcher *self, PyObject *list) {
-    self->n_symbols = PyList_GET_SIZE(list);
-    self->symbols = PyMem_Calloc((size_t)self->n_symbols + 1, sizeof(Symbol));
-    if (self->symbols == NULL) {
-        return PyErr_NoMemory() != NULL;
-    }
-    for (Py_ssize_t i = 0; i < self->n_symbols; i++) {
-        Symbol *symbol = &self->symbols[i];
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ni", &symbol->input, &symbol->place)) {
-            return false;
-        }
-        if (symbol->input < 0 || symbol->input >= self->n_inputs || symbol->place < -1
-            || symbol->place >= 2 * GW_MAX_DIMS) {
-            return value_error("a symbol names no input");
-        }
-    }
-    return true;
-}
-
-static bool parse_mutated(Launcher *self, PyObject *list) {
-    self->n_mutated = PyList_GET_SIZE(list);
-    self->mutated = PyMem_Calloc((size_t)self->n_mutated + 1, sizeof(Py_ssize_t));
-    if (self->mutated == NULL) {
-        return PyErr_NoMemory() != NULL;
-    }
-    for (Py_ssize_t i = 0; i < self->n_mutated; i++) {
-        Py_ssize_t index = PyLong_AsSsize_t(PyList_GET_ITEM(list, i));
-        if (index < 0 || index >= self->n_inputs) {
-            return PyErr_Occurred() ? false : value_error("a mutated index names no input");
-        }
-        self->mutated[i] = index;
-    }
-    return true;
-}
-
-static bool check_tuples(Launcher *self) {
-    self->n_constants = PyTuple_GET_SIZE(self->constants);
-    for (Py_ssize_t i = 0; i < self->n_constants; i++) {
-        const GwTensor *t = gw_tensor_arg(PyTuple_GET_ITEM(self->constants, i));
-        if (t == NULL) {
-            return false;
-        }
-        if (t->data == NULL || t->device != GW_CPU) {
-            return value_error("a constant has no data in the CPU's memory");
-        }
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->messages); i++) {
-        if (!PyUnicode_Check(PyTuple_GET_ITEM(self->messages, i))) {
-            return value_error("messages must be strings");
-        }
-    }
-    return true;
-}
-
-static bool parse_launcher(Launcher *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"run", "shapes", "keepalive", "n_inputs", "outputs", "arena_bytes",
-                            "symbols", "rng_ops", "mutated", "messages", "cls", "release_gil",
-                            "single", "constants", "label", "blas", "weights", "weight_class", NULL};
-    unsigned long long run, shapes;
-    long long arena_bytes;
-    int release_gil, single = 0, blas = 1;
-    PyObject *keepalive, *outputs, *symbols, *mutated, *messages, *cls, *constants = NULL;
-    PyObject *label = NULL, *weights = NULL, *weight_class = NULL;
-    if (PyTuple_GET_SIZE(args) > 0) {
-        PyErr_SetString(PyExc_TypeError, "Launcher takes keyword arguments only");
-        return false;
-    }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKOnO!LO!KO!OOp|pOUpO!O!:Launcher", names, &run,
-                                     &shapes, &keepalive, &self->n_inputs, &PyList_Type, &outputs,
-                                     &arena_bytes, &PyList_Type, &symbols, &self->rng_ops,
-                                     &PyList_Type, &mutated, &messages, &cls, &release_gil,
-                                     &single, &constants, &label, &blas, &PyList_Type,
-                                     &weights, &PyType_Type, &weight_class)) {
-        return false;
-    }
-    if (run == 0 || self->n_inputs < 0) {
-        return value_error("run must be an address, n_inputs not negative");
-    }
-    self->run = (gw_run)(uintptr_t)run;
-    self->shapes = (gw_shapes)(uintptr_t)shapes;
-    self->arena_bytes = arena_bytes < 0 ? -1 : arena_bytes;
-    self->single = single;
-    self->blas = blas;
-    self->release_gil = release_gil;
-    self->keepalive = Py_NewRef(keepalive);
-    self->label = label != NULL ? Py_NewRef(label) : PyUnicode_FromString("graph");
-    if (gw_tensor_class(cls) == NULL) {
-        return false;
-    }
-    self->cls = (PyTypeObject *)Py_NewRef(cls);
-    self->messages = PySequence_Tuple(messages);
-    self->constants = constants != NULL ? PySequence_Tuple(constants) : PyTuple_New(0);
-    return self->label != NULL && self->messages != NULL && self->constants != NULL
-           && check_tuples(self) && parse_outputs(self, outputs) && parse_symbols(self, symbols)
-           && parse_mutated(self, mutated)
-           && gw_read_weight_inputs(weights, weight_class, self->n_inputs, &self->weights);
-}
+/* ---- the type ---- */
 
 static PyObject *launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     Launcher *self = (Launcher *)type->tp_alloc(type, 0);
     if (self != NULL) {
         self->vectorcall = launcher_call;
-        if (!parse_launcher(self, args, kwargs)) {
+        if (!gw_parse_launcher(self, args, kwargs)) {
             Py_CLEAR(self);
         }
     }
@@ -552,6 +402,7 @@ static void launcher_dealloc(PyObject *object) {
     PyMem_Free(self->symbols);
     PyMem_Free(self->mutated);
     gw_free_weight_inputs(self->weights);
+    gw_free_stages(&self->stages);
     Py_XDECREF(self->cls);
     Py_XDECREF(self->keepalive);
     Py_XDECREF(self->label);
@@ -594,4 +445,5 @@ PyTypeObject GwLauncher_Type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_members = launcher_members,
     .tp_getset = launcher_getset,
+    .tp_methods = launcher_methods,
 };

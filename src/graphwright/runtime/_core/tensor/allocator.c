@@ -64,10 +64,12 @@ static size_t physical_share(void) {
     return share < low ? low : share > high ? high : share;
 }
 
+/* Large blocks are counted without the GIL, too. */
 static void count_live(size_t bytes) {
-    stats.live += bytes;
-    if (stats.live > stats.peak) {
-        stats.peak = stats.live;
+    size_t live = __atomic_add_fetch(&stats.live, bytes, __ATOMIC_RELAXED);
+    size_t peak = __atomic_load_n(&stats.peak, __ATOMIC_RELAXED);
+    while (live > peak && !__atomic_compare_exchange_n(&stats.peak, &peak, live, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }
 
@@ -183,29 +185,46 @@ static void large_free(void *p, size_t bytes) {
     pthread_mutex_unlock(&large_lock);
 }
 
-void *gw_block_alloc(size_t nbytes, size_t *block) {
-    if (nbytes > (size_t)PTRDIFF_MAX / 2) {
-        return NULL;
-    }
-    void *p = nbytes <= SMALL_LIMIT ? small_alloc(nbytes, block) : large_alloc(nbytes, block);
+bool gw_block_is_large(size_t nbytes) { return nbytes > SMALL_LIMIT; }
+
+void *gw_large_block_alloc(size_t nbytes, size_t *block) {
+    void *p = nbytes > (size_t)PTRDIFF_MAX / 2 ? NULL : large_alloc(nbytes, block);
     if (p != NULL) {
         count_live(*block);
-        if (GW_UNLIKELY(gw_profiling & GW_PROFILE_MEMORY)) {
-            gw_profile_memory(p, (int64_t)*block, (int64_t)stats.live);
+    }
+    return p;
+}
+
+void gw_large_block_free(void *p, size_t block) {
+    __atomic_sub_fetch(&stats.live, block, __ATOMIC_RELAXED);
+    large_free(p, block);
+}
+
+void *gw_block_alloc(size_t nbytes, size_t *block) {
+    void *p;
+    if (gw_block_is_large(nbytes)) {
+        p = gw_large_block_alloc(nbytes, block);
+    } else {
+        p = small_alloc(nbytes, block);
+        if (p != NULL) {
+            count_live(*block);
         }
+    }
+    if (p != NULL && GW_UNLIKELY(gw_profiling & GW_PROFILE_MEMORY)) {
+        gw_profile_memory(p, (int64_t)*block, (int64_t)stats.live);
     }
     return p;
 }
 
 void gw_block_free(void *p, size_t block) {
-    stats.live -= block;
     if (GW_UNLIKELY(gw_profiling & GW_PROFILE_MEMORY)) {
-        gw_profile_memory(p, -(int64_t)block, (int64_t)stats.live);
+        gw_profile_memory(p, -(int64_t)block, (int64_t)(stats.live - block));
     }
-    if (block <= SMALL_LIMIT) {
-        small_free(p, block);
+    if (gw_block_is_large(block)) {
+        gw_large_block_free(p, block);
     } else {
-        large_free(p, block);
+        __atomic_sub_fetch(&stats.live, block, __ATOMIC_RELAXED);
+        small_free(p, block);
     }
 }
 
@@ -240,6 +259,13 @@ static PyObject *memory_stats(PyObject *self, PyObject *args) {
                          (Py_ssize_t)limit, "hits", (Py_ssize_t)hits, "misses",
                          (Py_ssize_t)misses, "packed_weights", (long long)gw_packed_bytes(),
                          "packed_weights_limit", (long long)gw_packed_limit());
+}
+
+static PyObject *reset_peak_memory_stats(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    __atomic_store_n(&stats.peak, stats.live, __ATOMIC_RELAXED);
+    Py_RETURN_NONE;
 }
 
 static PyObject *empty_cache(PyObject *self, PyObject *args) {
@@ -285,6 +311,8 @@ PyMethodDef gw_allocator_methods[] = {
      "how often a block came from the cache, or had to be asked of the system. packed_weights: bytes\n"
      "of parameters that compiled graphs keep in the form that matrix products read, besides;\n"
      "packed_weights_limit: the most of them."},
+    {"reset_peak_memory_stats", reset_peak_memory_stats, METH_NOARGS,
+     "Let `peak` begin anew, from what tensors hold now."},
     {"empty_cache", empty_cache, METH_NOARGS, "Give all cached memory back to the system, packed weights included."},
     {"set_cache_limit", set_cache_limit, METH_O,
      "Set how many bytes of released large blocks are kept; returns the previous limit."},

@@ -7,8 +7,8 @@ static PyObject *too_large(void) {
     return NULL;
 }
 
-GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
-                          const int64_t *strides) {
+GwTensor *gw_tensor_unfilled(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
+                             const int64_t *strides) {
     GwTensor *t = gw_tensor_alloc(cls, ndim);
     if (t == NULL) {
         return NULL;
@@ -30,12 +30,12 @@ GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t 
         Py_DECREF(t);
         return (GwTensor *)too_large();
     }
-    t->storage = gw_storage_new(nbytes);
+    t->storage = gw_storage_meta();
     if (t->storage == NULL) {
         Py_DECREF(t);
         return NULL;
     }
-    t->data = t->storage->data;
+    t->storage->nbytes = nbytes;
     t->dtype = (int8_t)dtype;
     t->device_index = -1;
     if (strides == NULL) {
@@ -43,6 +43,18 @@ GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t 
         t->flags = GW_CONTIGUOUS;
     } else if (!gw_tensor_seal(t)) {
         Py_CLEAR(t);
+    }
+    return t;
+}
+
+GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
+                          const int64_t *strides) {
+    GwTensor *t = gw_tensor_unfilled(cls, dtype, ndim, sizes, strides);
+    if (t != NULL && !gw_storage_fill(t->storage)) {
+        Py_CLEAR(t);
+    }
+    if (t != NULL) {
+        t->data = t->storage->data;
     }
     return t;
 }

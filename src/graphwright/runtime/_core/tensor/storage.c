@@ -31,19 +31,24 @@ static GwStorage *storage_object(void) {
     return s;
 }
 
-GwStorage *gw_storage_new(int64_t nbytes) {
-    GwStorage *s = storage_object();
-    if (s == NULL) {
-        return NULL;
-    }
-    s->data = gw_block_alloc((size_t)nbytes, &s->block);
+bool gw_storage_fill(GwStorage *s) {
+    s->data = gw_block_alloc((size_t)s->nbytes, &s->block);
     if (s->data == NULL) {
         s->block = 0;
-        Py_DECREF(s);
-        PyErr_Format(gw_out_of_memory, "cannot allocate %lld bytes", (long long)nbytes);
-        return NULL;
+        PyErr_Format(gw_out_of_memory, "cannot allocate %lld bytes", (long long)s->nbytes);
+        return false;
     }
-    s->nbytes = nbytes;
+    return true;
+}
+
+GwStorage *gw_storage_new(int64_t nbytes) {
+    GwStorage *s = storage_object();
+    if (s != NULL) {
+        s->nbytes = nbytes;
+        if (!gw_storage_fill(s)) {
+            Py_CLEAR(s);
+        }
+    }
     return s;
 }
 
