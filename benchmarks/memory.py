@@ -1,64 +1,77 @@
-"""How much memory training steps take: the model compiled, and the whole step, against eager."""
+"""How much memory training steps take, compiled against eager, and how long a step is then."""
 
 from __future__ import annotations
 
+import json
 import tempfile
+from typing import Any
 
 from benchmarks.result import Result
-from benchmarks.startup import fresh
+from benchmarks.startup import printed
+from benchmarks.training_models import MODELS
 
 STEPS = '''
+import json
+import time
+from functools import partial
 import graphwright as gw
-from graphwright import nn
-from benchmarks.compile_time import Transformer
+from benchmarks.training_models import MODELS, batch_of, stepper
+
+budget, whole = {budget}, {whole}
 gw.manual_seed(0)
-models = {{
-    "mlp": lambda: nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024),
-                                 nn.ReLU(), nn.Linear(1024, 10)),
-    "transformer": lambda: Transformer(4, 256),
-    "cnn": lambda: nn.Sequential(
-        *(part for n in range(4) for part in (
-            nn.Conv2d(16 if n else 3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU())),
-        nn.Flatten(), nn.Linear(16 * 32 * 32, 10)),
-}}
-model, x = models["{model}"](), gw.randn({shape})
-optimizer = gw.optim.Adam(model.parameters(), lr=1e-4)
-forward = gw.compile(model) if "{part}" == "model" else model
-
-def step(x):
-    optimizer.zero_grad()
-    loss = forward(x).square().mean()
-    loss.backward()
-    optimizer.step()
-    return loss
-
-if "{part}" == "step":
-    step = gw.compile(step)
-for _ in range(4):
-    step(x)
-print(gw.memory_stats()["peak"])
+model = MODELS["{model}"][1](gw)
+batch = batch_of(gw, "{model}")
+compiler = None if budget is None else partial(
+    gw.compile, options={{"activation_memory_budget": budget}})
+step = stepper(gw, model, batch, compiler)
+step = gw.compile(step) if whole else step
+step()
+state = gw.memory_stats()["live"] - sum(
+    p.grad.numel() * p.grad.element_size() for p in model.parameters())
+gw.reset_peak_memory_stats()
+times = []
+for _ in range({rounds}):
+    start = time.perf_counter()
+    step()
+    times.append(time.perf_counter() - start)
+print(json.dumps({{"peak": gw.memory_stats()["peak"], "state": state, "time": min(times)}}))
 '''
-CASES = {
-    "mlp": ("the MLP 784-1024-1024-10, batch 256", "256, 784"),
-    "transformer": ("4 transformer layers of width 256, 4x128", "4, 128, 256"),
-    "cnn": ("4 convolutions with batch norm, 16x3x32x32", "16, 3, 32, 32"),
-}
+ROUNDS = 8
+BUDGETS = {1.0: 1.0, 0.5: 0.75}
+"""Activation memory budgets, and what the peak may be of eager execution's."""
 
 
-def peak(model: str, part: str) -> float:
-    """MiB that tensors held at most over four training steps in a fresh process."""
-    code = STEPS.format(model=model, shape=CASES[model][1], part=part)
+def steps(model: str, budget: float | None, whole: bool = False) -> dict[str, Any]:
+    """Training steps by AdamW in a fresh process: with the loss function compiled, or eager for
+    None, or the whole step compiled.
+
+    Returns: "peak" and "state", the bytes held at most, and by parameters and optimizer; "time",
+        the seconds of the shortest step.
+    """
+    code = STEPS.format(model=model, budget=budget, whole=whole, rounds=ROUNDS)
     with tempfile.TemporaryDirectory() as cache:
-        return fresh(code, cache) / 2**20
+        found: dict[str, Any] = json.loads(printed(code, cache))
+    return found
+
+
+def row(what: str, target: float | None, eager: dict[str, Any], found: dict[str, Any]) -> Result:
+    """A peak against eager execution's, and what else is known of both."""
+    own = [values["peak"] - values["state"] for values in (found, eager)]
+    return Result(
+        "memory", f"peak of training {what}", "x eager", target, found["peak"] / eager["peak"],
+        {"eager": 1.0},
+        f"eager took {eager['peak'] / 2**20:.1f} MiB, {eager['state'] / 2**20:.1f} of them "
+        f"parameters and optimizer; the others {own[0] / own[1]:.2f} x eager; "
+        f"step {found['time'] / eager['time']:.2f} x eager")
 
 
 def run() -> list[Result]:
-    """Each model with itself compiled, and with the whole step compiled."""
+    """Each model compiled, at each budget of saved activations, and its whole step compiled."""
     results: list[Result] = []
-    for model, (name, _) in CASES.items():
-        eager = peak(model, "eager")
-        for part, what in (("model", "compiled model"), ("step", "compiled step")):
-            results.append(Result("memory", f"peak of training {name}, {what}", "x eager", None,
-                                  peak(model, part) / eager, {"eager": 1.0},
-                                  f"eager took {eager:.1f} MiB"))
+    for model, (name, _, _) in MODELS.items():
+        eager = steps(model, None)
+        results += [
+            row(f"{name}, activation memory budget {budget}", target, eager, steps(model, budget))
+            for budget, target in BUDGETS.items()]
+        results.append(row(f"{name}, compiled step", None, eager, steps(model, None, whole=True)))
     return results

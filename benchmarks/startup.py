@@ -72,8 +72,8 @@ ROUNDS = 7
 PEER_ROUNDS = 3
 
 
-def fresh(code: str, cache: str) -> float:
-    """The figure that `code` prints in a fresh process with its kernel cache in `cache`.
+def printed(code: str, cache: str) -> str:
+    """What `code` prints in a fresh process with its kernel cache in `cache`.
 
     Python's own bytecode files may be written and read, as those of an installed package are.
     """
@@ -81,7 +81,12 @@ def fresh(code: str, cache: str) -> float:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
                           text=True, check=True)
-    return float(done.stdout.split()[-1])
+    return done.stdout
+
+
+def fresh(code: str, cache: str) -> float:
+    """The figure that `code` prints last in a fresh process, as `printed`."""
+    return float(printed(code, cache).split()[-1])
 
 
 def first_calls(code: str = FIRST_CALL, rounds: int = ROUNDS) -> tuple[float, float]:

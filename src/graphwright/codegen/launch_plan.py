@@ -72,7 +72,8 @@ def launch_plan(
         n_inputs, tuple([_output_layout(o) for o in program.outputs]),
         -1 if arena is None else arena, program.symbols, program.rng_ops, program.mutated,
         program.messages, _is_long(program), blas,
-        () if program.stages else weight_inputs(program, packed_weights), results_of(graph.outputs), graph.constants,
+        () if program.stages else weight_inputs(program, packed_weights),
+        results_of(graph.outputs), graph.constants,
         tuple([(stage.dead, stage.born) for stage in program.stages]), program.blocks)
 
 

@@ -27,8 +27,11 @@ from graphwright.utils import CAPTURE
 F = TypeVar("F", bound=Callable[..., Any])
 BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
 OPTIONS: dict[str, Any] = {
-    "recompile_limit": 8, "strict": False, "blas": True, "packed_weights": "auto"}
+    "recompile_limit": 8, "strict": False, "blas": True, "packed_weights": "auto",
+    "activation_memory_budget": 1.0}
 """The keys of `options`, and their defaults."""
+OF_BACKENDS = ("strict", "blas", "packed_weights", "activation_memory_budget")
+"""Those that named backends take."""
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 ALIASES = {"inductor": "auto", "aot_eager": "eager"}
 """PyTorch's names of backends, by what they are here."""
@@ -103,15 +106,14 @@ def compilations() -> list[Compilation]:
 def lookup(
     backend: BackendLike, settings: Mapping[str, Any] = OPTIONS
 ) -> native_backends.Backend:
-    """The backend that a name or a callable means, with those of the options that are for it.
+    """The backend that a name or a callable means, with these `settings`.
 
     Raises:
         ValueError: a name that is not among `native_backends.BACKENDS` and `ALIASES`, or a
-            callable together with such an option.
+            callable with an option that is for named ones.
         TypeError: neither a name nor a callable.
     """
-    changed = {name: settings[name] for name in ("strict", "blas", "packed_weights")
-               if settings[name] != OPTIONS[name]}
+    changed = {name: settings[name] for name in OF_BACKENDS if settings[name] != OPTIONS[name]}
     if isinstance(backend, str):
         found = native_backends.BACKENDS.get(ALIASES.get(backend, backend))
         if found is None:
@@ -122,8 +124,8 @@ def lookup(
     if not callable(backend):
         raise TypeError(f"backend must be a name or a callable, not {type(backend).__name__}")
     if changed:
-        raise ValueError(f'the option "{next(iter(changed))}" needs a named backend, '
-                         'not a callable')
+        raise ValueError(f'the option "{next(iter(changed))}" needs a named backend, not a '
+                         'callable')
     return backend
 
 
@@ -175,6 +177,9 @@ def compile(
             "packed_weights": where nothing is differentiated, parameters are kept a second time in
             the form that products read fastest: "auto" within the limit of the process, a number
             of bytes in as many, False not at all (docs/performance.md).
+            "activation_memory_budget": how much memory the values that are saved for gradients
+            may take, from 0.0 to 1.0, as a part of what eager execution saves; 1.0 by default.
+            Below, more is recomputed in the backward; 0.0 saves as little as possible.
         disable: return `model` as it is.
 
     Returns:
@@ -211,7 +216,7 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """All of `OPTIONS`, with the values given.
 
     Raises:
-        ValueError: another key, or a value that the option cannot have.
+        ValueError: another key, or a value that an option cannot have.
     """
     if not isinstance(options, Mapping):
         raise TypeError(
@@ -234,6 +239,10 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     if packed != "auto" and packed is not False and (type(packed) is not int or packed < 0):
         raise ValueError(
             f'packed_weights must be "auto", False or a number of bytes, not {packed!r}')
+    budget = settings["activation_memory_budget"]
+    if type(budget) not in (int, float) or not 0 <= budget <= 1:
+        raise ValueError(
+            f"activation_memory_budget must be a number from 0 to 1, not {budget!r}")
     return settings
 
 

@@ -14,7 +14,7 @@ from graphwright.capture.frame.record import (
     Location,
     RecompileRecord,
 )
-from graphwright.face.stage_dumps import artifacts_of
+from graphwright.face.stage_dumps import Artifacts, artifacts_of
 from graphwright.ir.graph.printing import describe
 from graphwright.runtime.record import Record, replace
 from graphwright.runtime.spans import Span
@@ -198,7 +198,16 @@ def graph_dict(graph: GraphRecord) -> dict[str, Any]:
             "kernels": None if found is None else found.kernels,
             "packed_weights": {"count": number, "bytes": size},
             "loaded": found is not None and "lowered" in found.loaded,
-            "runs_eagerly": found.note if found is not None and found.note else None}
+            "runs_eagerly": found.note if found is not None and found.note else None,
+            "activations": None if found is None else activations_dict(found)}
+
+
+def activations_dict(found: Artifacts) -> dict[str, Any] | None:
+    """The keys of what a graph saves for its gradients; None without gradients."""
+    activations = None if found.lowered is None else found.lowered.activations
+    return None if activations is None else {
+        "saved": dict(activations.saved), "saved_bytes": activations.saved_bytes,
+        "eager_bytes": activations.eager_bytes, "recomputed": list(activations.recomputed)}
 
 
 def break_dict(broken: BreakRecord) -> dict[str, Any]:

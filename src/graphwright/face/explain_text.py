@@ -108,7 +108,8 @@ class Tree:
 
     def frame_branch(self, frame: FrameRecord) -> Branch:
         """A translated frame: its graph, its guards, the break that it ended in."""
-        below: list[Branch] = [(graph_text(graph), ()) for graph in frame.graphs]
+        below: list[Branch] = [
+            (graph_text(graph), activations_branches(graph)) for graph in frame.graphs]
         below.append(guards_branch(frame, self.guards))
         if frame.broken is not None:
             below.append(self.break_branch(frame.broken))
@@ -144,6 +145,17 @@ def graph_text(graph: GraphRecord) -> str:
     packed = f", {count(weights, 'packed weight')} of {size / 1e6:.1f} MB" if weights else ""
     return f"{text}, {count(found.kernels, 'kernel')}{packed}" + (
         f"; runs eagerly: {found.note}" if found.note else "")
+
+
+def activations_branches(graph: GraphRecord) -> list[Branch]:
+    """What a graph saves for its gradients, if it has any."""
+    found = artifacts_of(graph.graph)
+    activations = None if found is None or found.lowered is None else found.lowered.activations
+    if activations is None:
+        return []
+    return [(f"saved for backward: {activations.saved_bytes} bytes, by eager execution "
+             f"{activations.eager_bytes}; recomputed: "
+             f"{count(len(activations.recomputed), 'operation')}", ())]
 
 
 def guards_branch(frame: FrameRecord, shown: bool) -> Branch:

@@ -71,7 +71,8 @@ class GraphEntry:
         self._env: ShapeEnv = graph.meta.get("shape_env") or ShapeEnv()
         self._assumed = len(self._env.guards)
         self._reader = PlainReader(self._env, {}, _Malformed)
-        lowering = partial(_lower_again, graph, inputs, needs_grad, dtypes.get_default_dtype())
+        lowering = partial(_lower_again, graph, inputs, needs_grad,
+                           artifacts.activation_memory_budget, dtypes.get_default_dtype())
         self._graphs = Later(partial(_core.call_in_modes, _core.saved_modes(), lowering))
 
     def lowered(self) -> Lowered | None:
@@ -147,25 +148,29 @@ def entry_of(
         return None
     decisive = [
         FORMAT, __version__, [sources_identity(package) for package in PACKAGES], tools,
-        artifacts.strict, artifacts.blas, artifacts.packed_weights, needs_grad,
+        artifacts.strict, artifacts.blas, artifacts.packed_weights,
+        artifacts.activation_memory_budget, needs_grad,
         _core.grad_enabled(), _core.modes(), dtypes.get_default_dtype().name, content]
     key = hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
     return GraphEntry(cache, key, graph, inputs, needs_grad, artifacts)
 
 
 def _lower_again(
-    graph: GraphModule, inputs: Sequence[Any], needs_grad: bool, default: dtypes.dtype
+    graph: GraphModule, inputs: Sequence[Any], needs_grad: bool, budget: float,
+    default: dtypes.dtype,
 ) -> Graphs:
     """The graphs of a program that was loaded, lowered as when it was made."""
-    return run_unhooked(_lower, graph, inputs, needs_grad, default)
+    return run_unhooked(_lower, graph, inputs, needs_grad, budget, default)
 
 
 def _lower(
-    graph: GraphModule, inputs: Sequence[Any], needs_grad: bool, default: dtypes.dtype
+    graph: GraphModule, inputs: Sequence[Any], needs_grad: bool, budget: float,
+    default: dtypes.dtype,
 ) -> Graphs:
     env, random = graph.meta.get("shape_env"), rng_states()
     with (collector_at_rest(), dtypes.default_dtype(default),
           nullcontext() if env is None else env.closed()):
-        graphs = lower_graph(graph, inputs, needs_grad=needs_grad).made_graphs()
+        graphs = lower_graph(graph, inputs, needs_grad=needs_grad,
+                             activation_memory_budget=budget).made_graphs()
     restore_rng(random)
     return graphs

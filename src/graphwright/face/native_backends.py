@@ -95,9 +95,9 @@ def warn_once(message: str) -> None:
 
 def eager(
     graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False, blas: bool = True,
-    packed_weights: int | None = None,
+    packed_weights: int | None = None, activation_memory_budget: float = 1.0,
 ) -> Callable[..., Any]:
-    """Run the captured graph as it is, op by op, which is strict anyway.
+    """Run the captured graph as it is, op by op, which is strict anyway and saves what it saves.
 
     It is no module of the program's: hooks on the calls of all modules do not see it.
     """
@@ -122,17 +122,18 @@ def _leaves_history(graph: GraphModule) -> bool:
 
 def native(
     target: str, graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False,
-    blas: bool = True, packed_weights: int | None = None,
+    blas: bool = True, packed_weights: int | None = None, activation_memory_budget: float = 1.0,
 ) -> Callable[..., Any]:
     """Compile the graph, and its backward on first use, for "llvm" or "c".
 
     strict: half types are rounded where eager execution rounds them. blas: False takes matrix
     products, and convolutions, from the kernels that packages have. packed_weights: the most bytes
     in which parameters are kept packed, where nothing is differentiated; None leaves it to the
-    limit of the process.
+    limit of the process. activation_memory_budget: see `ir.pipeline.lower_graph`.
     """
     artifacts = graph.meta[KEY] = Artifacts(
-        resolve(target), strict=strict, blas=blas, function=compiled_now())
+        resolve(target), strict=strict, blas=blas, function=compiled_now(),
+        activation_memory_budget=activation_memory_budget)
     needs_grad = _core.grad_enabled() and any(
         isinstance(value, Tensor) and value.requires_grad for value in example_inputs
     )
@@ -173,6 +174,7 @@ def _lowered(
     note_stage(f"passes over a graph of {len(graph.graph.nodes)} nodes")
     with Timed("compile::passes", into=artifacts.spans), stage("ir"):
         lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad,
+                              activation_memory_budget=artifacts.activation_memory_budget,
                               spans=artifacts.spans)
     if entry is not None:
         with stage("graph cache"):
@@ -246,7 +248,7 @@ def _compiled(
                f"of {len(module.graph.nodes)} nodes")
     compile_ = partial(compile_graph, module, examples, strict=artifacts.strict,
                        blas=artifacts.blas, packed_weights=artifacts.packed_weights,
-                       label=label, spans=spans)
+                       label=label, spans=spans, staged=name != "forward")
     try:
         return compile_(target=artifacts.target)
     except machine.CompilerMissing as missing:

@@ -110,6 +110,25 @@ class Kept(Record):
     maker: tuple[str, int] | None
 
 
+class Activations(Record):
+    """What a forward saves for the gradients, beside inputs and results.
+
+    Attributes:
+        saved: the names of the values, with their bytes at the sizes of the trace.
+        eager_bytes: what eager execution saves.
+        recomputed: the names of the operations that run again in the backward.
+    """
+
+    saved: tuple[tuple[str, int], ...]
+    eager_bytes: int
+    recomputed: tuple[str, ...]
+
+    @property
+    def saved_bytes(self) -> int:
+        """The bytes of all saved values."""
+        return sum(size for _, size in self.saved)
+
+
 class Origin(Record, eq=False):
     """What a joint graph was made from, for others from the same: `ir.joint.absent_gradients`.
 
@@ -191,6 +210,7 @@ class Lowered(Record, frozen=False):
             writes the input).
         has_backward: whether there is a `backward`.
         saved: what `backward` takes first, in order.
+        activations: what of that is made for `backward` alone.
         tangents: the outputs of `forward` whose gradients it takes, in order, dense in memory.
         grad_inputs: the inputs for which it returns gradients.
         reaches: for each of these the positions of the tangents that its gradient depends on.
@@ -221,6 +241,7 @@ class Lowered(Record, frozen=False):
     mutated: list[tuple[int, int]] = field(default_factory=list)
     has_backward: bool = False
     saved: list[Saved] = field(default_factory=list)
+    activations: Activations | None = None
     tangents: list[int] = field(default_factory=list)
     grad_inputs: list[int] = field(default_factory=list)
     reaches: list[frozenset[int]] = field(default_factory=list)

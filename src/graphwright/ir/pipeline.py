@@ -13,8 +13,17 @@ from graphwright.ir.joint.eager_tape import History, history_of
 from graphwright.ir.joint.gradient_strides import expanded_gradients
 from graphwright.ir.joint.joint import Joint, Retaped, needs_tape, trace_joint
 from graphwright.ir.joint.partition import partition
+from graphwright.ir.joint.recompute_costs import bytes_of
 from graphwright.ir.joint.retape_plan import apart_of
-from graphwright.ir.lowered_graph import Graphs, Lowered, Origin, OutputSpec, Saved, ends_of
+from graphwright.ir.lowered_graph import (
+    Activations,
+    Graphs,
+    Lowered,
+    Origin,
+    OutputSpec,
+    Saved,
+    ends_of,
+)
 from graphwright.ir.passes.algebra import simplify
 from graphwright.ir.passes.constants import fold_constants
 from graphwright.ir.passes.cse import merge_common
@@ -28,17 +37,23 @@ from graphwright.ir.passes.write_back import write_back
 from graphwright.runtime.record import Record, field
 from graphwright.runtime.spans import Span, Timed
 
+DEFAULT_BUDGET = 1.125
+"""Saved bytes over those of eager execution where no less is asked for: the backward frees them
+sooner, so the peak is no higher, and a product that would be recomputed for the rest is saved."""
+
 
 class State(Record, frozen=False):
     """What the passes work on. `module` is the forward graph once `backward` is there.
 
-    `captured` is the graph as it came, `functional` what the joint graph was made from.
+    `captured` is the graph as it came, `functional` what the joint graph was made from; `budget`
+    the part of what eager execution saves for gradients that may be saved.
     """
 
     module: GraphModule
     inputs: Sequence[Any]
     needs_grad: bool
     outputs: list[OutputSpec]
+    budget: float = 1.0
     mutated: list[tuple[int, int]] = field(default_factory=list)
     captured: GraphModule | None = None
     functional: GraphModule | None = None
@@ -49,6 +64,7 @@ class State(Record, frozen=False):
     backward: GraphModule | None = None
     saved: list[Saved] = field(default_factory=list)
     origin: Origin | None = None
+    activations: Activations | None = None
 
     @property
     def graphs(self) -> list[GraphModule]:
@@ -123,11 +139,18 @@ def _partition(state: State) -> None:
     state.joint_graph = state.joint_graph or joint.module
     state.joint_tangents = joint.tangents
     first = state.module.meta.get("second_names", {})
+    assert state.functional is not None and state.history is not None
+    eager = state.history.saved_bytes(joint, state.outputs, state.mutated)
     halves = partition(state.module, joint.n_forward, len(state.inputs),
-                       [first.get(index, index) for index, _ in state.mutated])
-    assert state.functional is not None
+                       [first.get(index, index) for index, _ in state.mutated],
+                       eager * (state.budget if state.budget < 1 else DEFAULT_BUDGET))
     state.origin = Origin(state.functional, state.inputs, joint, state.module, halves.nodes)
     state.module, state.backward, state.saved = halves.forward, halves.backward, halves.saved
+    made = [(node.name, bytes_of(node))
+            for value, node in zip(halves.saved, halves.nodes, strict=False)
+            if value.kind == "output" and value.index >= joint.n_forward]
+    state.activations = Activations(
+        tuple(made), eager, tuple([node.name for node in halves.recomputed]))
 
 
 def _refusals(state: State) -> None:
@@ -175,6 +198,7 @@ def lower_graph(
     fake_inputs: Sequence[Any],
     *,
     needs_grad: bool,
+    activation_memory_budget: float = 1.0,
     disabled: Collection[str] = (),
     dump: Callable[[str, GraphModule], None] | None = None,
     spans: list[Span] | None = None,
@@ -186,6 +210,8 @@ def lower_graph(
         fake_inputs: what its placeholders stand for: fake tensors (those with `requires_grad`
             are differentiated), ints and `SymInt`s.
         needs_grad: whether to make a backward graph too.
+        activation_memory_budget: the part of what eager execution saves for the gradients that
+            may be saved; as far as that takes recomputing values.
         disabled: names of passes to skip; what builds on them is skipped with them.
         dump: called with the name of each pass and each graph it left.
         spans: gets when each pass ran.
@@ -194,7 +220,8 @@ def lower_graph(
         graph; ValueError for an unknown name in `disabled`.
     """
     off = _closed(disabled)
-    state = State(module.copy(), fake_inputs, needs_grad, _as_they_are(module))
+    state = State(module.copy(), fake_inputs, needs_grad, _as_they_are(module),
+                  activation_memory_budget)
     for step in PASSES:
         if step.name in off:
             continue
@@ -273,6 +300,7 @@ def _lowered(state: State) -> Lowered:
         lowered.has_backward = True
         lowered.expanded = expanded_gradients(state.joint_graph, len(joint.grad_inputs))
         lowered.saved = state.saved
+        lowered.activations = state.activations
         lowered.tangents = joint.tangents
         lowered.grad_inputs = joint.grad_inputs
         lowered.joint_tangents = state.joint_tangents

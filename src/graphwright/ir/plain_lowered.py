@@ -11,7 +11,15 @@ from typing import Any
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.plain_values import PlainReader, PlainWriter
 from graphwright.ir.joint.retape_plan import Apart, End
-from graphwright.ir.lowered_graph import Ends, Graphs, Kept, Lowered, OutputSpec, Saved
+from graphwright.ir.lowered_graph import (
+    Activations,
+    Ends,
+    Graphs,
+    Kept,
+    Lowered,
+    OutputSpec,
+    Saved,
+)
 from graphwright.runtime.later import Later
 from graphwright.runtime.symbolic.symint import SymInt
 
@@ -40,6 +48,9 @@ def write_lowered(lowered: Lowered, plain: PlainWriter) -> dict[str, Any]:
         "expanded": lowered.expanded,
         "kept": [_kept(one, plain) for one in lowered.kept],
         "read": sorted(lowered.read),
+        "activations": None if lowered.activations is None else [
+            lowered.activations.saved, lowered.activations.eager_bytes,
+            lowered.activations.recomputed],
     }
 
 
@@ -91,6 +102,10 @@ def read_lowered(
         lowered.expanded = [tuple(dims) for dims in written["expanded"]]
     lowered.kept = [_read_kept(one, plain) for one in written["kept"]]
     lowered.read = set(written["read"])
+    if written["activations"] is not None:
+        saved, eager_bytes, recomputed = written["activations"]
+        lowered.activations = Activations(
+            tuple([(name, size) for name, size in saved]), eager_bytes, tuple(recomputed))
     return lowered
 
 

@@ -99,16 +99,16 @@ def _half(artifacts: Artifacts, name: str, module: GraphModule) -> Half:
     program = artifacts.programs.get(name)
     compiled = program is not None
     if program is None:
-        program = run_unhooked(_compiled, artifacts, module)
+        program = run_unhooked(_compiled, artifacts, name, module)
     values = {node.name: node.meta.get("val") for node in module.graph.nodes}
     parts = tuple(_part(segment, values) for segment in program.segments)
     return Half(name, module, parts, compiled)
 
 
-def _compiled(artifacts: Artifacts, module: GraphModule) -> CompiledGraph:
+def _compiled(artifacts: Artifacts, name: str, module: GraphModule) -> CompiledGraph:
     examples = [node.meta["val"] for node in module.graph.placeholders]
     return compile_graph(module, examples, target=artifacts.target, strict=artifacts.strict,
-                         blas=artifacts.blas)
+                         blas=artifacts.blas, staged=name != "forward")
 
 
 def _part(segment: Segment | GpuSegment, values: Mapping[str, Any]) -> Part:

@@ -24,6 +24,7 @@ from graphwright.ir.trace import fresh_fake, refusals_of, tracing
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.fake.fake_tensor import FakeTensor, fake_kernel, fake_like
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.symbolic.symint import hint_of
 from graphwright.runtime.tape.function import FunctionNode
 from graphwright.runtime.tape.inplace import CopySlices
 from graphwright.runtime.tape.node import Edge, Node, OpNode, gradient_edge
@@ -64,6 +65,18 @@ class History:
                         place, writes, tensor._version, _bits(above[node]), _bits(below[node]),
                         tensor.dtype, tuple(tensor.shape), node.name(), maker))
         return list(found.values())
+
+    def saved_bytes(
+        self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
+    ) -> int:
+        """How much memory eager execution keeps for the gradients, beside inputs and results, at
+        the sizes of the trace."""
+        nodes, _ = reached(self._roots(joint.tangents, outputs, mutated))
+        places = self._places(outputs)
+        tensors = [saved.tensor for node in nodes for saved, _ in saved_by(node)]
+        bases = [tensor if tensor._base is None else tensor._base for tensor in tensors]
+        sizes = {id(base._storage): base.dtype.itemsize * hint_of(base.numel()) for base in bases}
+        return sum(size for storage, size in sizes.items() if storage not in places)
 
     def reaches(
         self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]

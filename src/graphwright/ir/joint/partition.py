@@ -1,54 +1,53 @@
 """Splitting a joint graph into forward and backward, and what is saved in between.
 
-What the gradients' part reads of the forward's values is saved, unless it can be recomputed
-cheaply: a chain of views and pointwise ops that starts from other saved values, or from fewer
-bytes than it replaces, as numbers do that are made of a mask of bools. Matrix products, reductions
-and random numbers are never computed twice, except for those products and reductions that the
-program says to recompute (RECOMPUTED). What no result is made of, as a normalised value may
-be, is computed with the gradients unless its sources take distinctly more memory.
+What the gradients' part reads of the forward's values is saved, or recomputed from other saved
+values: `saved_values` decides, by what both cost. Products and reductions that the program says to
+recompute (RECOMPUTED) are never saved; random numbers are never drawn twice.
 
 The caller may write to inputs and results before the backward runs. Eager execution notices that
-only for what its gradients read; so an input or result is saved only if gradients read it, and
-never to compute something else from it.
+only for what its gradients read; so of an input or result that gradients do not read a copy is
+saved, where something is to be recomputed from it.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from graphwright.ir.graph.graph import Graph
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import RECOMPUTED, Node, map_leaves
 from graphwright.ir.joint.joint import dense_like
+from graphwright.ir.joint.recompute_costs import bytes_of, is_drawn, is_view
+from graphwright.ir.joint.saved_values import Problem, choose_saved
 from graphwright.ir.lowered_graph import Saved
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.keep_data_checks import may_refuse
 from graphwright.ir.trace import bind_symbols
-from graphwright.runtime.ops.table import TABLE, Kind, Op
+from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.record import Record
 from graphwright.runtime.symbolic.expr import Sym
-from graphwright.runtime.symbolic.symint import SymInt, hint_of
-
-_GATHERS = frozenset(
-    {"contiguous", "clone", "im2col", "constant_pad", "cat", "view_scatter", "index_select",
-     "gather"})
-LONGEST_CHAIN = 16
-"""At most so many ops are recomputed for one saved value."""
+from graphwright.runtime.symbolic.symint import SymInt
 
 
 class Partition(Record):
-    """The halves of a joint graph; see `Lowered` for `saved`, `Origin` for `nodes`."""
+    """The halves of a joint graph; see `Lowered` for `saved`, `Origin` for `nodes`.
+
+    recomputed: the operations of the forward that run in the backward, too.
+    """
 
     forward: GraphModule
     backward: GraphModule
     saved: list[Saved]
     nodes: list[Node]
+    recomputed: list[Node]
 
 
 def partition(
-    joint: GraphModule, n_forward: int, n_inputs: int, mutated_inputs: Collection[int] = ()
+    joint: GraphModule, n_forward: int, n_inputs: int, mutated_inputs: Collection[int] = (),
+    budget: float = inf,
 ) -> Partition:
     """Split `joint`.
 
@@ -56,8 +55,9 @@ def partition(
         n_forward: how many of its outputs are the forward's; the others are gradients.
         n_inputs: how many of its placeholders are the forward's; the others are tangents.
         mutated_inputs: inputs whose memory changes after the call: saved as copies.
+        budget: how many bytes should be saved at most, beside inputs and results.
     """
-    return _Split(joint, n_forward, n_inputs, mutated_inputs).run()
+    return _Split(joint, n_forward, n_inputs, mutated_inputs).run(budget)
 
 
 class Rest(Record):
@@ -87,7 +87,7 @@ class _Split:
 
     `early` holds the nodes that do not depend on a tangent; `forwards` those of them that results
     depend on; `free` those that exist after the forward anyway, since they are its arguments or
-    its results; `exposed` those of them that no gradient reads.
+    its results; `copied` those of them that are saved as copies.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class _Split:
         results = joint.graph.output_node().args[0]
         self.results, self.gradients = results[:n_forward], results[n_forward:]
         self.free = {*self.inputs, *(r for r in self.results if isinstance(r, Node))}
-        self.exposed: set[Node] = set()
+        self.copied: set[Node] = set()
         self.order = {node: i for i, node in enumerate(joint.graph.nodes)}
         late: set[Node] = set(self.tangents)
         for node in joint.graph.nodes:
@@ -110,8 +110,8 @@ class _Split:
         self.early = {n for n in self.order if n not in late and n.op != "output"}
         self.forwards = ancestors(n for n in self.results if isinstance(n, Node))
 
-    def run(self) -> Partition:
-        saved = self._choose()
+    def run(self, budget: float) -> Partition:
+        saved = self._choose(budget)
         forward, positions = self._forward(saved)
         values = forward.graph.output_node().meta["val"]
         kept = {n: values[positions[n]] if n in positions else n.meta["val"] for n in saved}
@@ -120,8 +120,10 @@ class _Split:
             for n in saved
         ]
         backward, sizes = self._backward(kept)
+        again = ancestors(self._needed(), set(saved)) & self.forwards
         return Partition(
-            forward, backward, entries + [Saved("size", size=s) for s in sizes], saved)
+            forward, backward, entries + [Saved("size", size=s) for s in sizes], saved,
+            [n for n in self.order if n in again and n.op == "call_function" and not is_view(n)])
 
     def rest(self, places: Mapping[Node, int], values: Sequence[Any]) -> Rest | None:
         """The backward from values that exist already: what `backward_from` returns."""
@@ -132,7 +134,7 @@ class _Split:
             node = pending.pop()
             if node in places:
                 chosen[node] = places[node]
-            elif node.op == "placeholder" or _is_drawn(node):
+            elif node.op == "placeholder" or is_drawn(node):
                 return None
             else:
                 pending += [source for source in node.all_input_nodes if source not in seen]
@@ -140,18 +142,18 @@ class _Split:
         backward, sizes = self._backward({n: values[place] for n, place in chosen.items()})
         return Rest(backward, list(chosen.values()), sizes)
 
-    def _choose(self) -> list[Node]:
-        """The values to save, in the joint graph's order."""
-        saved = {self._viewed(n) for n in self._needed() if n.op != "get_attr"}
-        self.exposed = self.free - saved
-        for node in sorted(saved, key=self.order.__getitem__, reverse=True):
-            sources = self._recomputed_from(node, saved)
-            if sources is None and is_cheap(node):
-                sources = self._recomputed_from(node, saved, bytes_of(node) // 2)
-            if sources is not None:
-                saved.discard(node)
-                saved.update(sources)
-        return sorted(saved, key=self.order.__getitem__)
+    def _choose(self, budget: float) -> list[Node]:
+        """The values to save, in the joint graph's order.
+
+        Of what the program says to recompute the sources are read, as eager execution does.
+        """
+        read = {self._viewed(n) for n in self._needed() if n.op != "get_attr"}
+        again = {n for n in self.early if is_recomputed(n) and n not in self.free}
+        held = self.free & read.union(*[n.all_input_nodes for n in again])
+        held -= {n for n, i in self.inputs.items() if i in self.mutated}
+        self.copied = self.free - held
+        return choose_saved(
+            Problem(self.order, read, self.early, self.forwards, held, self.copied, again), budget)
 
     def _needed(self) -> set[Node]:
         """The values of the forward part that the gradients' part reads."""
@@ -165,47 +167,11 @@ class _Split:
     def _viewed(self, node: Node) -> Node:
         """What `node` is a view of, where saving that takes no more memory."""
         source = node
-        while _is_view(source) and isinstance(source.args[0], Node):
+        while is_view(source) and isinstance(source.args[0], Node):
             source = source.args[0]
             if source in self.free or bytes_of(source) <= bytes_of(node):
                 node = source
         return node
-
-    def _recomputed_from(
-        self, node: Node, saved: set[Node], little: int = -1
-    ) -> set[Node] | None:
-        """What must be saved besides the other `saved` to compute `node` again; None if it had
-        better be saved.
-
-        Values of at most `little` bytes on the way are saved, whatever they are made of.
-        """
-        wanted = is_recomputed(node)
-        again = is_recomputed if wanted else is_cheap
-        extra: set[Node] = set()
-        seen: set[Node] = set()
-        pending = [node]
-        while pending:
-            current = pending.pop()
-            if current in seen or current.op == "get_attr" or (
-                    current in saved and current is not node):
-                continue
-            if not wanted and current in self.exposed:
-                return None
-            narrow = current is not node and bytes_of(current) <= little
-            if current in self.free or narrow or not again(current):
-                extra.add(current)
-                continue
-            if not wanted and len(seen) == LONGEST_CHAIN:
-                return None
-            seen.add(current)
-            pending += current.all_input_nodes
-        if wanted and seen:
-            return extra
-        if not seen:
-            return None
-        added = sum(0 if n in self.free else bytes_of(n) for n in extra)
-        own = bytes_of(node)
-        return extra if added < (own if node in self.forwards else own + own // 8) else None
 
     def _forward(self, saved: Sequence[Node]) -> tuple[GraphModule, dict[Node, int]]:
         """The forward graph, and the outputs that saved values are."""
@@ -215,12 +181,12 @@ class _Split:
         outputs = [copies[r] if isinstance(r, Node) else r for r in self.results]
         positions: dict[Node, int] = {}
         for node in saved:
-            written = self.inputs.get(node) in self.mutated
-            if node in self.inputs and not written:
+            copied = node in self.copied
+            if node in self.inputs and not copied:
                 continue
             value = copies[node]
             dense = dense_like(node.meta["val"])
-            if written or not same_sizes(dense.stride(), node.meta["val"].stride()):
+            if copied or not same_sizes(dense.stride(), node.meta["val"].stride()):
                 value = graph.call_function(TABLE["clone"], (value,))
                 value.meta = {**node.meta, "val": dense}
             positions[node] = self._position(value, outputs)
@@ -288,28 +254,9 @@ class _Split:
         return module
 
 
-def is_cheap(node: Node) -> bool:
-    """Whether computing a node twice costs little: views, pointwise ops, gathers, fills."""
-    op = node.target
-    return isinstance(op, Op) and (
-        op.is_view or op.kind in (Kind.POINTWISE, Kind.CREATION) or op.name in _GATHERS)
-
-
 def is_recomputed(node: Node) -> bool:
     """Whether the program says to compute a node again; what was drawn at random is kept."""
-    return RECOMPUTED in node.meta and not _is_drawn(node)
-
-
-def _is_drawn(node: Node) -> bool:
-    return isinstance(node.target, Op) and node.target.kind is Kind.RANDOM
-
-
-def bytes_of(node: Node) -> int:
-    """The size of a node's value in bytes, at the sizes of the trace."""
-    value = node.meta["val"]
-    if isinstance(value, tuple):
-        return sum(v.dtype.itemsize * hint_of(v.numel()) for v in value)
-    return int(value.dtype.itemsize * hint_of(value.numel()))
+    return RECOMPUTED in node.meta and not is_drawn(node)
 
 
 def ancestors(nodes: Iterable[Node], known: Collection[Node] = ()) -> set[Node]:
@@ -322,10 +269,6 @@ def ancestors(nodes: Iterable[Node], known: Collection[Node] = ()) -> set[Node]:
             found.add(node)
             pending += node.all_input_nodes
     return found
-
-
-def _is_view(node: Node) -> bool:
-    return isinstance(node.target, Op) and node.target.is_view
 
 
 def _copy_ancestors(
