@@ -148,10 +148,10 @@ def graph_text(graph: GraphRecord) -> str:
 
 
 def activations_branches(graph: GraphRecord) -> list[Branch]:
-    """What a graph saves for its gradients, if it has any."""
+    """What a graph saves for its gradients, where it recomputes other values for them."""
     found = artifacts_of(graph.graph)
     activations = None if found is None or found.lowered is None else found.lowered.activations
-    if activations is None:
+    if activations is None or not activations.recomputed:
         return []
     return [(f"saved for backward: {activations.saved_bytes} bytes, by eager execution "
              f"{activations.eager_bytes}; recomputed: "

@@ -206,6 +206,7 @@ def test_a_child_does_not_wait_for_what_another_thread_was_importing(
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     finally:
         sys.modules.pop("graphwright.slow_part", None)
+        vars(gw).pop("slow_part", None)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
