@@ -147,6 +147,7 @@ def gpu(simulated_driver: Any) -> Iterator[Any]:
     simulated = not isinstance(simulated_driver, Hardware)
     if simulated:
         simulated_driver.clear()
+    gw.cuda.reset_fallbacks()
     yield simulated_driver
     for device in range(gw.cuda.device_count()):
         gw.cuda.synchronize(device)
