@@ -279,13 +279,7 @@ def _copy_ancestors(
     copies = {} if copies is None else copies
     for node in placeholders:
         copies[node] = graph.node_copy(node, copies.__getitem__)
-    needed: set[Node] = set()
-    pending = [root for root in roots if isinstance(root, Node)]
-    while pending:
-        node = pending.pop()
-        if node not in needed and node not in copies:
-            needed.add(node)
-            pending += node.all_input_nodes
+    needed = ancestors((root for root in roots if isinstance(root, Node)), copies)
     for node in sorted(needed, key=order.__getitem__):
         copies[node] = graph.node_copy(node, copies.__getitem__)
     return copies

@@ -54,6 +54,7 @@ def _bytes(value: Any) -> int:
 
 
 def is_view(node: Node) -> bool:
+    """Whether a node's value shares the memory of its first operand."""
     return isinstance(node.target, Op) and node.target.is_view
 
 

@@ -439,7 +439,7 @@ static GwTensor *compute_into(Pointwise *p, PyObject *const *args, GwTensor *giv
     }
     plan_tensors(p, &found, out, computed, &plan);
     bool done = run_plan(&plan);
-    out->storage->version++;        /* after the write: whoever read meanwhile has read an older one */
+    out->storage->version++;        /* after the write: a pack made meanwhile is of the older one */
     return done ? (GwTensor *)Py_NewRef(out) : NULL;
 }
 

@@ -174,7 +174,8 @@ bool gw_parse_launcher(Launcher *self, PyObject *args, PyObject *kwargs) {
     }
     if (stages != NULL && PyList_GET_SIZE(stages) > 0 && weights != NULL
         && PyList_GET_SIZE(weights) > 0) {
-        return value_error("stages free inputs, and weights are looked at behind the last of them");
+        return value_error("it has stages or weights, not both: stages free inputs during a call, "
+                           "and weights are inputs that are read after it");
     }
     self->run = (gw_run)(uintptr_t)run;
     self->shapes = (gw_shapes)(uintptr_t)shapes;

@@ -254,8 +254,8 @@ static PyObject *memory_stats(PyObject *self, PyObject *args) {
     }
     size_t cached = stats.cached, hits = stats.hits, misses = stats.misses, limit = cache_limit;
     pthread_mutex_unlock(&large_lock);
-    return Py_BuildValue("{s:n,s:n,s:n,s:n,s:n,s:n,s:L,s:L}", "live", (Py_ssize_t)stats.live, "peak",
-                         (Py_ssize_t)stats.peak, "cached", (Py_ssize_t)cached, "cache_limit",
+    return Py_BuildValue("{s:n,s:n,s:n,s:n,s:n,s:n,s:L,s:L}", "live", (Py_ssize_t)stats.live,
+                         "peak", (Py_ssize_t)stats.peak, "cached", (Py_ssize_t)cached, "cache_limit",
                          (Py_ssize_t)limit, "hits", (Py_ssize_t)hits, "misses",
                          (Py_ssize_t)misses, "packed_weights", (long long)gw_packed_bytes(),
                          "packed_weights_limit", (long long)gw_packed_limit());
@@ -308,12 +308,13 @@ PyMethodDef gw_allocator_methods[] = {
     {"memory_stats", memory_stats, METH_NOARGS,
      "Of blocks of 64 KiB and more. live: bytes that tensors hold; peak: the most they have held;\n"
      "cached: bytes kept for the next tensors; cache_limit: the most that are kept; hits, misses:\n"
-     "how often a block came from the cache, or had to be asked of the system. packed_weights: bytes\n"
-     "of parameters that compiled graphs keep in the form that matrix products read, besides;\n"
-     "packed_weights_limit: the most of them."},
+     "how often a block came from the cache, or had to be asked of the system. Besides,\n"
+     "packed_weights: bytes of parameters that compiled graphs keep in the form that matrix\n"
+     "products read; packed_weights_limit: the most of them."},
     {"reset_peak_memory_stats", reset_peak_memory_stats, METH_NOARGS,
      "Let `peak` begin anew, from what tensors hold now."},
-    {"empty_cache", empty_cache, METH_NOARGS, "Give all cached memory back to the system, packed weights included."},
+    {"empty_cache", empty_cache, METH_NOARGS,
+     "Give all cached memory back to the system, packed weights included."},
     {"set_cache_limit", set_cache_limit, METH_O,
      "Set how many bytes of released large blocks are kept; returns the previous limit."},
     {NULL, NULL, 0, NULL},
