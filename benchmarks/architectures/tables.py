@@ -15,8 +15,8 @@ def perceptron(lib: Any, widths: tuple[int, ...]) -> Any:
 
 
 def tabular(lib: Any, *, categories: int = 12, values: int = 1000, width: int = 16,
-            numbers: int = 20, inner: tuple[int, ...] = (256, 128)) -> Any:
-    """(categories [N, categories], numbers [N, numbers]) to [N, 1]."""
+            numbers: int = 20, inner: tuple[int, ...] = (256, 128), outputs: int = 1) -> Any:
+    """(categories [N, categories], numbers [N, numbers]) to [N, outputs]."""
     nn = lib.nn
 
     class Tabular(nn.Module):
@@ -25,7 +25,7 @@ def tabular(lib: Any, *, categories: int = 12, values: int = 1000, width: int = 
             self.embeddings = nn.ModuleList(
                 nn.Embedding(values, width) for _ in range(categories))
             self.norm = nn.BatchNorm1d(numbers)
-            self.layers = perceptron(lib, (categories * width + numbers, *inner, 1))
+            self.layers = perceptron(lib, (categories * width + numbers, *inner, outputs))
 
         def forward(self, ids: Any, x: Any) -> Any:
             parts = [table(ids[:, number]) for number, table in enumerate(self.embeddings)]

@@ -86,9 +86,10 @@ def bert(
 
 def gpt(
     lib: Any, *, layers: int = 6, width: int = 384, heads: int = 6, words: int = 50257,
-    places: int = 1024,
+    places: int = 1024, last: bool = True,
 ) -> Any:
-    """Radford et al. 2019: ids [N, T] to the logits of the token after them, [N, words].
+    """Radford et al. 2019: ids [N, T] to the logits of the token after them, [N, words]; without
+    `last` to those of the token after each, [N, T, words].
 
     With `past`, keys and values [layers, 2, N, heads, P, d] of earlier tokens, one token [N, 1]
     follows them; then its own keys and values [layers, 2, N, heads, 1, d] are a second result.
@@ -127,7 +128,8 @@ def gpt(
             for number, block in enumerate(self.h):
                 x, new = block(x, None if past is None else past[number])
                 made.append(new)
-            logits = functional.linear(self.ln_f(x[:, -1]), self.wte.weight)
+            x = self.ln_f(x[:, -1] if last else x)
+            logits = functional.linear(x, self.wte.weight)
             return logits if past is None else (logits, lib.stack(made))
 
     return Gpt()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from benchmarks.training_models import block
+from benchmarks.architectures.transformers import pre_norm_block
 from tests.ir.lowering import captured
 
 import graphwright as gw
@@ -23,7 +23,7 @@ def network(layers: int = 4, dropout: float = 0.0) -> nn.Module:
     gw.manual_seed(0)
     parts: list[nn.Module] = []
     for _ in range(layers):
-        parts += [block(gw, 64, 4, True), *([nn.Dropout(dropout)] if dropout else [])]
+        parts += [pre_norm_block(gw, 64, 4), *([nn.Dropout(dropout)] if dropout else [])]
     return nn.Sequential(*parts)
 
 
