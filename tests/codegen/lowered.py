@@ -10,10 +10,9 @@ import numpy as np
 from graphwright.codegen.build import build_program
 from graphwright.codegen.compile import compile_graph
 from graphwright.codegen.interpret import Evaluator
-from graphwright.codegen.loop_printer import print_gemm, print_kernel
-from graphwright.codegen.lowering.graph import lower_graph
-from graphwright.codegen.lowering.rules import RULES
-from graphwright.codegen.program import Gemm, NativeProgram
+from graphwright.codegen.loop_printer import print_step
+from graphwright.codegen.lowering.graph import CPU_RULES, lower_graph
+from graphwright.codegen.program import NativeProgram
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.trace import trace
 from graphwright.runtime import _core
@@ -48,7 +47,7 @@ def traced(
     fakes = [
         fake_like(x, env, [d for d, e in enumerate(x.shape) if e > 1]) if dynamic
         else fake_like(x) for x in inputs]
-    return trace(fn, fakes, keep=lambda op: op.is_view or op.name in RULES)
+    return trace(fn, fakes, keep=lambda op: op.is_view or op.name in CPU_RULES)
 
 
 def program_of(
@@ -117,4 +116,4 @@ def assert_same(
 def text(program: NativeProgram) -> str:
     """The steps of a program as text."""
     return "\n".join(
-        print_gemm(s) if isinstance(s, Gemm) else print_kernel(s) for s in program.steps) + "\n"
+        print_step(s) for s in program.steps) + "\n"

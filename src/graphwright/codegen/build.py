@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphwright.codegen.loops import Check
+from graphwright.codegen.loops import Check, Kernel
 from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
 from graphwright.codegen.memory_plan import plan_memory, plan_stages
-from graphwright.codegen.program import Gemm, NativeProgram, Output, Slot, Step
+from graphwright.codegen.program import NativeProgram, Output, Slot, Step
 from graphwright.codegen.scheduler.buffer_access import statements
 from graphwright.codegen.scheduler.schedule import Schedule, schedule
 from graphwright.runtime.spans import Span, Timed
@@ -47,6 +47,6 @@ def program_outputs(graph: LoweredGraph, plan: Schedule) -> tuple[Output, ...]:
 
 
 def _messages(steps: Sequence[Step]) -> tuple[str, ...]:
-    checks = (stmt for step in steps if not isinstance(step, Gemm)
+    checks = (stmt for step in steps if isinstance(step, Kernel)
               for stmt in statements(step.body) if isinstance(stmt, Check))
     return tuple(dict.fromkeys(check.text for check in checks))

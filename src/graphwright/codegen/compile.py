@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -12,7 +12,13 @@ from graphwright.codegen.emit.native import LoadedProgram, compile_program
 from graphwright.codegen.fusion_map import fused_nodes
 from graphwright.codegen.launch_plan import LaunchPlan, launch_plan, native_launcher, plan_results
 from graphwright.codegen.loop_printer import print_program
-from graphwright.codegen.lowering.graph import CannotLowerNode, lower_graph, needs_eager
+from graphwright.codegen.lowering.graph import (
+    CPU_RULES,
+    CannotLowerNode,
+    lower_graph,
+    needs_eager,
+)
+from graphwright.codegen.lowering.rules import RULES, Rule
 from graphwright.codegen.placement import home_of, homes
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.segments import split
@@ -59,7 +65,8 @@ class Segment(Record, frozen=False):
 
     def fused_nodes(self) -> tuple[frozenset[str], ...]:
         """The names of the graph's nodes in each step: see `fusion_map`."""
-        return fused_nodes(self.module, self.examples, self.strict)
+        return fused_nodes(
+            self.module, self.examples, self.strict, _rules(self.plan.blas))
 
     @property
     def sources(self) -> dict[str, str]:
@@ -162,7 +169,8 @@ def compile_graph(
 
     Ops without a lowering run eagerly between native segments. strict: half types are rounded
     where each node of the graph ends, and no quotient becomes a product that rounds otherwise.
-    blas: False takes matrix products from own kernels alone, and makes products of convolutions.
+    blas: False takes matrix products from own kernels alone, makes products of convolutions, and
+    calls no routines of the runtime core.
     packed_weights: the most bytes in which each segment's launches keep parameters packed, as far
     as their right factors are parameters; None leaves it to the limit of the process.
     label: what profiles call it. spans: gets when it was lowered, scheduled, and emitted or taken
@@ -176,7 +184,7 @@ def compile_graph(
         module = without_convolutions(module)
     compile_segment = partial(
         _compile_segment, target, strict, blas, packed_weights, label, spans, staged)
-    eager = _eager_nodes(module, places)
+    eager = _eager_nodes(module, places, _rules(blas))
     if not eager and len(places) == 1:
         try:
             segment = compile_segment(module, fake_inputs)
@@ -211,11 +219,17 @@ def gpu_build() -> Any:
     return import_module("graphwright.codegen.gpu.build")
 
 
-def _eager_nodes(module: Any, places: set[Device | None]) -> set[Any]:
+def _rules(blas: bool) -> Mapping[str, Rule]:
+    return CPU_RULES if blas else RULES
+
+
+def _eager_nodes(
+    module: Any, places: set[Device | None], rules: Mapping[str, Rule]
+) -> set[Any]:
     """The nodes without native code where they run, and those with tensors of several devices."""
     if places == {cpu}:
-        return needs_eager(module)
-    on_cpu, on_gpu = needs_eager(module), needs_eager(module, gpu_build().gpu_rules())
+        return needs_eager(module, rules)
+    on_cpu, on_gpu = needs_eager(module, rules), needs_eager(module, gpu_build().gpu_rules())
     found = set()
     for node in module.graph.nodes:
         home = home_of(node)
@@ -237,7 +251,7 @@ def _compile_segment(
         except KernelFailure as failure:
             return build.op_by_op_segment(module, fake_inputs, strict, home, label, failure)
     with Timed("compile::lowering", into=spans):
-        graph = lower_graph(module, fake_inputs, strict)
+        graph = lower_graph(module, fake_inputs, strict, _rules(blas))
     program = build_program(graph, spans, staged)
     with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)

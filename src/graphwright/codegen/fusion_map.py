@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from graphwright.codegen.lowering.graph import GraphLowering
-from graphwright.codegen.lowering.nodes import Gemm, LoopNode, Read, Source, View
-from graphwright.codegen.lowering.rules import RULES, Rule
+from graphwright.codegen.lowering.graph import CPU_RULES, GraphLowering
+from graphwright.codegen.lowering.nodes import LoopNode, Read, Source, View
+from graphwright.codegen.lowering.rules import Rule
 from graphwright.codegen.scheduler.groups import group_anchors, in_order
 from graphwright.codegen.scheduler.materialised import choose_anchors
 from graphwright.codegen.scheduler.merge import merge_groups
-from graphwright.codegen.scheduler.reads import bodies, body_leaves
+from graphwright.codegen.scheduler.reads import CALLED, bodies, body_leaves, called_with
 
 
 class TracedLowering(GraphLowering):
@@ -23,7 +23,7 @@ class TracedLowering(GraphLowering):
 
     def __init__(
         self, module: Any, fake_inputs: Sequence[Any], strict: bool,
-        rules: Mapping[str, Rule] = RULES,
+        rules: Mapping[str, Rule] = CPU_RULES,
     ) -> None:
         super().__init__(module, fake_inputs, strict, rules)
         self.became: dict[str, list[str]] = {}
@@ -37,7 +37,8 @@ class TracedLowering(GraphLowering):
 
 
 def fused_nodes(
-    module: Any, fake_inputs: Sequence[Any], strict: bool = False
+    module: Any, fake_inputs: Sequence[Any], strict: bool = False,
+    rules: Mapping[str, Rule] = CPU_RULES,
 ) -> tuple[frozenset[str], ...]:
     """The names of the graph's nodes in each step of the program that `compile_graph` makes of it.
 
@@ -45,7 +46,7 @@ def fused_nodes(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
-    lowering = TracedLowering(module, fake_inputs, strict)
+    lowering = TracedLowering(module, fake_inputs, strict, rules)
     graph = lowering.run()
     anchors = choose_anchors(graph)
     grouping = group_anchors(anchors)
@@ -78,8 +79,8 @@ def _spliced(
 
 def _sources(node: LoopNode) -> Iterator[str]:
     """The nodes that a node reads directly, views among them."""
-    if isinstance(node, Gemm):
-        yield from (node.a, node.b)
+    if isinstance(node, CALLED):
+        yield from called_with(node)
     elif isinstance(node, View):
         yield node.source
     for _, body, _ in bodies(node):

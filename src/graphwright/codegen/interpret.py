@@ -20,7 +20,6 @@ from graphwright.codegen.loops import (
     Const,
     For,
     IndexOf,
-    Kernel,
     Let,
     Load,
     Local,
@@ -30,7 +29,8 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.codegen.program import Gemm, NativeProgram
+from graphwright.codegen.program import Gemm, NativeProgram, RoutineCall, Step, step_buffers
+from graphwright.runtime import _core
 from graphwright.runtime.symbolic.expr import (
     Add,
     Expr,
@@ -104,13 +104,14 @@ class Evaluator:
             for step in program.steps:
                 if isinstance(step, Gemm):
                     self._gemm(step, sizes)
+                elif isinstance(step, RoutineCall):
+                    self._routine(step, sizes)
                 else:
                     self._block(step.body, dict(sizes))
         return [self._strided(o, sizes) for o in program.outputs]
 
-    def _allocate(self, step: Kernel | Gemm, arena: np.ndarray, sizes: dict[str, int]) -> None:
-        buffers = (step.out, step.a, step.b) if isinstance(step, Gemm) else step.buffers
-        for buffer in buffers:
+    def _allocate(self, step: Step, arena: np.ndarray, sizes: dict[str, int]) -> None:
+        for buffer in step_buffers(step):
             if buffer.name in self.memory:
                 continue
             slot = self.program.slots[buffer.name]
@@ -164,6 +165,13 @@ class Evaluator:
             memory[start:], shape, (step * memory.itemsize, memory.itemsize))
         assert start + (shape[0] - 1) * step + shape[1] <= memory.size, "a matrix leaves memory"
         return view.T if transposed else view
+
+    def _routine(self, step: RoutineCall, sizes: dict[str, int]) -> None:
+        arrays = [None if b is None else self.memory[b.name] for b in step.results]
+        arrays += [None if b is None else self.memory[b.name][evaluate(offset, sizes):]
+                   for b, offset in step.operands]
+        _core.call_routine(_core.ROUTINES[step.routine], tuple(arrays),
+                           tuple(evaluate(size, sizes) for size in step.sizes), step.numbers)
 
     def _block(self, stmts: Sequence[Stmt], env: Env) -> None:
         for stmt in stmts:

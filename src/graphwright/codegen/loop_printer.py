@@ -25,7 +25,15 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.codegen.program import Gemm, NativeProgram, Slot, Touching, step_buffers
+from graphwright.codegen.program import (
+    Gemm,
+    NativeProgram,
+    RoutineCall,
+    Slot,
+    Step,
+    Touching,
+    step_buffers,
+)
 
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//",
@@ -39,7 +47,7 @@ def print_program(program: NativeProgram) -> str:
     known = (*program.inputs, *program.constants, *(o.buffer for o in program.outputs))
     lines = print_slots(program.slots, known, program.steps)
     for step in program.steps:
-        lines += ["", print_gemm(step) if isinstance(step, Gemm) else print_kernel(step)]
+        lines += ["", print_step(step)]
     return "\n".join(lines) + "\n"
 
 
@@ -66,6 +74,20 @@ def print_gemm(step: Gemm) -> str:
     size = f"{step.m} x {step.k} x {step.n}"
     batch = "" if step.batch == 1 else f", batch {step.batch}"
     return f"{step.out.name} = gemm({a}, {b})  # {size}{batch}"
+
+
+def print_routine(step: RoutineCall) -> str:
+    """One line for the call of a routine."""
+    results = ", ".join("_" if b is None else b.name for b in step.results)
+    operands = ", ".join("none" if b is None else b.name for b, _ in step.operands)
+    return f"{results} = {step.routine}({operands})  # {', '.join(map(str, step.sizes))}"
+
+
+def print_step(step: Step) -> str:
+    """A step of a program for CPUs."""
+    if isinstance(step, Gemm):
+        return print_gemm(step)
+    return print_routine(step) if isinstance(step, RoutineCall) else print_kernel(step)
 
 
 def print_kernel(kernel: Kernel) -> str:

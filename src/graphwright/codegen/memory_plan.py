@@ -26,7 +26,15 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.codegen.program import Gemm, Slot, Stage, Step, Touching, step_buffers
+from graphwright.codegen.program import (
+    Gemm,
+    RoutineCall,
+    Slot,
+    Stage,
+    Step,
+    Touching,
+    step_buffers,
+)
 from graphwright.codegen.scheduler.buffer_access import touched, touches
 from graphwright.runtime.record import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
@@ -199,6 +207,8 @@ def _replaced(step: Step, new: Mapping[str, Buffer]) -> Step:
     if isinstance(step, Gemm):
         out, a, b = (new.get(x.name, x) for x in (step.out, step.a, step.b))
         return replace(step, out=out, a=a, b=b)
+    if isinstance(step, RoutineCall):
+        return step.with_buffers(new)
     body = tuple(_replaced_stmt(s, new) for s in step.body)
     return Kernel(step.name, touched(body), body)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol, Union
 
 from graphwright.codegen.loops import Buffer, Kernel
-from graphwright.runtime.record import Record
+from graphwright.runtime.record import Record, replace
 from graphwright.runtime.symbolic.expr import Expr
 
 
@@ -56,7 +57,34 @@ class Gemm(Record):
     beta: float = 0.0
 
 
-Step = Union[Kernel, Gemm]
+class RoutineCall(Record):
+    """A call of a routine of the runtime core, by name (`_core.ROUTINES`).
+
+    results: None for those that nobody reads. operands: buffers with offsets in elements, None
+    for those that are not given. sizes: what the routine takes, then the operands' strides.
+    """
+
+    routine: str
+    results: tuple[Buffer | None, ...]
+    operands: tuple[tuple[Buffer | None, Expr], ...]
+    sizes: tuple[Expr, ...]
+    numbers: tuple[float, ...]
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Those that it writes, then those that it reads, each once."""
+        found = (*self.results, *(buffer for buffer, _ in self.operands))
+        return tuple({b.name: b for b in found if b is not None}.values())
+
+    def with_buffers(self, new: Mapping[str, Buffer]) -> RoutineCall:
+        """The same call on other buffers, by the names of those they stand for."""
+        def other(buffer: Buffer | None) -> Buffer | None:
+            return None if buffer is None else new.get(buffer.name, buffer)
+        operands = tuple((other(buffer), offset) for buffer, offset in self.operands)
+        return replace(self, results=tuple(map(other, self.results)), operands=operands)
+
+
+Step = Union[Kernel, Gemm, RoutineCall]
 
 
 class Stage(Record):
@@ -71,7 +99,7 @@ class Stage(Record):
 
 
 class Touching(Protocol):
-    """A step that lists its buffers: a kernel of any kind."""
+    """A step that lists its buffers: a kernel of any kind, or the call of a routine."""
 
     @property
     def buffers(self) -> tuple[Buffer, ...]: ...

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture._eval_frame import run_unhooked
 from graphwright.capture.frame.record import GraphRecord
 from graphwright.codegen.compile import CompiledGraph, Segment, compile_graph
-from graphwright.codegen.loop_printer import print_gemm, print_kernel
+from graphwright.codegen.loop_printer import print_step
 from graphwright.codegen.loops import Kernel
 from graphwright.codegen.memory_plan import lifetimes
-from graphwright.codegen.program import Gemm, NativeProgram, Slot, step_buffers
+from graphwright.codegen.program import Gemm, NativeProgram, RoutineCall, Slot, step_buffers
 from graphwright.face.stage_dumps import Artifacts
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.pipeline import lower_graph
@@ -121,8 +121,9 @@ def _part(segment: Segment | GpuSegment, values: Mapping[str, Any]) -> Part:
     steps = []
     for number, (step, names) in enumerate(zip(program.steps, nodes, strict=True)):
         buffers = tuple(buffer.name for buffer in step_buffers(step))
-        if isinstance(step, Gemm):
-            steps.append(Step("", f"k{number} gemm", print_gemm(step), names, buffers))
+        if isinstance(step, Gemm | RoutineCall):
+            kind = "gemm" if isinstance(step, Gemm) else step.routine
+            steps.append(Step("", f"k{number} {kind}", print_step(step), names, buffers))
         else:
             steps.append(Step(step.name, step.name, _printed(step), names, buffers))
     arena = f"{program.arena_bytes} bytes"
@@ -132,7 +133,7 @@ def _part(segment: Segment | GpuSegment, values: Mapping[str, Any]) -> Part:
 def _printed(step: Any) -> str:
     """A kernel as text."""
     if isinstance(step, Kernel):
-        return print_kernel(step)
+        return print_step(step)
     from graphwright.codegen.gpu.tile_printer import print_tile_kernel
 
     return print_tile_kernel(step)

@@ -11,6 +11,7 @@ from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.dtypes import dtype as DType
 
 ABI_VERSION: int
+ROUTINES: dict[str, int]
 _C_API: object
 
 @final
@@ -261,6 +262,13 @@ def layer_norm_backward_rows(
     mean: NDArray[Any],
     rstd: NDArray[Any],
     out: NDArray[Any],
+    /,
+) -> None: ...
+def call_routine(
+    number: int,
+    arrays: tuple[NDArray[Any] | None, ...],
+    sizes: tuple[int, ...],
+    numbers: tuple[float, ...],
     /,
 ) -> None: ...
 def attention(

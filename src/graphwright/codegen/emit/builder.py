@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from graphwright.codegen.emit.regs import (
     BITS,
@@ -142,6 +142,13 @@ class Builder(ABC):
     @abstractmethod
     def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
         """Call ctx->gemm with the arguments that follow the dtype; its status is discarded."""
+
+    @abstractmethod
+    def call_routine(
+        self, context: Reg, number: int, arrays: Sequence[Reg | None], sizes: Sequence[Reg],
+        numbers: Sequence[float],
+    ) -> Reg:
+        """Call the routine of that number (see abi.h), None for NULL: its status."""
 
     @abstractmethod
     def call_enter_stage(self, context: Reg, stage: int) -> Reg:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphwright.codegen.emit import c_prelude as prelude
 from graphwright.codegen.emit.c_memory import CMemory
 from graphwright.codegen.emit.c_prelude import memory_kind
@@ -32,6 +34,18 @@ class CControl(CMemory):
     def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
         texts = ", ".join(self._localise(a).text for a in args)
         self.block.lines.append(f"ctx->gemm(ctx, {dtype_code}, {texts});")
+
+    def call_routine(
+        self, context: Reg, number: int, arrays: Sequence[Reg | None], sizes: Sequence[Reg],
+        numbers: Sequence[float],
+    ) -> Reg:
+        pointers = ", ".join("0" if a is None else self._localise(a).text for a in arrays)
+        lengths = ", ".join(self._localise(s).text for s in sizes)
+        factors = ", ".join(self.literal(x, "f64") for x in numbers) or "0"
+        return self._named(
+            self.block, "i32", 1,
+            f"ctx->routines[{number}](ctx, (void *[]){{{pointers}}}, (int64_t[]){{{lengths}}}, "
+            f"(double[]){{{factors}}})")
 
     def call_enter_stage(self, context: Reg, stage: int) -> Reg:
         return self._named(self.block, "i32", 1, f"ctx->enter_stage(ctx, {stage})")

@@ -21,6 +21,8 @@ ABI = """\
 
 typedef struct gw_ctx gw_ctx;
 typedef void (*gw_body)(void *closure, int64_t begin, int64_t end);
+typedef int32_t (*gw_routine)(const gw_ctx *, void *const *arrays, const int64_t *sizes,
+                              const double *numbers);
 struct gw_ctx {
     void (*parallel_for)(const gw_ctx *, gw_body, void *closure, int64_t n, int64_t grain);
     int32_t (*gemm)(const gw_ctx *, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
@@ -31,6 +33,7 @@ struct gw_ctx {
     int64_t num_threads;
     int64_t *error_info;
     int32_t (*enter_stage)(const gw_ctx *, int64_t stage);
+    const gw_routine *routines;
 };
 """
 

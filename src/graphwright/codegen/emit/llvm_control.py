@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphwright.codegen.emit.llvm_memory import LLVMMemory
 from graphwright.codegen.emit.llvm_types import TYPES, type_of
 from graphwright.codegen.emit.regs import Block, Branch, Function, Loop, Reg
+
+_ROUTINES = 56
+"""The offset of that field of `gw_ctx` (runtime/_core/abi.h)."""
 
 
 class LLVMControl(LLVMMemory):
@@ -36,6 +41,31 @@ class LLVMControl(LLVMMemory):
         entry = self._line(f"load ptr, ptr {address}, align 8")
         typed = ", ".join(f"{TYPES[a.kind]} {self._localise(a).text}" for a in args)
         self._line(f"call i32 {entry}(ptr {context.text}, i32 {dtype_code}, {typed})")
+
+    def call_routine(
+        self, context: Reg, number: int, arrays: Sequence[Reg | None], sizes: Sequence[Reg],
+        numbers: Sequence[float],
+    ) -> Reg:
+        lists = [
+            self._list("ptr", ["null" if a is None else self._localise(a).text for a in arrays]),
+            self._list("i64", [self._localise(size).text for size in sizes]),
+            self._list("double", [self.literal(number, "f64") for number in numbers]),
+        ]
+        table = self.field(context, _ROUTINES, "ptr")
+        address = self._line(f"getelementptr ptr, ptr {table.text}, i64 {number}")
+        entry = self._line(f"load ptr, ptr {address}, align 8")
+        given = ", ".join(f"ptr {name}" for name in lists)
+        status = self._line(f"call i32 {entry}(ptr {context.text}, {given})")
+        return Reg(self, status, "i32", 1, self.block)
+
+    def _list(self, kind: str, items: Sequence[str]) -> str:
+        """The address of these values of 8 bytes, one after the other."""
+        name = "%" + self.fresh("list")
+        self.function.entry.lines.insert(0, f"  {name} = alloca [{len(items)} x {kind}], align 8")
+        for place, item in enumerate(items):
+            address = self._line(f"getelementptr {kind}, ptr {name}, i64 {place}")
+            self.block.lines.append(f"  store {kind} {item}, ptr {address}, align 8")
+        return name
 
     def call_enter_stage(self, context: Reg, stage: int) -> Reg:
         address = self._line(f"getelementptr i8, ptr {context.text}, i64 48")

@@ -11,7 +11,8 @@ from graphwright.codegen.emit.lanes import DEAR, all_values, walk
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Function, Reg
 from graphwright.codegen.emit.statements import KernelWalker, Services
 from graphwright.codegen.loops import Apply, Buffer, Check, Kernel
-from graphwright.codegen.program import Gemm, NativeProgram, Step, step_buffers
+from graphwright.codegen.program import Gemm, NativeProgram, RoutineCall, Step, step_buffers
+from graphwright.runtime import _core
 from graphwright.runtime.symbolic.expr import as_int
 
 MOST_LINES = 5000
@@ -114,7 +115,7 @@ def _emit_part(program: NativeProgram, b: Builder, shared: _Shared, first: int) 
             _emit_step(step, b, env, places, services)
         else:
             status = b.call(function, [ctx, sizes, *places.values()])
-            if _is_checked(step):
+            if _may_fail(step):
                 _return_if(b, status)
     else:
         number = len(program.steps)
@@ -123,10 +124,14 @@ def _emit_part(program: NativeProgram, b: Builder, shared: _Shared, first: int) 
 
 
 def _return_if(b: Builder, status: Reg) -> None:
-    """Leave the function with 1 unless `status` is 0."""
+    """Leave the function with `status` unless that is 0."""
     branch = b.open_branch(status.ne(0))
-    b.return_(1)
+    b.return_register(status)
     b.close_branch(branch, returns=True)
+
+
+def _may_fail(step: Step) -> bool:
+    return isinstance(step, RoutineCall) or _is_checked(step)
 
 
 def _is_checked(step: Step) -> bool:
@@ -177,6 +182,8 @@ def _emit_step(
 ) -> None:
     if isinstance(step, Gemm):
         _emit_gemm(step, b, services.ctx, env, places)
+    elif isinstance(step, RoutineCall):
+        _emit_routine(step, b, services.ctx, env, places)
     else:
         _emit_kernel(step, b, env, places, services)
 
@@ -208,6 +215,21 @@ def _emit_gemm(step: Gemm, b: Builder, ctx: Reg, env: Env, places: dict[str, Reg
         other, size(step.ldb), size(step.stride_b), b.const(step.beta, "f64"),
         places[step.out.name], size(step.ldc), size(step.stride_c), size(step.batch),
     ])
+
+
+def _emit_routine(
+    step: RoutineCall, b: Builder, ctx: Reg, env: Env, places: dict[str, Reg],
+) -> None:
+    arrays = [None if buffer is None else places[buffer.name] for buffer in step.results]
+    for buffer, offset in step.operands:
+        start = None
+        if buffer is not None:
+            shift = emit_expr(b, offset * buffer.dtype.itemsize, env)
+            start = b.address(places[buffer.name], shift, KIND_OF_DTYPE[buffer.dtype.name])
+        arrays.append(start)
+    sizes = [emit_expr(b, size, env) for size in step.sizes]
+    number = _core.ROUTINES[step.routine]
+    _return_if(b, b.call_routine(ctx, number, arrays, sizes, step.numbers))
 
 
 def _emit_shapes(program: NativeProgram, b: Builder) -> None:

@@ -10,36 +10,29 @@ memory (Dao et al., "FlashAttention", 2022).
 
 from __future__ import annotations
 
-from typing import Any
-
 from graphwright.codegen.gpu.tile_ir import AttentionTile, Operand, TileAxis, TileKernel
 from graphwright.codegen.gpu.tile_sizes import attention_tile, power_of_two
-from graphwright.codegen.loops import Buffer, Const, Local, Store
+from graphwright.codegen.loops import Buffer, Local, Store
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
     Unlowerable,
-    apply,
     broadcast,
     computed,
-    const,
-    convert,
 )
 from graphwright.codegen.lowering.nodes import (
     Attention,
     Body,
-    Index,
-    Shape,
     axis_symbols,
     bind,
 )
+from graphwright.codegen.lowering.routines import mask_term
 from graphwright.codegen.lowering.rules import Call
 from graphwright.codegen.lowering.views import unflatten
 from graphwright.codegen.scheduler.buffer_access import touched
 from graphwright.codegen.scheduler.loop_domain import Dim
 from graphwright.codegen.scheduler.write_context import Writing
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int, product
-from graphwright.runtime.tensor import dtypes
 
 DEEPEST = 256
 """Elements of a query or a value that a program has at once."""
@@ -60,7 +53,8 @@ def fused_attention(
     scores = (*query.shape[:-1], key.shape[-2])
     of_query, of_key, of_value = (
         Body(x.at(axis_symbols(x.shape))) for x in (query, key, value))
-    added = None if mask is None else Body(_added(mask, axis_symbols(scores), scores))
+    added = None if mask is None else Body(mask_term(
+        broadcast(mask, axis_symbols(scores), scores), computed(mask.dtype)))
     found = call.val
     nodes = [
         context.add(Attention(
@@ -70,15 +64,6 @@ def fused_attention(
         for result, width, levels in ((found[0], value.shape[-1], False),
                                       (found[1], Int(2), True))]
     return nodes[0], nodes[1]
-
-
-def _added(mask: Tensor, index: Index, shape: Shape) -> Any:
-    """What a mask adds to a score."""
-    value: Any = broadcast(mask, index, shape)
-    if mask.dtype is not dtypes.bool:
-        return convert(value, computed(mask.dtype))
-    kind = dtypes.float32
-    return apply("where", value, const(0, kind), Const(float("-inf"), kind), dtype=kind)
 
 
 def attention_kernel(writing: Writing, name: str, node: Attention) -> TileKernel:

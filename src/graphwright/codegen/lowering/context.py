@@ -128,6 +128,11 @@ class Lowering:
         body = Body(Local(let.name, dtype), (*prologue, let))
         return self.add(Pointwise(self.unique(hint), shape, dtype, body, hint))
 
+    def converted(self, x: Tensor, dtype: dtype) -> Tensor:
+        """The same numbers in a dtype."""
+        return x if x.dtype is dtype else self.pointwise(
+            "to_dtype", x.shape, dtype, lambda index: convert(x.at(index), dtype))
+
     def view(
         self, hint: str, source: Tensor, shape: Shape, function: Callable[[Index], Index]
     ) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphwright.codegen.lowering.context import Lowering, Tensor, apply, const, convert
+from graphwright.codegen.lowering.context import Lowering, Tensor, apply, const
 from graphwright.codegen.lowering.nodes import Gemm, Index
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.runtime import _core
@@ -22,14 +22,9 @@ def _mm(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
         return context.add(Gemm(
             context.unique(call.op.name), call.shape, call.dtype, a.name, b.name, inner))
     out = context.add(Gemm(context.unique(call.op.name), call.shape, dtypes.float32,
-                           _widened(context, a).name, _widened(context, b).name, inner))
-    return context.pointwise("to_dtype", call.shape, call.dtype,
-                             lambda index: convert(out.at(index), call.dtype))
-
-
-def _widened(context: Lowering, x: Tensor) -> Tensor:
-    return context.pointwise("to_dtype", x.shape, dtypes.float32,
-                             lambda index: convert(x.at(index), dtypes.float32))
+                           context.converted(a, dtypes.float32).name,
+                           context.converted(b, dtypes.float32).name, inner))
+    return context.converted(out, call.dtype)
 
 
 def by_reduction(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:

@@ -33,6 +33,7 @@ from graphwright.codegen.lowering.nodes import (
     View,
     axis_symbols,
 )
+from graphwright.codegen.lowering.routines import ROUTINES
 from graphwright.codegen.lowering.rules import RULES, Call, Rule
 from graphwright.codegen.lowering.writes import resolved
 from graphwright.ir.graph.node import LISTS, Node
@@ -45,6 +46,8 @@ from graphwright.runtime.tensor.dtypes import dtype, int64
 FAMILIES = (contractions, creation, indexing, pointwise, reductions, views, windows,
             writes)
 """The modules whose import fills the table of rules."""
+CPU_RULES: Mapping[str, Rule] = {**RULES, **ROUTINES}
+"""Of programs that have the runtime core at hand."""
 
 
 class TensorOutput(Record):
@@ -113,7 +116,7 @@ def _dtypes(node: Any) -> set[Any]:
     return found
 
 
-def needs_eager(module: Any, rules: Mapping[str, Rule] = RULES) -> set[Any]:
+def needs_eager(module: Any, rules: Mapping[str, Rule] = CPU_RULES) -> set[Any]:
     """The nodes of `module.graph` that have no native code, whatever their sizes are."""
     return {
         node
@@ -132,7 +135,7 @@ def _has_rule(target: Any, rules: Mapping[str, Rule]) -> bool:
 
 def lower_graph(
     module: Any, fake_inputs: Sequence[Any], strict: bool = False,
-    rules: Mapping[str, Rule] = RULES,
+    rules: Mapping[str, Rule] = CPU_RULES,
 ) -> LoweredGraph:
     """Lower every node of `module.graph`. strict: half types are rounded by each node.
 
@@ -148,7 +151,7 @@ class GraphLowering:
 
     def __init__(
         self, module: Any, fake_inputs: Sequence[Any], strict: bool = False,
-        rules: Mapping[str, Rule] = RULES,
+        rules: Mapping[str, Rule] = CPU_RULES,
     ) -> None:
         self.module = module
         self.rules = rules

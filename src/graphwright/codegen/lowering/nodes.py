@@ -132,6 +132,41 @@ class Gemm(Record):
     inner: Expr
 
 
+class Given(Record):
+    """An operand of a routine: the last `dense` dims lie in memory row by row without gaps, the
+    others anyhow. `apart`: the last of the others has a stride of at least one such block."""
+
+    source: str
+    dense: int
+    apart: bool = False
+
+
+class Routine(Record):
+    """out = what a routine of the runtime core writes first, row-major: see `RoutineCall`.
+
+    `operands` are None where the routine gets none. Only CPU programs have routines.
+    """
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    routine: str
+    operands: tuple[Given | None, ...]
+    sizes: Shape
+    numbers: tuple[float, ...]
+    byproducts: int
+
+
+class Byproduct(Record):
+    """What the routine `of` writes as its result `number`; the first of these is 1."""
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    of: str
+    number: int
+
+
 class Attention(Record):
     """out[*, n, e] = sum over m of softmax(query . key * scale + mask)[*, n, m] * value[*, m, e].
 
@@ -208,7 +243,10 @@ class Update(Record):
 
 
 LoopNode = Union[
-    Source, Pointwise, Reduction, Scan, View, Gemm, Attention, Assembly, Mutation, Update]
+    Source, Pointwise, Reduction, Scan, View, Gemm, Routine, Byproduct, Attention, Assembly,
+    Mutation, Update]
+CALLS = (Gemm, Routine)
+"""What takes its operands from memory, and is no loop of the program."""
 WRITES = (Mutation, Update)
 """What leaves its values in an input's memory."""
 

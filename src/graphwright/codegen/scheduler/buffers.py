@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import LoweredGraph
-from graphwright.codegen.lowering.nodes import WRITES, Pointwise, Source, row_major
+from graphwright.codegen.lowering.nodes import (
+    WRITES,
+    Byproduct,
+    Pointwise,
+    Routine,
+    Source,
+    row_major,
+)
 from graphwright.codegen.lowering.nodes import Gemm as MatrixProduct
-from graphwright.codegen.program import Gemm
-from graphwright.codegen.scheduler.groups import Group, Style
+from graphwright.codegen.program import Gemm, RoutineCall
+from graphwright.codegen.scheduler.groups import ALONE, Group
 from graphwright.codegen.scheduler.materialised import (
     Anchors,
-    Operand,
+    Block,
+    Matrix,
     Storage,
     buffer_extent,
 )
@@ -70,8 +80,7 @@ def allocate_temps(anchors: Anchors, groups: list[Group], buffers: Buffers) -> N
     for number, group in enumerate(groups):
         for name, member in group.members.items():
             read = [a.source for a in member.reads if a.source]
-            if name in anchors.operands:
-                read = [o.source for o in anchors.operands[name]]
+            read += [operand.source for operand in anchors.operands.get(name, ())]
             outside |= {s for s in read if s in home and home[s] != number}
     for group in groups:
         for name in group.members:
@@ -80,7 +89,7 @@ def allocate_temps(anchors: Anchors, groups: list[Group], buffers: Buffers) -> N
                 continue
             if isinstance(node, (*WRITES, Source)):
                 continue
-            local = group.style not in (Style.MATRIX, Style.ASSEMBLY) and name not in outside
+            local = group.style not in ALONE and name not in outside
             if local and not isinstance(node, Pointwise):
                 continue
             buffer = buffers.temp(name, node.dtype, product(node.shape))
@@ -97,11 +106,45 @@ def title(anchors: Anchors, group: Group) -> str:
     return "_".join(parts[:4])
 
 
+def call_step(anchors: Anchors, group: Group, storage: dict[str, Storage]) -> RoutineCall:
+    """The call of a routine, its results and operands in buffers."""
+    name, *byproducts = group.members
+    node = anchors.nodes[name]
+    assert isinstance(node, Routine), f"{name} is not a routine"
+    results: list[Buffer | None] = [None] * (1 + node.byproducts)
+    for number, result in _numbered(anchors, name, byproducts):
+        results[number] = storage[result].buffer
+    operands: list[tuple[Buffer | None, Expr]] = []
+    sizes = list(node.sizes)
+    found = iter(anchors.operands[name])
+    for given in node.operands:
+        if given is None:
+            operands.append((None, Int(0)))
+            continue
+        operand = next(found)
+        assert isinstance(operand, Block), f"{name} is not given blocks"
+        operands.append((storage[operand.source].buffer, operand.offset))
+        sizes += operand.strides
+    return RoutineCall(node.routine, tuple(results), tuple(operands), tuple(sizes), node.numbers)
+
+
+def _numbered(
+    anchors: Anchors, name: str, byproducts: list[str]
+) -> Iterator[tuple[int, str]]:
+    if name in anchors.stored:
+        yield 0, name
+    for byproduct in byproducts:
+        node = anchors.nodes[byproduct]
+        assert isinstance(node, Byproduct), f"{byproduct} is no byproduct"
+        yield node.number, byproduct
+
+
 def gemm_step(anchors: Anchors, name: str, storage: dict[str, Storage]) -> Gemm:
     """A matrix product over buffers."""
     node = anchors.nodes[name]
     assert isinstance(node, MatrixProduct), f"{name} is not a matrix product"
     a, b = anchors.operands[name]
+    assert isinstance(a, Matrix) and isinstance(b, Matrix), f"{name} is no product of matrices"
     out = storage[name]
     m, n = node.shape[-2:]
     batch = node.shape[0] if len(node.shape) == 3 else Int(1)
@@ -112,5 +155,5 @@ def gemm_step(anchors: Anchors, name: str, storage: dict[str, Storage]) -> Gemm:
         m * n, a.offset, b.offset)
 
 
-def _operand_buffer(storage: dict[str, Storage], operand: Operand) -> Buffer:
+def _operand_buffer(storage: dict[str, Storage], operand: Matrix) -> Buffer:
     return storage[operand.source].buffer

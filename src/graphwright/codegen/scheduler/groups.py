@@ -13,8 +13,10 @@ from collections.abc import Callable, Collection, Iterator
 from enum import Enum
 
 from graphwright.codegen.lowering.nodes import (
+    CALLS,
     Assembly,
     Attention,
+    Byproduct,
     Gemm,
     Index,
     LoopNode,
@@ -58,9 +60,12 @@ class Style(Enum):
     CHUNKED = "chunked"
     STREAMED = "streamed"
     MATRIX = "matrix"
+    ROUTINE = "routine"
     ASSEMBLY = "assembly"
 
 
+ALONE = (Style.MATRIX, Style.ROUTINE, Style.ASSEMBLY)
+"""Styles of groups that nothing joins."""
 STAGED = (Style.CHUNKED, Style.STREAMED)
 """Styles with a second stage, in which everything about whole rows is computed."""
 
@@ -144,6 +149,12 @@ def _place(state: Grouping, name: str) -> None:
                 state.home[name] = candidate
                 state.precedence.add(candidate, needs)
                 return
+    if isinstance(node, Byproduct):
+        number = state.home[name] = state.home[node.of]
+        group = state.groups[number]
+        member = Member(name, (), (), False)
+        state.groups[number] = replace(group, members={**group.members, name: member})
+        return
     fresh = len(state.groups)
     state.groups[fresh] = single(state, name)
     state.home[name] = fresh
@@ -196,8 +207,9 @@ def domain_of(node: LoopNode) -> Shape:
 def single(state: Grouping, name: str) -> Group:
     """The group of one anchor alone, with the loops of its style: matrix, assembly or elements."""
     node = state.anchors.nodes[name]
-    if isinstance(node, Gemm):
-        return Group((), {name: Member(name, (), (), False)}, Style.MATRIX)
+    if isinstance(node, CALLS):
+        style = Style.MATRIX if isinstance(node, Gemm) else Style.ROUTINE
+        return Group((), {name: Member(name, (), (), False)}, style)
     if isinstance(node, (Assembly, Attention, Scan, Update)):
         member = Member(name, (), state.reads[name], False)
         return Group((), {name: member}, Style.ASSEMBLY)
@@ -305,7 +317,7 @@ def strides_of(anchors: Anchors, name: str) -> Shape:
 def join(state: Grouping, group: Group, name: str) -> Group | None:
     """The group with `name` in it, or None where it does not fit."""
     node = state.anchors.nodes[name]
-    if group.style in (Style.MATRIX, Style.ASSEMBLY) or any(e == 0 for e in domain_of(node)):
+    if group.style in ALONE or any(e == 0 for e in domain_of(node)):
         return None
     if isinstance(node, Reduction):
         return _join_reduction(state, group, name, node)

@@ -7,12 +7,19 @@ times per element. Chains are cut at `MAX_DEPTH`, so that spliced expressions st
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
 from graphwright.codegen.lowering.nodes import (
+    CALLS,
     WRITES,
     Body,
+    Byproduct,
     Gemm,
+    Given,
     Index,
     Lookup,
     LoopNode,
@@ -20,6 +27,7 @@ from graphwright.codegen.lowering.nodes import (
     Part,
     Pointwise,
     Read,
+    Routine,
     Shape,
     Source,
     Update,
@@ -31,12 +39,15 @@ from graphwright.codegen.lowering.nodes import (
 from graphwright.codegen.scheduler.affine import apart, coefficient, volume
 from graphwright.codegen.scheduler.reads import Reads, bodies
 from graphwright.runtime.record import Record, field, replace
-from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int
+from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int, product
 
 CHEAP_COST = 6
 """A pointwise node of at most this cost that reads one tensor of its size is repeated rather than
 stored: reading the result back would cost as much."""
 MAX_DEPTH = 16
+
+
+T = TypeVar("T", "Matrix", "Block")
 
 
 class Storage(Record):
@@ -63,14 +74,14 @@ class Anchors(Record, frozen=False):
     stored: set[str] = field(default_factory=set)
     storage: dict[str, Storage] = field(default_factory=dict)
     outputs: dict[int, str] = field(default_factory=dict)
-    operands: dict[str, tuple[Operand, Operand]] = field(default_factory=dict)
+    operands: dict[str, tuple[Matrix, ...] | tuple[Block, ...]] = field(default_factory=dict)
     uses: dict[str, int] = field(default_factory=dict)
     work: dict[str, int] = field(default_factory=dict)
     live: list[str] = field(default_factory=list)
     readers: dict[str, list[str]] = field(default_factory=dict)
 
 
-class Operand(Record):
+class Matrix(Record):
     """A matrix operand in memory: element (b, r, c) at offset + b*batch + (r, c) by `leading`.
 
     Row-major with leading dimension `leading`, or its transpose.
@@ -80,6 +91,15 @@ class Operand(Record):
     transposed: bool
     leading: Expr
     batch: Expr
+    offset: Expr
+
+
+class Block(Record):
+    """An operand of a routine in memory: blocks without gaps at `offset` + `strides` of the dims
+    in front of those of a block."""
+
+    source: str
+    strides: tuple[Expr, ...]
     offset: Expr
 
 
@@ -207,7 +227,7 @@ def _own_strides(
     extent = buffer_extent(spec.shape, spec.strides)
     if linear(index, contiguous) == want and buffer_extent(node.shape, contiguous) == extent:
         return contiguous
-    if isinstance(node, Gemm):
+    if isinstance(node, (*CALLS, Byproduct)):
         return None
     places = {e: d for d, e in enumerate(symbols) if isinstance(e, Sym)}
     if len({i for i in index if isinstance(i, Sym)}) != sum(e != 1 for e in node.shape):
@@ -237,26 +257,45 @@ def _live(anchors: Anchors) -> list[str]:
 
 
 def _bind_operands(anchors: Anchors, live: list[str]) -> None:
-    """Find the operands of matrix products in memory, or add copies for them."""
+    """Find the operands of calls in memory, or add copies for them."""
     for name in live:
         node = anchors.nodes[name]
-        if not isinstance(node, Gemm):
-            continue
-        found: list[Operand] = []
-        for side in (node.a, node.b):
-            operand = _operand(anchors, side)
-            if operand is None:
-                copy = f"{name}.operand{len(found)}"
-                _copy_before(anchors, name, copy, side)
-                operand = _operand(anchors, copy)
-            assert operand is not None, f"the copy of {side} is not a matrix in memory"
-            found.append(operand)
-        a, b = found
-        anchors.nodes[name] = Gemm(name, node.shape, node.dtype, a.source, b.source, node.inner)
-        anchors.operands[name] = (a, b)
-        for operand in found:
-            if not isinstance(anchors.nodes[operand.source], Source):
-                anchors.stored.add(operand.source)
+        if isinstance(node, Gemm):
+            a, b = (_bound(anchors, name, number, side, _matrix)
+                    for number, side in enumerate((node.a, node.b)))
+            anchors.nodes[name] = replace(node, a=a.source, b=b.source)
+            anchors.operands[name] = (a, b)
+        elif isinstance(node, Routine):
+            _bind_routine(anchors, node)
+
+
+def _bind_routine(anchors: Anchors, node: Routine) -> None:
+    found: list[Block] = []
+    operands: list[Given | None] = []
+    for number, given in enumerate(node.operands):
+        if given is not None:
+            find = partial(_block, dense=given.dense, apart=given.apart)
+            found.append(_bound(anchors, node.name, number, given.source, find))
+            given = replace(given, source=found[-1].source)
+        operands.append(given)
+    anchors.nodes[node.name] = replace(node, operands=tuple(operands))
+    anchors.operands[node.name] = tuple(found)
+
+
+def _bound(
+    anchors: Anchors, reader: str, number: int, side: str,
+    find: Callable[[Anchors, str], T | None],
+) -> T:
+    """What `find` finds an operand to be, or a copy of it, which is then stored."""
+    operand = find(anchors, side)
+    if operand is None:
+        copy = f"{reader}.operand{number}"
+        _copy_before(anchors, reader, copy, side)
+        operand = find(anchors, copy)
+    assert operand is not None, f"the copy of {side} does not lie in memory as it should"
+    if not isinstance(anchors.nodes[operand.source], Source):
+        anchors.stored.add(operand.source)
+    return operand
 
 
 def _store_what_moves(anchors: Anchors) -> None:
@@ -339,10 +378,10 @@ def _insert_before(anchors: Anchors, reader: str, node: Pointwise) -> None:
     anchors.reads.note(node.name)
 
 
-def _operand(anchors: Anchors, name: str) -> Operand | None:
-    """The matrix (or batch of matrices) `name` as it lies in memory, if BLAS can take it."""
-    shape = anchors.nodes[name].shape
-    symbols = axis_symbols(shape)
+def _steps(anchors: Anchors, name: str) -> tuple[str, list[Expr], Expr] | None:
+    """Where a tensor lies: its source, its stride along each dim and its offset there; None if
+    it is not at multiples of its index."""
+    symbols = axis_symbols(anchors.nodes[name].shape)
     base, index = anchors.reads.resolve(name, symbols)
     node = anchors.nodes[anchors.reads.memory(base)]
     strides = node.strides if isinstance(node, Source) else row_major(node.shape)
@@ -355,15 +394,43 @@ def _operand(anchors: Anchors, name: str) -> Operand | None:
         if step is None:
             return None
         steps.append(step)
-    offset = position.subs({s: 0 for s in symbols if isinstance(s, Sym)})
+    return base, steps, position.subs({s: 0 for s in symbols if isinstance(s, Sym)})
+
+
+def _matrix(anchors: Anchors, name: str) -> Matrix | None:
+    """The matrix (or batch of matrices) `name` as it lies in memory, if BLAS can take it."""
+    shape, place = anchors.nodes[name].shape, _steps(anchors, name)
+    if place is None:
+        return None
+    base, steps, offset = place
     batch, (rows, columns) = (steps[0] if len(steps) == 3 else Int(0)), steps[-2:]
     leading = _leading(shape[-2], shape[-1], rows, columns)
     if leading is not None:
-        return Operand(base, False, leading, batch, offset)
+        return Matrix(base, False, leading, batch, offset)
     leading = _leading(shape[-1], shape[-2], columns, rows)
     if leading is not None:
-        return Operand(base, True, leading, batch, offset)
+        return Matrix(base, True, leading, batch, offset)
     return None
+
+
+def _block(anchors: Anchors, name: str, dense: int, apart: bool) -> Block | None:
+    """The tensor as it lies in memory, if its last `dense` dims have no gaps; see `Given`."""
+    shape, place = anchors.nodes[name].shape, _steps(anchors, name)
+    if place is None:
+        return None
+    base, steps, offset = place
+    first = len(shape) - dense
+    want = row_major(shape)
+    if any(extent != 1 and step != other for extent, step, other in zip(
+            shape[first:], steps[first:], want[first:], strict=True)):
+        return None
+    if apart:
+        block = product(shape[first:])
+        leading = _leading(shape[first - 1], block, steps[first - 1], Int(1))
+        if leading is None:
+            return None
+        steps[first - 1] = leading
+    return Block(base, tuple(steps[:first]), offset)
 
 
 def _leading(rows: Expr, columns: Expr, row_step: Expr, column_step: Expr) -> Expr | None:

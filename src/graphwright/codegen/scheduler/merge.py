@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from graphwright.codegen.scheduler.affine import volume
 from graphwright.codegen.scheduler.groups import (
+    ALONE,
     Group,
     Grouping,
-    Style,
     has_room,
     join,
     join_level,
 )
 from graphwright.runtime.record import replace
-
-SINGLE = (Style.MATRIX, Style.ASSEMBLY)
 
 
 def merge_groups(state: Grouping) -> None:
@@ -34,7 +32,7 @@ def _read_groups(state: Grouping, number: int) -> set[int]:
 
 def _merge_pair(state: Grouping, earlier: int, later: int) -> bool:
     one, two = state.groups[earlier], state.groups[later]
-    if one.style in SINGLE or two.style in SINGLE:
+    if one.style in ALONE or two.style in ALONE:
         return False
     if not has_room(state, one, two.members):
         return False

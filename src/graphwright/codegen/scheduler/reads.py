@@ -9,10 +9,12 @@ from typing import Any
 
 from graphwright.codegen.loops import Apply, Check, IndexOf, Let, Philox
 from graphwright.codegen.lowering.nodes import (
+    CALLS,
     WRITES,
     Assembly,
     Attention,
     Body,
+    Byproduct,
     Gemm,
     Index,
     Lookup,
@@ -21,6 +23,7 @@ from graphwright.codegen.lowering.nodes import (
     Pointwise,
     Read,
     Reduction,
+    Routine,
     Scan,
     Shape,
     Update,
@@ -62,6 +65,19 @@ def bodies(node: LoopNode) -> Iterator[tuple[Shape, Body, Index]]:
     elif isinstance(node, (Assembly, Update)):
         for part in node.parts:
             yield part.domain, part.body, part.index
+
+
+CALLED = (*CALLS, Byproduct)
+"""What has no bodies."""
+
+
+def called_with(node: Gemm | Routine | Byproduct) -> tuple[str, ...]:
+    """The nodes that a call, or a byproduct of one, needs."""
+    if isinstance(node, Byproduct):
+        return (node.of,)
+    if isinstance(node, Gemm):
+        return node.a, node.b
+    return tuple(operand.source for operand in node.operands if operand is not None)
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -161,8 +177,8 @@ class Reads:
     def sources(self, name: str) -> list[str]:
         """The nodes that `name` reads directly, views dissolved, in order, with repetitions."""
         node = self.nodes[name]
-        if isinstance(node, Gemm):
-            return [self.base(node.a), self.base(node.b)]
+        if isinstance(node, CALLED):
+            return [self.base(operand) for operand in called_with(node)]
         return [self.base(leaf.source) for part in self._leaves[name] for leaf in part
                 if isinstance(leaf, Read)]
 

@@ -9,6 +9,7 @@ from graphwright.codegen.program import Step
 from graphwright.codegen.scheduler.buffers import (
     Buffers,
     allocate_temps,
+    call_step,
     gemm_step,
     input_buffers,
     place_results,
@@ -84,6 +85,9 @@ def _steps(anchors: Anchors, groups: list[Group], buffers: Buffers) -> list[Step
         if group.style is Style.MATRIX:
             (name,) = group.members
             steps.append(gemm_step(anchors, name, buffers.storage))
+            continue
+        if group.style is Style.ROUTINE:
+            steps.append(call_step(anchors, group, buffers.storage))
             continue
         names = Names(buffers.taken)
         writing = Writing(anchors, buffers.storage, group, names, buffers.temp)

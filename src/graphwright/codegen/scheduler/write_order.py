@@ -12,12 +12,11 @@ from collections.abc import Collection, Iterable
 
 from graphwright.codegen.lowering.nodes import (
     WRITES,
-    Gemm,
     Pointwise,
     Source,
 )
 from graphwright.codegen.scheduler.materialised import Anchors, choose
-from graphwright.codegen.scheduler.reads import Access
+from graphwright.codegen.scheduler.reads import CALLED, Access, called_with
 from graphwright.runtime.record import Record
 
 
@@ -60,7 +59,7 @@ def order_of(anchors: Anchors) -> Order:
     nodes, chosen = anchors.nodes, anchors.chosen
     buffered = set(chosen) | {n for n, node in nodes.items() if isinstance(node, Source)}
     reads = {name: tuple(anchors.reads.spliced(name, buffered))
-             for name in chosen if not isinstance(nodes[name], Gemm)}
+             for name in chosen if not isinstance(nodes[name], CALLED)}
     after = {name: set(_read(anchors, name, reads)) for name in chosen}
     writes = [name for name in chosen if isinstance(nodes[name], WRITES)]
     checked = frozenset(
@@ -82,8 +81,8 @@ def _read(
     anchors: Anchors, name: str, reads: dict[str, tuple[Access, ...]]
 ) -> Iterable[str]:
     node = anchors.nodes[name]
-    if isinstance(node, Gemm):
-        return node.a, node.b
+    if isinstance(node, CALLED):
+        return called_with(node)
     return [a.source for a in reads[name] if a.source is not None and a.source != name]
 
 

@@ -10,6 +10,7 @@ from graphwright.codegen.lowering.graph import (
     lower_graph,
     needs_eager,
 )
+from graphwright.codegen.lowering.rules import RULES
 from graphwright.codegen.program import Gemm, NativeProgram
 from graphwright.export.errors import ExportError
 from graphwright.export.exported_program import ExportedProgram
@@ -42,12 +43,12 @@ def lowered_program(program: ExportedProgram) -> tuple[LoweredGraph, NativeProgr
         lowered = _core.with_grad_mode(
             False, to_primitives, module, examples, needs_grad=False).forward
         lowered = without_convolutions(lowered)
-        eager = needs_eager(lowered)
+        eager = needs_eager(lowered, RULES)
         if eager:
             raise ExportError(f"{next(iter(eager)).name} runs in Python only, so that a package "
                               "cannot have it")
         given = [node.meta["val"] for node in lowered.graph.placeholders]
-        graph = lower_graph(lowered, given)
+        graph = lower_graph(lowered, given, rules=RULES)
     except (CannotLower, CannotLowerNode, DataDependent) as error:
         raise ExportError(f"the program cannot be packaged: {error}") from error
     if not all(isinstance(one, TensorOutput) for one in graph.outputs):

@@ -8,11 +8,17 @@
 
 #include <stdint.h>
 
-#define GW_ABI_VERSION 2
+#define GW_ABI_VERSION 3
 
 typedef struct gw_ctx gw_ctx;
 struct gw_weights;
 typedef void (*gw_body)(void *closure, int64_t begin, int64_t end);
+/* A routine of the runtime that compiled code calls. arrays: its results (NULL for those of which
+ * nobody reads anything), then its operands (NULL for those that it is not given); sizes: those it
+ * takes, then the strides of each operand, in elements; numbers: those it takes.
+ * Returns GW_OK or GW_NO_MEMORY. */
+typedef int32_t (*gw_routine)(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
+                              const double *numbers);
 
 struct gw_ctx {
     /* Runs body over [0, n) in chunks that depend on n, grain and num_threads alone. */
@@ -31,20 +37,20 @@ struct gw_ctx {
     int64_t *error_info; /* [4]: value, bound, message id, unused; set when run fails */
     /* Before the first step of a stage: inputs and blocks that are not read any more are freed,
      * outputs and blocks that are written from now on get memory, their places in ptrs set.
-     * Returns 0, or 1 where there is no memory: run returns that, too. Only programs with stages
-     * call it. */
+     * Returns GW_OK or GW_NO_MEMORY. Only programs with stages call it. */
     int32_t (*enter_stage)(const gw_ctx *ctx, int64_t stage);
+    const gw_routine *routines; /* by number: see routines.h */
     /* Not for compiled code: right factors that gemm may read in another form, or NULL. */
     struct gw_weights *weights;
 };
 
 /* ptrs = inputs..., outputs..., arena, blocks...; sizes = the values of the size symbols, in order.
- * Returns 0, or GW_INDEX_ERROR with error_info filled. */
+ * Returns GW_OK, GW_NO_MEMORY, or GW_INDEX_ERROR with error_info filled. */
 typedef int32_t (*gw_run)(const gw_ctx *ctx, void **ptrs, const int64_t *sizes);
 
 /* Writes the arena's bytes, then for each output its dims and its strides in elements. */
 typedef void (*gw_shapes)(const int64_t *sizes, int64_t *out);
 
-enum { GW_OK = 0, GW_INDEX_ERROR = 1 };
+enum { GW_OK = 0, GW_INDEX_ERROR = 1, GW_NO_MEMORY = 2 };
 
 #endif

@@ -12,6 +12,7 @@
 #include "packs.h"
 #include "pool.h"
 #include "profiling.h"
+#include "routines.h"
 
 static PyObject *dtype_object(int code) {
     return code >= 0 && code < GW_NUM_DTYPES ? gw_dtypes[code].object : NULL;
@@ -86,6 +87,7 @@ static int add_contents(PyObject *module) {
         gw_profiling_methods, gw_cuda_driver_methods, gw_cuda_device_methods,
         gw_cuda_stream_methods, gw_cuda_stats_methods, gw_pinned_methods, gw_cuda_tensor_methods,
         gw_cuda_transfer_methods, gw_pack_methods, gw_lending_methods,
+        gw_routine_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {
@@ -99,6 +101,9 @@ static int add_contents(PyObject *module) {
     }
     Py_DECREF(capsule);
     if (PyModule_AddIntConstant(module, "ABI_VERSION", GW_ABI_VERSION) < 0) {
+        return -1;
+    }
+    if (gw_add_routine_names(module) < 0) {
         return -1;
     }
     PyTypeObject *const types[] = {&GwStorage_Type, &GwSize_Type, &GwTensor_Type, gw_code_type,

@@ -4,6 +4,7 @@
 #include "launcher.h"
 #include "pool.h"
 #include "profiling.h"
+#include "routines.h"
 #include "write_checks.h"
 
 #include <stddef.h>
@@ -223,6 +224,7 @@ static int32_t execute(Launcher *self, Call *call, GwStaging *staging, int64_t *
     gw_context(ctx);
     ctx->error_info = error_info;
     ctx->enter_stage = gw_enter_stage;
+    ctx->routines = gw_routines;
     if (!self->blas) {
         ctx->gemm = gw_own_gemm;
     }
@@ -278,7 +280,8 @@ static PyObject *run_call(Launcher *self, Call *call) {
         ((GwTensor *)call->args[self->mutated[i]])->storage->version++;
     }
     if (code != GW_OK) {
-        Py_SETREF(result, staging.failed ? PyErr_NoMemory() : report(self, code, error_info));
+        Py_SETREF(result, code == GW_NO_MEMORY ? PyErr_NoMemory()
+                                                 : report(self, code, error_info));
     }
     return result;
 }

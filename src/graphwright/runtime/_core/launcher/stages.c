@@ -126,7 +126,6 @@ bool gw_staging_begin(GwStaging *staging, const GwStages *stages, void **output_
     staging->result = result;
     staging->owned = NULL;
     staging->profiled = stages->count > 0 && (gw_profiling & GW_PROFILE_MEMORY) != 0;
-    staging->failed = false;
     if (stages->count == 0) {
         return true;
     }
@@ -196,9 +195,8 @@ int32_t gw_enter_stage(const gw_ctx *ctx, int64_t number) {
     for (Py_ssize_t i = 0; i < stage->n_born; i++) {
         Py_ssize_t block = stage->born[i] - stages->n_outputs;
         if (!(block < 0 ? fill(staging, stage->born[i]) : begin_block(staging, block))) {
-            staging->failed = true;
-            return 1;
+            return GW_NO_MEMORY;
         }
     }
-    return 0;
+    return GW_OK;
 }

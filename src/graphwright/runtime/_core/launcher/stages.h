@@ -32,7 +32,6 @@ typedef struct {
     PyObject *result;           /* a tuple of tensors, or the lone one */
     GwBlock *owned;             /* [n_inputs + n_blocks]: what inputs had, and blocks have */
     bool profiled;              /* the GIL is held, and profiles see the memory */
-    bool failed;
 } GwStaging;
 
 /* list: of (dead, born), tuples of ints; blocks: a list of ints. Of what is counted `stages` has

@@ -95,6 +95,7 @@ void gw_context(gw_ctx *ctx) {
     ctx->offset = 0;
     ctx->num_threads = gw_num_threads();
     ctx->error_info = NULL;
+    ctx->routines = NULL;
     ctx->weights = NULL;
 }
 

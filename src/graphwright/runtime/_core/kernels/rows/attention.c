@@ -2,6 +2,7 @@
  * the pool. The weights of the whole are never in memory at once (Rabe & Staats, 2021). */
 #include "native.h"
 #include "pool.h"
+#include "routines.h"
 #include "vector_math.h"
 
 #include <math.h>
@@ -141,35 +142,36 @@ static void cut(Attention *a) {
     a->blocks = (a->rows + block - 1) / block;
 }
 
+static bool is_little(const Attention *a) {
+    double scores = (double)(a->batch * a->heads) * (double)(a->rows * a->columns);
+    return scores * (double)(a->size + a->value_size) <= LITTLE;
+}
+
+static void run(const gw_ctx *ctx, Attention *a, bool backward) {
+    int64_t heads = a->batch * a->heads;
+    gw_body body = a->code == GW_FLOAT32 ? (backward ? backward_f32 : forward_f32)
+                                         : (backward ? backward_f64 : forward_f64);
+    a->ctx = *ctx;
+    a->ctx.num_threads = 1;
+    int64_t units = backward ? heads : heads * a->blocks;
+    gw_parallel_for(ctx, body, a, units, is_little(a) ? units : 1);
+}
+
 /* False with MemoryError. */
-static bool run(Attention *a, gw_body body, int64_t units) {
+static bool run_here(Attention *a, bool backward) {
     gw_ctx ctx;
     gw_context(&ctx);
-    a->ctx = ctx;
-    a->ctx.num_threads = 1;
-    double scores = (double)(a->batch * a->heads) * (double)(a->rows * a->columns);
-    if (scores * (double)(a->size + a->value_size) <= LITTLE) {
-        body(a, 0, units);
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        gw_parallel_for(&ctx, body, a, units, 1);
-        Py_END_ALLOW_THREADS
+    PyThreadState *released = is_little(a) ? NULL : PyEval_SaveThread();
+    run(&ctx, a, backward);
+    if (released != NULL) {
+        PyEval_RestoreThread(released);
     }
-    if (atomic_load(&a->failed)) {
-        PyErr_NoMemory();
-        return false;
-    }
-    return true;
+    return !atomic_load(&a->failed) || PyErr_NoMemory() != NULL;
 }
 
-static bool run_forward(Attention *a) {
-    return run(a, a->code == GW_FLOAT32 ? forward_f32 : forward_f64,
-               a->batch * a->heads * a->blocks);
-}
+static bool run_forward(Attention *a) { return run_here(a, false); }
 
-static bool run_backward(Attention *a) {
-    return run(a, a->code == GW_FLOAT32 ? backward_f32 : backward_f64, a->batch * a->heads);
-}
+static bool run_backward(Attention *a) { return run_here(a, true); }
 
 static PyObject *attention(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
@@ -225,6 +227,56 @@ PyMethodDef gw_attention_methods[] = {
      "to_key, to_value): the gradients of attention."},
     {NULL, NULL, 0, NULL},
 };
+
+/* ---- compiled code ---- */
+
+/* arrays: query, key, value, mask or NULL. */
+static void describe(Attention *a, void *const *arrays, const int64_t *sizes,
+                     const double *numbers) {
+    const Strides *strides = (const Strides *)(const void *)(sizes + 8);
+    *a = (Attention){
+        .code = (int32_t)sizes[0], .batch = sizes[1], .heads = sizes[2], .rows = sizes[3],
+        .columns = sizes[4], .size = sizes[5], .value_size = sizes[6], .causal = sizes[7] != 0,
+        .scale = numbers[0], .query_data = arrays[0], .key_data = arrays[1],
+        .value_data = arrays[2], .mask_data = arrays[3],
+        .query = strides[0], .key = strides[1], .value = strides[2],
+    };
+    if (a->mask_data != NULL) {
+        a->mask = strides[3];
+    }
+    cut(a);
+}
+
+static int32_t finished(Attention *a) {
+    return atomic_load(&a->failed) ? GW_NO_MEMORY : GW_OK;
+}
+
+/* arrays: the result, its levels or NULL, then the operands */
+int32_t gw_attention_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
+                             const double *numbers) {
+    Attention a;
+    describe(&a, arrays + 2, sizes, numbers);
+    a.out = arrays[0];
+    a.levels = arrays[1];
+    run(ctx, &a, false);
+    return finished(&a);
+}
+
+/* arrays: the gradients of query, key and value, these, the mask, the gradient of the result, the
+ * result and its levels */
+int32_t gw_attention_backward_routine(const gw_ctx *ctx, void *const *arrays,
+                                      const int64_t *sizes, const double *numbers) {
+    Attention a;
+    describe(&a, arrays + 3, sizes, numbers);
+    a.to_query = arrays[0];
+    a.to_key = arrays[1];
+    a.to_value = arrays[2];
+    a.grad = arrays[7];
+    a.out = arrays[8];
+    a.levels = arrays[9];
+    run(ctx, &a, true);
+    return finished(&a);
+}
 
 /* ---- plain calls: tensors of one dtype with the same dims in front ---- */
 

@@ -103,7 +103,7 @@ static void NAME(score)(const Attention *a, const Head *h, int64_t first, int64_
 /* Blocks of rows: unit = head * blocks + block. */
 static void NAME(forward)(void *closure, int64_t begin, int64_t end) {
     Attention *a = closure;
-    REAL *scores = malloc((size_t)(a->block * a->columns) * sizeof(REAL));
+    REAL *scores = malloc((size_t)(a->block * (a->columns + 2)) * sizeof(REAL));
     if (scores == NULL) {
         atomic_store(&a->failed, true);
         return;
@@ -114,7 +114,8 @@ static void NAME(forward)(void *closure, int64_t begin, int64_t end) {
         int64_t columns = a->causal && first + rows < a->columns ? first + rows : a->columns;
         Head h = head(a, index);
         NAME(score)(a, &h, first, rows, columns, scores);
-        REAL *levels = (REAL *)a->levels + 2 * (index * a->rows + first);
+        REAL *levels = a->levels == NULL ? scores + a->block * a->columns
+                       : (REAL *)a->levels + 2 * (index * a->rows + first);
         NAME(weigh)(scores, rows, columns, levels);
         REAL *out = (REAL *)a->out + (index * a->rows + first) * a->value_size;
         gw_gemm(&a->ctx, a->code, 0, 0, rows, a->value_size, columns, 1, scores, columns, 0,

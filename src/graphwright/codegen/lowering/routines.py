@@ -1,0 +1,123 @@
+"""Ops that programs on CPUs compute by a routine of the runtime core: the rules of `ROUTINES`.
+
+Packages and other programs that run without the runtime have none of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.codegen.loops import Const
+from graphwright.codegen.lowering.context import (
+    Lowering,
+    Tensor,
+    apply,
+    broadcast_index,
+    computed,
+    const,
+    convert,
+)
+from graphwright.codegen.lowering.nodes import Byproduct, Given, Read, Routine, Shape
+from graphwright.codegen.lowering.rules import Call, Rule
+from graphwright.codegen.lowering.views import reshape
+from graphwright.runtime.symbolic.expr import Expr, Int, product
+from graphwright.runtime.tensor import dtypes
+from graphwright.runtime.tensor.dtypes import dtype
+
+Result = tuple[Shape, dtype]
+
+
+def call_routine(
+    context: Lowering, routine: str, results: tuple[Result, ...],
+    operands: tuple[Given | None, ...], sizes: Shape, numbers: tuple[float, ...] = (),
+) -> tuple[Tensor, ...]:
+    """The results of a routine: see `Routine`."""
+    (shape, kind), *more = results
+    name = context.unique(routine)
+    first = context.add(Routine(
+        name, shape, kind, routine, operands, sizes, numbers, len(more)))
+    return first, *(
+        context.add(Byproduct(context.unique(routine), shape, kind, name, number))
+        for number, (shape, kind) in enumerate(more, 1))
+
+
+def mask_term(value: Read | Const, kind: dtype) -> Any:
+    """What an element of a mask adds to a score of this dtype."""
+    if value.dtype is dtypes.bool:
+        return apply("where", value, const(0, kind), Const(float("-inf"), kind), dtype=kind)
+    return convert(value, kind)
+
+
+def _fused_attention(
+    context: Lowering, call: Call, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None,
+    causal: bool, scale: float,
+) -> tuple[Tensor, Tensor]:
+    heads = _Heads(context, query, key, value, mask)
+    found = call_routine(
+        context, "attention",
+        ((heads.of(query, value.shape[-1]), heads.kind), (heads.of(query, Int(2)), heads.kind)),
+        heads.operands, heads.sizes(causal), (float(scale),))
+    return (context.converted(heads.like(found[0], query), query.dtype),
+            heads.like(found[1], query))
+
+
+def _attention_backward(
+    context: Lowering, call: Call, grad: Tensor, query: Tensor, key: Tensor, value: Tensor,
+    mask: Tensor | None, out: Tensor, levels: Tensor, causal: bool, scale: float,
+) -> tuple[Tensor, ...]:
+    heads = _Heads(context, query, key, value, mask)
+    whole = tuple(Given(heads.flat(x).name, 4) for x in (grad, out, levels))
+    found = call_routine(
+        context, "attention_backward",
+        tuple((heads.of(x, x.shape[-1]), heads.kind) for x in (query, key, value)),
+        (*heads.operands, *whole), heads.sizes(causal), (float(scale),))
+    return tuple(context.converted(heads.like(result, x), x.dtype)
+                 for result, x in zip(found, (query, key, value), strict=True))
+
+
+class _Heads:
+    """The operands of attention as [batch, heads, rows, size], of a dtype that it computes in."""
+
+    def __init__(self, context: Lowering, query: Tensor, key: Tensor, value: Tensor,
+                 mask: Tensor | None) -> None:
+        self.context = context
+        self.kind = computed(query.dtype)
+        self.query, self.key, self.value = query, key, value
+        lead = query.shape[:-2]
+        self.lead = (product(lead[:-1]), lead[-1]) if lead else (Int(1), Int(1))
+        given = [Given(self.flat(x).name, 1, apart=True) for x in (query, key, value)]
+        self.operands = (*given, None if mask is None else Given(self._added(mask).name, 1))
+
+    def of(self, like: Tensor, last: Expr) -> Shape:
+        """The shape of what has the rows of a tensor, and elements of another size."""
+        return (*self.lead, like.shape[-2], last)
+
+    def flat(self, x: Tensor) -> Tensor:
+        """A tensor with two dims in front of its matrices."""
+        wide = self.context.converted(x, self.kind)
+        return reshape(self.context, "heads", wide, self.of(x, x.shape[-1]))
+
+    def like(self, x: Tensor, other: Tensor) -> Tensor:
+        """A result with the dims in front of another tensor's matrices."""
+        return reshape(self.context, "heads", x, (*other.shape[:-2], *x.shape[-2:]))
+
+    def _added(self, mask: Tensor) -> Tensor:
+        """The mask's terms, which the scores of several rows or heads may share."""
+        context, kind = self.context, self.kind
+        shape = (*self.query.shape[:-1], self.key.shape[-2])
+        terms = mask if mask.dtype is kind else context.pointwise(
+            "mask", mask.shape, kind, lambda index: mask_term(mask.at(index), kind))
+        wide = context.view(
+            "expand", terms, shape, lambda index: broadcast_index(terms, index, shape))
+        return reshape(context, "heads", wide, (*self.lead, *shape[-2:]))
+
+    def sizes(self, causal: bool) -> Shape:
+        """Those that the routines take."""
+        return (Int(self.kind.code), *self.lead, self.query.shape[-2], self.key.shape[-2],
+                self.query.shape[-1], self.value.shape[-1], Int(int(causal)))
+
+
+ROUTINES: dict[str, Rule] = {
+    "attention_backward": _attention_backward,
+    "fused_attention": _fused_attention,
+}
