@@ -141,11 +141,13 @@ def attention(
 # The fused form: blocks of rows, without the weights of the whole
 
 
-_MANY_CAUSAL = 1 << 15  # scores of a head from which half of them are worth leaving out
-_MANY = 1 << 24  # scores of all heads from which the weights of the whole are too large to keep
+_MANY_CAUSAL = 1 << 12  # scores of a head from which half of them are worth leaving out,
+_MANY_CAUSAL_TRAINING = 1 << 15  # and where there are gradients
+_MANY = 1 << 19  # scores of all heads from which those of the whole leave the cache,
+_MANY_TRAINING = 1 << 24  # and are too large to keep for the gradients
 
 
-def _pays(query: Any, key: Any, is_causal: bool) -> bool:
+def _pays(query: Any, key: Any, value: Any, is_causal: bool) -> bool:
     """Whether graphs take the fused kernel, too.
 
     The form in ops is fused with what stands around it, and its backward reads the weights
@@ -153,8 +155,11 @@ def _pays(query: Any, key: Any, is_causal: bool) -> bool:
     Symbolic sizes are not guarded: either form serves all of them.
     """
     rows, columns, size = (hint_of(n) for n in (query.shape[-2], key.shape[-2], query.shape[-1]))
-    return (is_causal and rows * columns >= _MANY_CAUSAL) or (
-        hint_of(query.numel()) // max(size, 1) * columns >= _MANY)
+    trains = any(tensor.requires_grad for tensor in (query, key, value))
+    many_causal = _MANY_CAUSAL_TRAINING if trains else _MANY_CAUSAL
+    many = _MANY_TRAINING if trains else _MANY
+    return (is_causal and rows * columns >= many_causal) or (
+        hint_of(query.numel()) // max(size, 1) * columns >= many)
 
 
 def _fits(
@@ -165,7 +170,7 @@ def _fits(
         return False
     tracer = _core.tracer()
     eager = getattr(tracer, "fused_kernels", tracer is None and not query.is_fake)
-    if not eager and not (query.is_fake and _pays(query, key, is_causal)):
+    if not eager and not (query.is_fake and _pays(query, key, value, is_causal)):
         return False
     if query.dtype not in _KINDS or (attn_mask is not None and attn_mask.requires_grad):
         return False

@@ -180,8 +180,8 @@ static bool by_panels(const gw_ctx *ctx, const Product *p, int64_t batch) {
     if (w == NULL) {
         return false;
     }
-    GwPackedProduct q = {p->m, p->n, p->k, p->ldc, p->a, p->lda, (float)p->alpha, (float)p->beta,
-                         p->c};
+    GwPackedProduct q = {p->m, p->n, p->k, p->ldc, p->a, p->lda, p->k, (float)p->alpha,
+                         (float)p->beta, p->c};
     gw_multiply_packed(ctx, &q, w->panels);
     return true;
 }

@@ -81,6 +81,11 @@ static const float *packed_now(const gw_ctx *ctx, const GwWeight *w) {
     return panels;
 }
 
+void gw_pack_panels(const GwWeight *weight, float *panels) {
+    Packing packing = {weight, panels};
+    kernels()->pack(&packing, 0, panels_of(weight->n));
+}
+
 static bool is_weight(const GwWeight *w, const float *b, bool transposed, int64_t n, int64_t k,
                       int64_t ld) {
     return w->b == b && w->transposed == transposed && w->n == n && w->k == k && w->ld == ld;

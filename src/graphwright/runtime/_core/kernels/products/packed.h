@@ -25,12 +25,14 @@ struct gw_weights {
 typedef struct {
     int64_t m, n, k, ldc;
     const float *a;         /* rows of k numbers, `lda` apart */
-    int64_t lda;
+    int64_t lda, depth;     /* rows of the panels: k, or more of which the first are multiplied */
     float alpha, beta;
     float *c;
 } GwPackedProduct;
 
 size_t gw_panels_bytes(int64_t n, int64_t k);
+/* Lays a factor out as panels, on this thread. */
+void gw_pack_panels(const GwWeight *weight, float *panels);
 /* The weight that a product's right factor is; NULL where it is none, or has no panels and gets
  * none. Called by the thread that runs the launch. */
 const GwWeight *gw_packed_weight(const gw_ctx *ctx, const float *b, bool transposed, int64_t n,

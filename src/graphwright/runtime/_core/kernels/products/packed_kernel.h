@@ -77,10 +77,10 @@ NAME(tile)(const GwPackedProduct *p, const int rows, const int panels, int64_t k
 static inline __attribute__((always_inline)) void
 NAME(few_rows)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a, const float *b,
                float beta, float *c, int64_t columns) {
-    int64_t apart = NAME(WIDTH) * p->k;
+    int64_t apart = NAME(WIDTH) * p->depth;
     for (int64_t j = 0; j < columns;) {
         int64_t left = columns - j, panels = 1;
-        const float *from = b + j * p->k;
+        const float *from = b + j * p->depth;
 #define TILE(r, n) panels = n, NAME(tile)(p, r, n, k, a, from, apart, beta, c + j, left)
         if (rows == 1 && left >= 4 * NAME(WIDTH)) {
             TILE(1, 4);
@@ -111,7 +111,7 @@ NAME(block)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a, c
     }
     for (int64_t j = 0; j < columns; j += NAME(WIDTH)) {
         for (int64_t i = 0; i < rows; i += height) {
-            const float *left = a + i * p->lda, *right = b + j * p->k;
+            const float *left = a + i * p->lda, *right = b + j * p->depth;
             float *to = c + i * p->ldc + j;
 #define TILE(r) NAME(tile)(p, r, 1, k, left, right, 0, beta, to, columns - j)
             switch (rows - i < height ? rows - i : height) {
@@ -139,7 +139,7 @@ KERNEL static void NAME(multiply)(void *closure, int64_t begin, int64_t end) {
         for (int64_t q = 0; q < p->k; q += DEEP) {
             NAME(block)(p, rows, p->k - q < DEEP ? p->k - q : DEEP,
                         p->a + i * p->lda + q,
-                        t->panels + first * p->k + q * NAME(WIDTH), q == 0 ? p->beta : 1,
+                        t->panels + first * p->depth + q * NAME(WIDTH), q == 0 ? p->beta : 1,
                         p->c + i * p->ldc + first, last - first);
         }
     }

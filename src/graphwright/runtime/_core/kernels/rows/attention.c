@@ -1,6 +1,7 @@
 /* Scaled dot product attention and its gradient: blocks of rows whose scores stay in cache, on
  * the pool. The weights of the whole are never in memory at once (Rabe & Staats, 2021). */
 #include "native.h"
+#include "packed.h"
 #include "pool.h"
 #include "routines.h"
 #include "vector_math.h"
@@ -13,6 +14,8 @@
 enum {
     SCORES = 32 << 10, MOST_ROWS = 128, LEAST_ROWS = 16,
     LITTLE = 256 << 10,         /* products of numbers for which no other thread is asked to help */
+    LINE = 64,
+    PACKED_ROWS = 8,            /* of a head from which laying its keys and values out pays */
 };
 
 /* Strides in elements of an operand [batch, heads, rows, size]; rows are contiguous. */
@@ -46,6 +49,61 @@ static const void *at(const Attention *a, const void *data, const Strides *s, in
 static Head head(const Attention *a, int64_t index) {
     return (Head){at(a, a->query_data, &a->query, index), at(a, a->key_data, &a->key, index),
                   at(a, a->value_data, &a->value, index), at(a, a->mask_data, &a->mask, index)};
+}
+
+static size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+/* The keys and values of a head as panels; of none where `keys` is NULL. */
+typedef struct {
+    float *keys, *values;
+} Panels;
+
+static size_t panels_count(const Attention *a) {
+    bool packed = a->code == GW_FLOAT32 && a->rows >= PACKED_ROWS && a->columns > 0;
+    return !packed ? 0 : (gw_panels_bytes(a->columns, a->size)
+                          + gw_panels_bytes(a->value_size, a->columns)) / sizeof(float);
+}
+
+static Panels panels_in(const Attention *a, void *memory) {
+    bool packed = panels_count(a) > 0;
+    float *keys = packed ? memory : NULL;
+    return (Panels){keys, packed ? keys + gw_panels_bytes(a->columns, a->size) / sizeof(float)
+                                 : NULL};
+}
+
+static void pack_head(const Attention *a, const Head *h, const Panels *to) {
+    if (to->keys != NULL) {
+        gw_pack_panels(&(GwWeight){.b = h->key, .n = a->columns, .k = a->size, .ld = a->key.row,
+                                   .transposed = true}, to->keys);
+        gw_pack_panels(&(GwWeight){.b = h->value, .n = a->value_size, .k = a->columns,
+                                   .ld = a->value.row}, to->values);
+    }
+}
+
+/* scores = scale * query @ key^T, for the first `columns` keys. */
+static void times_keys(const Attention *a, const Head *h, const Panels *panels, int64_t rows,
+                       int64_t columns, const void *query, void *scores) {
+    if (panels->keys == NULL) {
+        gw_gemm(&a->ctx, a->code, 0, 1, rows, columns, a->size, a->scale, query, a->query.row, 0,
+                h->key, a->key.row, 0, 0, scores, columns, 0, 1);
+        return;
+    }
+    gw_multiply_packed(&a->ctx, &(GwPackedProduct){
+        .m = rows, .n = columns, .k = a->size, .ldc = columns, .a = query, .lda = a->query.row,
+        .depth = a->size, .alpha = (float)a->scale, .c = scores}, panels->keys);
+}
+
+/* out = weights @ value, for the first `columns` values. */
+static void times_values(const Attention *a, const Head *h, const Panels *panels, int64_t rows,
+                         int64_t columns, const void *weights, void *out) {
+    if (panels->keys == NULL) {
+        gw_gemm(&a->ctx, a->code, 0, 0, rows, a->value_size, columns, 1, weights, columns, 0,
+                h->value, a->value.row, 0, 0, out, a->value_size, 0, 1);
+        return;
+    }
+    gw_multiply_packed(&a->ctx, &(GwPackedProduct){
+        .m = rows, .n = a->value_size, .k = columns, .ldc = a->value_size, .a = weights,
+        .lda = columns, .depth = a->columns, .alpha = 1, .c = out}, panels->values);
 }
 
 #define REAL float

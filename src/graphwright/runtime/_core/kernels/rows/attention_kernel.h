@@ -90,11 +90,9 @@ GW_VECTOR_MATH static void NAME(scale_rows)(REAL *x, int64_t rows, int64_t colum
 }
 
 /* The scores of rows [first, first + rows) against the first `columns` keys. */
-static void NAME(score)(const Attention *a, const Head *h, int64_t first, int64_t rows,
-                        int64_t columns, REAL *scores) {
-    gw_gemm(&a->ctx, a->code, 0, 1, rows, columns, a->size, a->scale,
-            (const REAL *)h->query + first * a->query.row, a->query.row, 0, h->key, a->key.row, 0,
-            0, scores, columns, 0, 1);
+static void NAME(score)(const Attention *a, const Head *h, const Panels *panels, int64_t first,
+                        int64_t rows, int64_t columns, REAL *scores) {
+    times_keys(a, h, panels, rows, columns, (const REAL *)h->query + first * a->query.row, scores);
     if (h->mask != NULL || a->causal) {
         NAME(add_mask)(a, h, first, rows, columns, scores);
     }
@@ -103,23 +101,29 @@ static void NAME(score)(const Attention *a, const Head *h, int64_t first, int64_
 /* Blocks of rows: unit = head * blocks + block. */
 static void NAME(forward)(void *closure, int64_t begin, int64_t end) {
     Attention *a = closure;
-    REAL *scores = malloc((size_t)(a->block * (a->columns + 2)) * sizeof(REAL));
+    size_t numbers = in_lines((size_t)(a->block * (a->columns + 2)) * sizeof(REAL)) / sizeof(REAL);
+    REAL *scores = aligned_alloc(LINE, in_lines((numbers + panels_count(a)) * sizeof(REAL)));
     if (scores == NULL) {
         atomic_store(&a->failed, true);
         return;
     }
+    Panels panels = panels_in(a, (void *)(scores + numbers));
+    int64_t packed = -1;
     for (int64_t unit = begin; unit < end; unit++) {
         int64_t index = unit / a->blocks, first = unit % a->blocks * a->block;
         int64_t rows = a->rows - first < a->block ? a->rows - first : a->block;
         int64_t columns = a->causal && first + rows < a->columns ? first + rows : a->columns;
         Head h = head(a, index);
-        NAME(score)(a, &h, first, rows, columns, scores);
+        if (packed != index) {
+            packed = index;
+            pack_head(a, &h, &panels);
+        }
+        NAME(score)(a, &h, &panels, first, rows, columns, scores);
         REAL *levels = a->levels == NULL ? scores + a->block * a->columns
                        : (REAL *)a->levels + 2 * (index * a->rows + first);
         NAME(weigh)(scores, rows, columns, levels);
         REAL *out = (REAL *)a->out + (index * a->rows + first) * a->value_size;
-        gw_gemm(&a->ctx, a->code, 0, 0, rows, a->value_size, columns, 1, scores, columns, 0,
-                h.value, a->value.row, 0, 0, out, a->value_size, 0, 1);
+        times_values(a, &h, &panels, rows, columns, scores, out);
         NAME(scale_rows)(out, rows, a->value_size, levels);
     }
     free(scores);
@@ -174,7 +178,7 @@ static void NAME(backward)(void *closure, int64_t begin, int64_t end) {
             int64_t rows = a->rows - first < a->block ? a->rows - first : a->block;
             int64_t columns = a->causal && first + rows < a->columns ? first + rows : a->columns;
             const REAL *grad = (const REAL *)a->grad + (index * a->rows + first) * a->value_size;
-            NAME(score)(a, &h, first, rows, columns, weights);
+            NAME(score)(a, &h, &(Panels){0}, first, rows, columns, weights);
             NAME(weights_again)((const REAL *)a->levels + 2 * (index * a->rows + first), rows,
                                 columns, weights);
             gw_gemm(&a->ctx, a->code, 1, 0, columns, a->value_size, rows, 1, weights, columns, 0,
