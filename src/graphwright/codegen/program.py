@@ -91,7 +91,8 @@ class NativeProgram(Record):
     `mutated` lists the inputs whose memory the program writes. `messages` are the texts of the
     errors that `Check` statements can end the run with, in the order of their ids. Outputs that
     are born in none of `stages` have memory from the start. `blocks` are the bytes of the large
-    temporaries of a program in stages.
+    temporaries of a program in stages. `chained` are the numbers of the kernels that run on blocks
+    of the product before them as these are complete (`scheduler/chained.py`).
     """
 
     inputs: tuple[Buffer, ...]
@@ -106,3 +107,4 @@ class NativeProgram(Record):
     constants: tuple[Buffer, ...] = ()
     stages: tuple[Stage, ...] = ()
     blocks: tuple[int, ...] = ()
+    chained: tuple[int, ...] = ()

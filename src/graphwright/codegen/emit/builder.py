@@ -16,8 +16,10 @@ from graphwright.codegen.emit.regs import (
     BITS,
     FLOATS,
     Block,
+    Body,
     Branch,
     Capture,
+    Following,
     Function,
     Loop,
     Operand,
@@ -132,16 +134,19 @@ class Builder(ABC):
         """The field of that kind `offset` bytes after `pointer`."""
 
     @abstractmethod
-    def parallel(self, context: Reg, function: Function, count: Reg, grain: int) -> None:
-        """Run a finished body function over [0, count) on the pool."""
+    def parallel(self, context: Reg, body: Body) -> None:
+        """Run a body on the pool."""
 
     @abstractmethod
     def call(self, function: Function, args: list[Reg]) -> Reg:
         """Call a finished function that gives a status: that status."""
 
     @abstractmethod
-    def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
-        """Call ctx->gemm with the arguments that follow the dtype; its status is discarded."""
+    def call_gemm(
+        self, context: Reg, dtype_code: int, args: list[Reg], then: Following | None,
+    ) -> None:
+        """Call ctx->gemm with the arguments that follow the dtype, and what follows the product;
+        its status is discarded."""
 
     @abstractmethod
     def call_enter_stage(self, context: Reg, stage: int) -> Reg:
