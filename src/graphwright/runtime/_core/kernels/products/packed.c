@@ -32,7 +32,6 @@ typedef struct {
     const float *panels;
     bool by_rows;
     const gw_then *then;    /* what follows blocks of its rows, or NULL */
-    int64_t tall;           /* rows of a block */
 } Task;
 
 typedef struct {
@@ -106,18 +105,11 @@ const GwWeight *gw_packed_weight(const gw_ctx *ctx, const float *b, bool transpo
     return NULL;
 }
 
-/* Rows of a block that what follows finds in a cache. */
-static int64_t rows_to_follow(int64_t n) {
-    enum { NUMBERS = 64 << 10 };
-    int64_t rows = NUMBERS / n / ROWS * ROWS;
-    return rows < 4 * ROWS ? 4 * ROWS : rows < TALL ? rows : TALL;
-}
-
 /* One grain a thread. Rows are shared out where there are many, and sooner where something follows that
  * can have them. */
 void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float *panels,
                         const gw_then *then) {
-    Task task = {p, panels, p->m > p->n && p->m > TALL, NULL, TALL};
+    Task task = {p, panels, p->m > p->n && p->m > TALL, NULL};
     bool split = (double)p->m * (double)p->n * (double)p->k > MULTIPLY_WORK && ctx->num_threads > 1;
     int64_t threads = split ? ctx->num_threads : 1, rows = ROWS;
     if (then != NULL && (task.by_rows || !split || p->m >= threads * TALL / 2)
@@ -126,7 +118,6 @@ void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float
         bool fits = !split || whole == 1 || p->m % (threads * whole) == 0;
         task.then = fits ? then : NULL;
         task.by_rows |= fits;
-        task.tall = fits ? rows_to_follow(p->n) : TALL;
         rows = fits && whole > 1 ? whole : ROWS;
     }
     int64_t count = task.by_rows ? p->m : panels_of(p->n);

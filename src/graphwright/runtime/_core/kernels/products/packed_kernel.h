@@ -134,8 +134,8 @@ KERNEL static void NAME(multiply)(void *closure, int64_t begin, int64_t end) {
     int64_t top = t->by_rows ? begin : 0, bottom = t->by_rows ? end : p->m;
     int64_t first = t->by_rows ? 0 : begin * NAME(WIDTH);
     int64_t last = t->by_rows || end * NAME(WIDTH) > p->n ? p->n : end * NAME(WIDTH);
-    for (int64_t i = top; i < bottom; i += t->tall) {
-        int64_t rows = bottom - i < t->tall ? bottom - i : t->tall;
+    for (int64_t i = top; i < bottom; i += TALL) {
+        int64_t rows = bottom - i < TALL ? bottom - i : TALL;
         for (int64_t q = 0; q < p->k; q += DEEP) {
             NAME(block)(p, rows, p->k - q < DEEP ? p->k - q : DEEP,
                         p->a + i * p->lda + q,
