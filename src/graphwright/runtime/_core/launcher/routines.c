@@ -1,6 +1,5 @@
 /* The table of routines, and a way to call one on arrays. */
 #include "routines.h"
-#include "pool.h"
 
 const gw_routine gw_routines[GW_ROUTINES] = {
     [GW_ROUTINE_ATTENTION] = gw_attention_routine,
@@ -73,7 +72,7 @@ static PyObject *call_routine(PyObject *self, PyObject *args) {
         && read_numbers(numbers, floats, PyTuple_GET_SIZE(numbers))) {
         gw_ctx ctx;
         gw_context(&ctx);
-        code = gw_routines[number](&ctx, memory, ints, floats);
+        code = gw_routines[number](&ctx, memory, ints, floats, NULL);
     }
     PyMem_Free(memory);
     PyMem_Free(ints);

@@ -3,6 +3,7 @@
 #define GRAPHWRIGHT_ROUTINES_H
 
 #include "core.h"
+#include "pool.h"
 
 /* The numbers are part of the ABI: new ones come last. */
 enum { GW_ROUTINE_ATTENTION, GW_ROUTINE_ATTENTION_BACKWARD, GW_ROUTINES };
@@ -13,11 +14,19 @@ extern PyMethodDef gw_routine_methods[];
 /* Sets `ROUTINES` of the module: the numbers by name. -1 with an exception. */
 int gw_add_routine_names(PyObject *module);
 
+/* Runs all of what follows a result; for routines that do not run it on parts of theirs. */
+static inline void gw_follow_all(const gw_ctx *ctx, const gw_then *then) {
+    if (then != NULL) {
+        gw_parallel_for(ctx, then->body, then->closure, then->count, then->grain);
+    }
+}
+
 /* attention.c. Sizes: the dtype's code, batch, heads, rows, columns, size and value_size, whether
  * causal; the strides of the operands' first three dims. Numbers: the scale. */
 int32_t gw_attention_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
-                             const double *numbers);
+                             const double *numbers, const gw_then *then);
 int32_t gw_attention_backward_routine(const gw_ctx *ctx, void *const *arrays,
-                                      const int64_t *sizes, const double *numbers);
+                                      const int64_t *sizes, const double *numbers,
+                                      const gw_then *then);
 
 #endif

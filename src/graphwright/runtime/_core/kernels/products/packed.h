@@ -37,8 +37,9 @@ void gw_pack_panels(const GwWeight *weight, float *panels);
  * none. Called by the thread that runs the launch. */
 const GwWeight *gw_packed_weight(const gw_ctx *ctx, const float *b, bool transposed, int64_t n,
                                  int64_t k, int64_t ld);
-/* c = alpha * op(a) @ b + beta * c. Each result is one sum in the order of k, in parts of a fixed
- * length: the same whatever the other rows, and however many threads. */
-void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float *panels);
+/* c = alpha * op(a) @ b + beta * c, then what follows it (NULL: nothing). Each result is one sum in the
+ * order of k, in parts of a fixed length: the same whatever the other rows, and however many threads. */
+void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float *panels,
+                        const gw_then *then);
 
 #endif

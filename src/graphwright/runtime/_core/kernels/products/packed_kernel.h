@@ -142,6 +142,9 @@ KERNEL static void NAME(multiply)(void *closure, int64_t begin, int64_t end) {
                         t->panels + first * p->depth + q * NAME(WIDTH), q == 0 ? p->beta : 1,
                         p->c + i * p->ldc + first, last - first);
         }
+        if (t->then != NULL) {
+            gw_follow(t->then, i * p->n, (i + rows) * p->n, p->m * p->n);
+        }
     }
 }
 
