@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from graphwright.codegen.gpu.counts import Counts
 from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram
 from graphwright.codegen.loops import Message
+from graphwright.codegen.target import KernelFailure
 from graphwright.codegen.triton.compiler import CannotCompile, CompiledKernel
 from graphwright.codegen.triton.launches import Argument, Kind, Launch, compile_launches
 from graphwright.runtime import _core
@@ -27,17 +28,34 @@ begins elsewhere has kernels of its own."""
 
 class Launchers:
     """The launchers of a program for one GPU, by which inputs begin at odd addresses and whether
-    all sizes fit in 32 bits. The first is made for aligned inputs and sizes that fit."""
+    all sizes fit in 32 bits. The first is made for aligned inputs and sizes that fit.
 
-    def __init__(self, program: GpuProgram, device: int, label: str = "graph") -> None:
+    instead: what runs a call whose own kernels cannot be compiled; it is given the failure and the
+    inputs. Without it the failure is raised.
+    """
+
+    def __init__(
+        self, program: GpuProgram, device: int, label: str = "graph",
+        instead: Callable[..., Any] | None = None,
+    ) -> None:
         self.program = program
         self.device = device
         self.label = label
+        self.instead = instead
         self._made: dict[tuple[frozenset[int], bool], Any] = {}
+        self._failed: dict[tuple[frozenset[int], bool], str] = {}
 
     def __call__(self, *inputs: Any, **generator: Any) -> Any:
-        """Run a call that a launcher does not hold for."""
-        launcher = self.launcher(self._unaligned(inputs), self._is_narrow(inputs))
+        """Run a call that a launcher does not hold for.
+
+        Raises: as `launcher`, but KernelFailure only without `instead`.
+        """
+        try:
+            launcher = self.launcher(self._unaligned(inputs), self._is_narrow(inputs))
+        except KernelFailure as failure:
+            if self.instead is None:
+                raise
+            launcher = partial(self.instead, failure)
         return launcher(*inputs, **generator)
 
     def launcher(self, unaligned: frozenset[int] = frozenset(), narrow: bool = True) -> Any:
@@ -47,8 +65,14 @@ class Launchers:
             cannot be compiled.
         """
         key = unaligned, narrow
+        if key in self._failed:
+            raise KernelFailure(self._failed[key])
         if key not in self._made:
-            self._made[key] = _launcher(self, unaligned, narrow)
+            try:
+                self._made[key] = _launcher(self, unaligned, narrow)
+            except KernelFailure as failure:
+                self._failed[key] = str(failure)
+                raise
         return self._made[key]
 
     def _unaligned(self, inputs: Sequence[Any]) -> frozenset[int]:
