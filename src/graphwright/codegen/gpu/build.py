@@ -13,6 +13,7 @@ from graphwright.codegen.gpu.rules import gpu_rules
 from graphwright.codegen.gpu.schedule import schedule_tiles
 from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram
 from graphwright.codegen.gpu.tile_printer import print_tiles
+from graphwright.codegen.gpu.wide_accesses import multiples
 from graphwright.codegen.loops import Check, Stmt
 from graphwright.codegen.lowering.graph import CannotLowerNode, LoweredGraph, needs_eager
 from graphwright.codegen.memory_plan import lifetimes, place
@@ -81,15 +82,18 @@ def build_gpu_program(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
-    return gpu_program(*lower_for_gpu(module, fake_inputs, strict), not strict, precision)
+    graph, lines = lower_for_gpu(module, fake_inputs, strict)
+    return gpu_program(graph, lines, fake_inputs, not strict, precision)
 
 
 def gpu_program(
-    graph: LoweredGraph, lines: dict[str, str], contracts: bool = True, precision: str = "ieee"
+    graph: LoweredGraph, lines: dict[str, str], inputs: Sequence[Any], contracts: bool = True,
+    precision: str = "ieee",
 ) -> GpuProgram:
     """The program of a lowered graph, of whose loop nodes `lines` are the source lines.
 
-    contracts: see `GpuProgram`; precision: of float32 products, one of `tile_ir.PRECISIONS`.
+    inputs: fake or not, see `GpuProgram.multiples`; contracts: see `GpuProgram`; precision: of
+    float32 products, one of `tile_ir.PRECISIONS`.
     """
     schedule = schedule_tiles(graph, lines, precision)
     plan = schedule.plan
@@ -103,7 +107,7 @@ def gpu_program(
         steps=schedule.steps, symbols=graph.symbols, rng_ops=graph.rng_ops,
         mutated=plan.mutated,
         checks=tuple(dict.fromkeys(site for k in schedule.steps for site in _sites(k.body))),
-        contracts=contracts)
+        contracts=contracts, multiples=multiples(graph.symbols, inputs))
 
 
 def _no_launcher(*inputs: Any) -> Any:
@@ -146,7 +150,7 @@ class GpuSegment(Record, frozen=False):
         for name, made in became.items():
             origins |= {n: f"{origins[n]} {name}" if n in origins else name for n in made}
         return [frozenset(" ".join(step.source).split())
-                for step in gpu_program(graph, origins).steps]
+                for step in gpu_program(graph, origins, self.examples).steps]
 
     @property
     def sources(self) -> dict[str, str]:
@@ -181,11 +185,11 @@ def compile_gpu_segment(
         graph, lines = lower_for_gpu(module, fake_inputs, strict)
     precision = "ieee" if strict else float32_products()
     with Timed("compile::schedule", into=spans):
-        program = gpu_program(graph, lines, not (single or strict), precision)
+        program = gpu_program(graph, lines, fake_inputs, not (single or strict), precision)
     index, results = device.index or 0, results_of(graph.outputs)
     instead = None if single else Instead(module, device, label, program.rng_ops, results)
     with Timed("compile::codegen triton", into=spans):
-        launcher = Launchers(program, index, label, instead).launcher()
+        launcher = Launchers(program, index, label, instead).first()
     placed = replace(graph, constants=tuple(c.to(device) for c in graph.constants))
     launch = with_results(
         results, placed.constants, placed.symbols, launcher, len(fake_inputs))
