@@ -105,7 +105,8 @@ bool gw_cuda_lend(GwTensor *t, int device, uint64_t address, int64_t bytes, PyOb
                   bool readonly);
 /* Of class, shape, strides and dtype: a tensor to be given memory, of so many bytes. */
 GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes);
-/* A new tensor, which the current stream may write to; or NULL. strides NULL: C-contiguous. */
+/* A new tensor on an entered device, which the current stream may write to; or NULL. strides NULL:
+ * C-contiguous. */
 GwTensor *gw_cuda_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
                                const int64_t *strides, int device);
 extern PyMethodDef gw_cuda_tensor_methods[];
