@@ -806,6 +806,7 @@ class CudaLauncher:
     n_outputs: int
     program: CudaProgram
     label: str
+    otherwise: Callable[..., Any]
 
 @final
 class CudaProgram:
