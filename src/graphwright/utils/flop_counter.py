@@ -50,7 +50,7 @@ def _attention_backward(grad: Any, query: Any, key: Any, value: Any, *rest: Any)
     return 2 * pairs * (3 * query.shape[-1] + 2 * value.shape[-1])
 
 
-def _recurrence(mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any) -> int:
+def _recurrence(mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, *rest: Any) -> int:
     """Each step and example multiplies the hidden state by the weights."""
     return 2 * (gates.numel() // gates.shape[-1]) * weight.numel()
 

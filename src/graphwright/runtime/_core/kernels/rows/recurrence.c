@@ -3,219 +3,354 @@
  *
  * LSTM: Gers, Schmidhuber & Cummins (2000). GRU: Cho et al. (2014), the reset gate after the
  * product. */
+#include "recurrence.h"
 #include "core.h"
+#include "packed.h"
 #include "vector_math.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum Kind { RNN_TANH, RNN_RELU, LSTM, GRU, KINDS };
+enum { RNN_TANH, RNN_RELU, LSTM, GRU, KINDS };
+enum { WIDEST = 4 };    /* numbers for each unit that a step computes from its gates, at most */
 
-enum { GRAIN = 4096 };      /* elements of a state worth a thread */
+/* Rows whose gates the second cache holds beside the weights; multiplications worth a thread. */
+enum { BLOCK = 24 };
+static const double THREAD_WORK = 400e3;
 
 static const char *const NAMES[KINDS] = {"RNN_TANH", "RNN_RELU", "LSTM", "GRU"};
 static const int GATES[KINDS] = {1, 1, 4, 3};
 
-/* Arrays are contiguous, [steps, batch, ...]; `row` is the first of the current step's. */
+/* Arrays are contiguous, [steps, batch, ...]. */
 typedef struct {
+    gw_ctx ctx;
     int32_t code;
     int kind;
-    int64_t steps, batch, hidden, gates, row, size;
-    const void *x, *first, *first_cell, *weight, *bias;
-    void *out, *cells, *kept, *own;
+    bool reverse, save;
+    int64_t steps, batch, hidden, gates, size;
+    const float *panels;    /* of the weight, or NULL */
+    const void *weight, *first, *first_cell;
+    void *out, *cells, *saved;
+    const void *x, *bias;
+    void *own;
     const void *grad;
     void *to_gates, *to_own, *slope, *to_cell;
 } Recurrence;
 
-static const void *before(const Recurrence *r, const void *first, const void *all) {
-    if (r->row == 0) {
-        return first;
-    }
-    return (const char *)all + (r->row - r->batch) * r->hidden * r->size;
-}
+/* A step, and the state before it. */
+typedef struct {
+    int64_t at;
+    const void *hidden, *cell;
+} Step;
 
-static const void *hidden_before(const Recurrence *r) { return before(r, r->first, r->out); }
-
-static const void *cell_before(const Recurrence *r) { return before(r, r->first_cell, r->cells); }
+/* Before a loop each of whose elements is read before it is written, and no other is. */
+#define GW_ELEMENT_BY_ELEMENT _Pragma("GCC ivdep")
 
 #define REAL float
-#define EXP gw_exp_float
+#define SIGMOID gw_sigmoid_float
 #define TANH gw_tanh_float
 #define NAME(x) x##_f32
 #include "recurrence_kernel.h"
 #undef REAL
-#undef EXP
+#undef SIGMOID
 #undef TANH
 #undef NAME
 #define REAL double
-#define EXP gw_exp_double
+#define SIGMOID gw_sigmoid_double
 #define TANH gw_tanh_double
 #define NAME(x) x##_f64
 #include "recurrence_kernel.h"
 
-static void pass(const gw_ctx *ctx, Recurrence *r, gw_body body) {
-    gw_parallel_for(ctx, body, r, r->batch, GRAIN / (r->hidden > 0 ? r->hidden : 1) + 1);
+/* The step that is taken as number `count`. */
+static Step step_of(const Recurrence *r, int64_t count) {
+    int64_t at = r->reverse ? r->steps - 1 - count : count, state = r->batch * r->hidden * r->size;
+    if (count == 0) {
+        return (Step){at, r->first, r->first_cell};
+    }
+    int64_t before = (r->reverse ? at + 1 : at - 1) * state;
+    return (Step){at, (char *)r->out + before, (char *)r->cells + (r->save ? before : 0)};
 }
 
-static void run(const gw_ctx *ctx, Recurrence *r) {
+/* c [rows, n] = a [rows, k] @ the weight, transposed or not, + beta * c. */
+static void multiply(const Recurrence *r, bool transposed, int64_t rows, const void *a, double beta,
+                     void *c, int64_t ldc) {
     int64_t wide = r->gates * r->hidden;
-    for (int64_t step = 0; step < r->steps; step++) {
-        r->row = step * r->batch;
-        gw_gemm(ctx, r->code, 0, 1, r->batch, wide, r->hidden, 1, hidden_before(r), r->hidden, 0,
-                r->weight, r->hidden, 0, 0, r->own, wide, 0, 1);
-        pass(ctx, r, r->code == GW_FLOAT32 ? advance_f32 : advance_f64);
+    int64_t n = transposed ? wide : r->hidden, k = transposed ? r->hidden : wide;
+    if (r->panels != NULL) {
+        GwPackedProduct p = {rows, n, k, ldc, a, k, 1, (float)beta, c};
+        gw_multiply_packed(&r->ctx, &p, r->panels);
+    } else {
+        gw_gemm(&r->ctx, r->code, 0, transposed, rows, n, k, 1, a, k, 0, r->weight, r->hidden, 0,
+                beta, c, ldc, 0, 1);
     }
+}
+
+/* Rows [begin, end) of all steps. */
+static void forward(void *closure, int64_t begin, int64_t end) {
+    const Recurrence *r = closure;
+    int64_t state = r->hidden * r->size, wide = WIDEST * r->hidden;
+    for (int64_t count = 0; count < r->steps; count++) {
+        Step step = step_of(r, count);
+        for (int64_t row = begin; row < end; row += BLOCK) {
+            int64_t stop = end - row < BLOCK ? end : row + BLOCK;
+            multiply(r, true, stop - row, (const char *)step.hidden + row * state, 0,
+                     (char *)r->own + row * wide * r->size, wide);
+            (r->code == GW_FLOAT32 ? advance_f32 : advance_f64)(r, &step, row, stop);
+        }
+    }
+}
+
+static void backward(void *closure, int64_t begin, int64_t end) {
+    const Recurrence *r = closure;
+    int64_t state = r->hidden * r->size, wide = r->gates * r->hidden;
+    for (int64_t count = r->steps - 1; count >= 0; count--) {
+        Step step = step_of(r, count);
+        for (int64_t row = begin; row < end; row += BLOCK) {
+            int64_t stop = end - row < BLOCK ? end : row + BLOCK;
+            (r->code == GW_FLOAT32 ? go_back_f32 : go_back_f64)(r, &step, row, stop);
+            multiply(r, false, stop - row,
+                     (const char *)r->to_own + (step.at * r->batch + row) * wide * r->size,
+                     r->kind == GRU, (char *)r->slope + row * state, r->hidden);
+        }
+    }
+}
+
+/* Threads share the rows, each for all steps, without waiting for one another; where there are fewer
+ * rows than threads, they share each step's product. */
+static void over_rows(const gw_ctx *ctx, Recurrence *r, gw_body body) {
+    double work = (double)r->steps * (double)r->batch * (double)(r->gates * r->hidden * r->hidden);
+    r->ctx = *ctx;
+    if (ctx->num_threads == 1 || r->batch < ctx->num_threads || work < THREAD_WORK) {
+        body(r, 0, r->batch);
+        return;
+    }
+    r->ctx.num_threads = 1;
+    gw_parallel_for(ctx, body, r, r->batch, (r->batch + ctx->num_threads - 1) / ctx->num_threads);
+}
+
+/* ---- routines ---- */
+
+/* Kind, dtype code, steps, batch, hidden, whether from the last step to the first, whether cells and
+ * activations of all steps are saved for backward. */
+static Recurrence described(const int64_t *sizes) {
+    int kind = (int)sizes[0], code = (int32_t)sizes[1];
+    return (Recurrence){
+        .code = code, .kind = kind, .steps = sizes[2], .batch = sizes[3], .hidden = sizes[4],
+        .reverse = sizes[5] != 0, .save = sizes[6] != 0, .gates = GATES[kind],
+        .size = code == GW_FLOAT32 ? sizeof(float) : sizeof(double),
+    };
+}
+
+/* Memory for `count` numbers and, where there are none, for panels of the weight, which are packed:
+ * those of the launch are found. NULL where there is none. */
+static void *prepare(const gw_ctx *ctx, Recurrence *r, bool transposed, int64_t count) {
+    enum { LINE = 64, FEW = 4 };
+    int64_t wide = r->gates * r->hidden;
+    GwWeight w = {.b = r->weight, .n = transposed ? wide : r->hidden,
+                  .k = transposed ? r->hidden : wide, .ld = r->hidden, .transposed = transposed};
+    const GwWeight *known = gw_packed_weight(ctx, w.b, transposed, w.n, w.k, w.ld);
+    bool make = known == NULL && r->code == GW_FLOAT32 && r->steps * r->batch >= FEW;
+    size_t own = ((size_t)(count * r->size) + LINE) / LINE * LINE;
+    size_t panels = (gw_panels_bytes(w.n, w.k) + LINE) / LINE * LINE;
+    char *memory = aligned_alloc(LINE, own + (make ? panels : 0));
+    if (memory != NULL && make) {
+        float *made = (float *)(void *)(memory + own);
+        gw_pack_panels(&w, made);
+        r->panels = made;
+    } else if (known != NULL) {
+        r->panels = known->panels;
+    }
+    return memory;
+}
+
+int32_t gw_recurrence(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes) {
+    Recurrence r = described(sizes);
+    r.x = arrays[0];
+    r.first = arrays[1];
+    r.first_cell = arrays[2];
+    r.weight = arrays[3];
+    r.out = arrays[6];
+    r.cells = arrays[7];
+    r.saved = arrays[8];
+    int64_t wide = WIDEST * r.hidden;
+    r.own = prepare(ctx, &r, true, (r.batch + 1) * wide);
+    if (r.own == NULL) {
+        return 1;
+    }
+    void *bias = (char *)r.own + r.batch * wide * r.size;
+    if (r.code == GW_FLOAT32) {
+        add_biases_f32(&r, arrays[5], arrays[4], bias);
+    } else {
+        add_biases_f64(&r, arrays[5], arrays[4], bias);
+    }
+    r.bias = bias;
+    if (r.kind == LSTM && !r.save) {
+        memcpy(r.cells, r.first_cell, (size_t)(r.batch * r.hidden * r.size));
+    }
+    over_rows(ctx, &r, forward);
+    free(r.own);
+    return 0;
 }
 
 /* The gradient of the first state is left in `slope`. */
-static void run_back(const gw_ctx *ctx, Recurrence *r) {
-    int64_t wide = r->gates * r->hidden;
-    for (int64_t step = r->steps - 1; step >= 0; step--) {
-        r->row = step * r->batch;
-        pass(ctx, r, r->code == GW_FLOAT32 ? go_back_f32 : go_back_f64);
-        const char *to_own = (const char *)r->to_own + r->row * wide * r->size;
-        gw_gemm(ctx, r->code, 0, 0, r->batch, r->hidden, wide, 1, to_own, wide, 0, r->weight,
-                r->hidden, 0, r->kind == GRU, r->slope, r->hidden, 0, 1);
+int32_t gw_recurrence_backward(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes) {
+    Recurrence r = described(sizes);
+    r.grad = arrays[0];
+    r.first = arrays[2];
+    r.first_cell = arrays[3];
+    r.weight = arrays[4];
+    r.out = arrays[5];
+    r.cells = arrays[6];
+    r.saved = arrays[7];
+    r.to_gates = arrays[8];
+    r.to_own = r.kind == GRU ? arrays[9] : arrays[8];
+    r.slope = arrays[10];
+    r.to_cell = arrays[11];
+    size_t state = (size_t)(r.batch * r.hidden * r.size);
+    void *memory = prepare(ctx, &r, false, 0);
+    if (memory == NULL) {
+        return 1;
     }
+    memset(r.slope, 0, state);
+    if (r.kind == LSTM && arrays[1] != NULL) {
+        memcpy(r.to_cell, arrays[1], state);
+    } else if (r.kind == LSTM) {
+        memset(r.to_cell, 0, state);
+    }
+    over_rows(ctx, &r, backward);
+    free(memory);
+    return 0;
 }
 
 /* ---- Python ---- */
 
-/* The memory of a contiguous array of `count` elements. */
-static bool array(const Recurrence *r, PyObject *object, int64_t count, const void **data) {
+/* An array that a routine takes: its size, None where it may be absent, and whether it is written. */
+typedef struct {
+    int64_t count;
+    bool absent, written;
+} Wanted;
+
+static bool array(const Recurrence *r, PyObject *object, const Wanted *wanted, void **data) {
     PyArrayObject *a = (PyArrayObject *)object;
     int type = r->code == GW_FLOAT32 ? NPY_FLOAT : NPY_DOUBLE;
+    if (object == Py_None && wanted->absent) {
+        return true;
+    }
     if (!PyArray_Check(object) || PyArray_TYPE(a) != type || !PyArray_ISCARRAY_RO(a)
-        || PyArray_SIZE(a) != count) {
+        || PyArray_SIZE(a) != wanted->count || (wanted->written && !PyArray_ISWRITEABLE(a))) {
         PyErr_SetString(PyExc_ValueError, "a recurrence takes contiguous arrays of one dtype "
-                        "whose sizes fit together");
+                        "whose sizes fit together, and writes into writable ones");
         return false;
     }
     *data = PyArray_DATA(a);
     return true;
 }
 
-static bool writable(const Recurrence *r, PyObject *object, int64_t count, void **data) {
-    const void *found;
-    if (!array(r, object, count, &found)) {
-        return false;
-    }
-    if (!PyArray_ISWRITEABLE((PyArrayObject *)object)) {
-        PyErr_SetString(PyExc_ValueError, "a recurrence's result must be writable");
-        return false;
-    }
-    *data = PyArray_DATA((PyArrayObject *)object);
-    return true;
-}
-
-/* Kind, dtype and sizes, from the kind's name and the gates [steps, batch, gates * hidden]. */
-static bool describe(Recurrence *r, const char *name, PyObject *gates) {
-    while (r->kind < KINDS && strcmp(name, NAMES[r->kind]) != 0) {
-        r->kind++;
+/* The sizes of a routine, from the kind's name and the gates [steps, batch, gates * hidden]. */
+static bool describe(const char *name, PyObject *gates, bool reverse, bool save, int64_t *sizes) {
+    int kind = 0;
+    while (kind < KINDS && strcmp(name, NAMES[kind]) != 0) {
+        kind++;
     }
     PyArrayObject *x = (PyArrayObject *)gates;
-    if (r->kind == KINDS || !PyArray_Check(gates) || PyArray_NDIM(x) != 3
+    if (kind == KINDS || !PyArray_Check(gates) || PyArray_NDIM(x) != 3
         || (PyArray_TYPE(x) != NPY_FLOAT && PyArray_TYPE(x) != NPY_DOUBLE)
-        || PyArray_DIM(x, 2) % GATES[r->kind] != 0) {
+        || PyArray_DIM(x, 2) % GATES[kind] != 0) {
         PyErr_SetString(PyExc_ValueError, "a recurrence takes gates [steps, batch, gates * "
                         "hidden] of float32 or float64");
         return false;
     }
-    r->code = PyArray_TYPE(x) == NPY_FLOAT ? GW_FLOAT32 : GW_FLOAT64;
-    r->size = PyArray_ITEMSIZE(x);
-    r->steps = PyArray_DIM(x, 0);
-    r->batch = PyArray_DIM(x, 1);
-    r->gates = GATES[r->kind];
-    r->hidden = PyArray_DIM(x, 2) / r->gates;
+    const int64_t found[] = {kind, PyArray_TYPE(x) == NPY_FLOAT ? GW_FLOAT32 : GW_FLOAT64,
+                             PyArray_DIM(x, 0), PyArray_DIM(x, 1), PyArray_DIM(x, 2) / GATES[kind],
+                             reverse, save};
+    memcpy(sizes, found, sizeof found);
     return true;
 }
 
-static int64_t wide_of(const Recurrence *r) { return r->gates * r->hidden; }
-static int64_t rows_of(const Recurrence *r) { return r->steps * r->batch; }
-static int64_t kept_of(const Recurrence *r) {
-    return r->kind == LSTM || r->kind == GRU ? rows_of(r) * 4 * r->hidden : 0;
-}
-static int64_t cells_of(const Recurrence *r) {
-    return r->kind == LSTM ? rows_of(r) * r->hidden : 0;
+enum { SIZES = 7, MOST_ARRAYS = 12 };
+
+typedef int32_t (*Routine)(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes);
+
+static PyObject *call(Routine routine, const int64_t *sizes, PyObject *const *objects,
+                      const Wanted *wanted, int count) {
+    Recurrence r = described(sizes);
+    void *arrays[MOST_ARRAYS] = {NULL};
+    for (int i = 0; i < count; i++) {
+        if (!array(&r, objects[i], &wanted[i], &arrays[i])) {
+            return NULL;
+        }
+    }
+    gw_ctx ctx;
+    gw_context(&ctx);
+    int32_t failed;
+    Py_BEGIN_ALLOW_THREADS
+    failed = routine(&ctx, arrays, sizes);
+    Py_END_ALLOW_THREADS
+    if (failed) {
+        return PyErr_NoMemory();
+    }
+    Py_RETURN_NONE;
 }
 
 static PyObject *recurrence(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     const char *name;
-    PyObject *x, *first, *first_cell, *weight, *bias, *out, *cells, *kept;
-    Recurrence r = {0};
-    if (!PyArg_ParseTuple(args, "sOOOOOOOO", &name, &x, &first, &first_cell, &weight, &bias, &out,
-                          &cells, &kept)
-        || !describe(&r, name, x)) {
+    int reverse, save;
+    int64_t sizes[SIZES];
+    PyObject *o[9];
+    if (!PyArg_ParseTuple(args, "sppOOOOOOOOO", &name, &reverse, &save, &o[0], &o[1], &o[2], &o[3],
+                          &o[4], &o[5], &o[6], &o[7], &o[8])
+        || !describe(name, o[0], reverse, save, sizes)) {
         return NULL;
     }
-    int64_t state = r.batch * r.hidden;
-    if (!array(&r, x, rows_of(&r) * wide_of(&r), &r.x) || !array(&r, first, state, &r.first)
-        || !array(&r, first_cell, r.kind == LSTM ? state : 0, &r.first_cell)
-        || !array(&r, weight, wide_of(&r) * r.hidden, &r.weight)
-        || !array(&r, bias, wide_of(&r), &r.bias)
-        || !writable(&r, out, rows_of(&r) * r.hidden, &r.out)
-        || !writable(&r, cells, cells_of(&r), &r.cells)
-        || !writable(&r, kept, kept_of(&r), &r.kept)) {
-        return NULL;
-    }
-    r.own = PyMem_RawMalloc((size_t)(r.batch * wide_of(&r) * r.size) + 1);
-    if (r.own == NULL) {
-        return PyErr_NoMemory();
-    }
-    gw_ctx ctx;
-    gw_context(&ctx);
-    Py_BEGIN_ALLOW_THREADS
-    run(&ctx, &r);
-    Py_END_ALLOW_THREADS
-    PyMem_RawFree(r.own);
-    Py_RETURN_NONE;
+    Recurrence r = described(sizes);
+    int64_t state = r.batch * r.hidden, wide = r.gates * r.hidden, all = r.steps * state;
+    bool cells = r.kind == LSTM, saved = save && (cells || r.kind == GRU);
+    const Wanted wanted[] = {
+        {r.steps * r.batch * wide, false, false}, {state, false, false},
+        {state, !cells, false}, {wide * r.hidden, false, false}, {wide, true, false},
+        {wide, true, false}, {all, false, true},
+        {cells ? (save ? all : state) : 0, !cells, true}, {saved ? WIDEST * all : 0, !saved, true},
+    };
+    return call(gw_recurrence, sizes, o, wanted, 9);
 }
 
 static PyObject *recurrence_backward(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     const char *name;
-    PyObject *grad, *first, *first_cell, *weight, *out, *cells, *kept, *to_gates, *to_own, *slope,
-        *to_cell;
-    Recurrence r = {0};
-    if (!PyArg_ParseTuple(args, "sOOOOOOOOOOO", &name, &grad, &first, &first_cell, &weight, &out,
-                          &cells, &kept, &to_gates, &to_own, &slope, &to_cell)
-        || !describe(&r, name, to_gates)) {
+    int reverse;
+    int64_t sizes[SIZES];
+    PyObject *o[12];
+    if (!PyArg_ParseTuple(args, "spOOOOOOOOOOOO", &name, &reverse, &o[0], &o[1], &o[2], &o[3],
+                          &o[4], &o[5], &o[6], &o[7], &o[8], &o[9], &o[10], &o[11])
+        || !describe(name, o[8], reverse, true, sizes)) {
         return NULL;
     }
-    int64_t state = r.batch * r.hidden, hiddens = rows_of(&r) * r.hidden;
-    const void *given;
-    if (!array(&r, grad, hiddens, &r.grad) || !array(&r, first, state, &r.first)
-        || !array(&r, first_cell, r.kind == LSTM ? state : 0, &r.first_cell)
-        || !array(&r, weight, wide_of(&r) * r.hidden, &r.weight)
-        || !array(&r, out, hiddens, &given) || !array(&r, cells, cells_of(&r), &given)
-        || !array(&r, kept, kept_of(&r), &given)
-        || !writable(&r, to_gates, rows_of(&r) * wide_of(&r), &r.to_gates)
-        || !writable(&r, to_own, rows_of(&r) * wide_of(&r), &r.to_own)
-        || !writable(&r, slope, state, &r.slope)
-        || !writable(&r, to_cell, r.kind == LSTM ? state : 0, &r.to_cell)) {
-        return NULL;
-    }
-    r.out = PyArray_DATA((PyArrayObject *)out);
-    r.cells = PyArray_DATA((PyArrayObject *)cells);
-    r.kept = PyArray_DATA((PyArrayObject *)kept);
-    gw_ctx ctx;
-    gw_context(&ctx);
-    Py_BEGIN_ALLOW_THREADS
-    run_back(&ctx, &r);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    Recurrence r = described(sizes);
+    int64_t state = r.batch * r.hidden, wide = r.gates * r.hidden, all = r.steps * state;
+    int64_t gates = r.steps * r.batch * wide;
+    bool cells = r.kind == LSTM, own = r.kind == GRU, saved = cells || own;
+    const Wanted wanted[] = {
+        {all, false, false}, {state, true, false}, {state, false, false},
+        {state, !cells, false}, {wide * r.hidden, false, false}, {all, false, false},
+        {cells ? all : 0, !cells, false}, {saved ? WIDEST * all : 0, !saved, false},
+        {gates, false, true}, {own ? gates : 0, !own, true}, {state, false, true},
+        {cells ? state : 0, !cells, true},
+    };
+    return call(gw_recurrence_backward, sizes, o, wanted, 12);
 }
 
 PyMethodDef gw_recurrence_methods[] = {
     {"recurrence", recurrence, METH_VARARGS,
-     "recurrence(mode, gates, hidden, cell, weight, bias, out, cells, kept): the steps of an "
-     "\"LSTM\", \"GRU\", \"RNN_TANH\" or \"RNN_RELU\" over gates [steps, batch, gates * hidden], "
-     "the input's share. `cells` and `kept` receive what the gradient reads; `cell` and they are "
-     "empty for kinds without."},
+     "recurrence(mode, reverse, save, gates, hidden, cell, weight, bias, input_bias, out, cells, "
+     "saved): the steps of an \"LSTM\", \"GRU\", \"RNN_TANH\" or \"RNN_RELU\" over gates [steps, "
+     "batch, gates * hidden], the input's share, from the last one if reverse. With save, `cells` "
+     "and `saved` receive what backward reads, else `cells` the last cell. None: what a kind does "
+     "not have, and an absent bias."},
     {"recurrence_backward", recurrence_backward, METH_VARARGS,
-     "recurrence_backward(mode, grad, hidden, cell, weight, out, cells, kept, to_gates, to_own, "
-     "to_hidden, to_cell): the gradients of the input's and of the hidden state's shares of the "
-     "gates (one array but for a GRU), and of the first state. to_hidden is zeros on entry, "
-     "to_cell the gradient of the last cell."},
+     "recurrence_backward(mode, reverse, grad, last, hidden, cell, weight, out, cells, saved, "
+     "to_gates, to_own, to_hidden, to_cell): the gradients of the input's and of the hidden state's "
+     "shares of the gates (one array but for a GRU), and of the first state. `last`: that of the "
+     "last cell, or None."},
     {NULL, NULL, 0, NULL},
 };
