@@ -48,7 +48,7 @@ def _eager(
     results = [output(s.shape, gates.dtype) for s in specs]
     x = compute(gates)
     given = [_dense(t, x.dtype) for t in (gates, hidden, cell, weight, bias, input_bias)]
-    _core.recurrence(mode, reverse, save, *given, *[_or_none(array) for _, array in results])
+    _core.recurrence(mode, reverse, save, *[_or_none(array) for _, array in results], *given)
     return tuple(finish(tensor, array) for tensor, array in results)
 
 
@@ -125,8 +125,8 @@ def _backward_eager(
     lstm, dtype = mode == "LSTM", compute(grad).dtype
     read = (grad, last if lstm else None, hidden, cell, weight, out, cells if lstm else None,
             saved if _SAVED[mode] else None)
-    _core.recurrence_backward(mode, reverse, *[_dense(t, dtype) for t in read],
-                              *[_or_none(array) for _, array in results])
+    _core.recurrence_backward(mode, reverse, *[_or_none(array) for _, array in results],
+                              *[_dense(t, dtype) for t in read])
     return tuple(finish(tensor, array) for tensor, array in results)
 
 

@@ -3,16 +3,16 @@
  *
  * LSTM: Gers, Schmidhuber & Cummins (2000). GRU: Cho et al. (2014), the reset gate after the
  * product. */
-#include "recurrence.h"
 #include "core.h"
 #include "packed.h"
+#include "routines.h"
 #include "vector_math.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { RNN_TANH, RNN_RELU, LSTM, GRU, KINDS };
-enum { WIDEST = 4 };    /* numbers for each unit that a step computes from its gates, at most */
+enum { WIDEST = 4, LINE = 64 };     /* most numbers of a unit that a step saves; of a cache, in bytes */
 
 /* Rows whose gates the second cache holds beside the weights; multiplications worth a thread. */
 enum { BLOCK = 24 };
@@ -21,7 +21,7 @@ static const double THREAD_WORK = 400e3;
 static const char *const NAMES[KINDS] = {"RNN_TANH", "RNN_RELU", "LSTM", "GRU"};
 static const int GATES[KINDS] = {1, 1, 4, 3};
 
-/* Arrays are contiguous, [steps, batch, ...]. */
+/* Arrays are contiguous, [steps, batch, ...], but `x`: rows of gates, so many elements apart. */
 typedef struct {
     gw_ctx ctx;
     int32_t code;
@@ -32,6 +32,7 @@ typedef struct {
     const void *weight, *first, *first_cell;
     void *out, *cells, *saved;
     const void *x, *bias;
+    int64_t x_step, x_row;
     void *own;
     const void *grad;
     void *to_gates, *to_own, *slope, *to_cell;
@@ -77,7 +78,7 @@ static void multiply(const Recurrence *r, bool transposed, int64_t rows, const v
     int64_t wide = r->gates * r->hidden;
     int64_t n = transposed ? wide : r->hidden, k = transposed ? r->hidden : wide;
     if (r->panels != NULL) {
-        GwPackedProduct p = {rows, n, k, ldc, a, k, 1, (float)beta, c};
+        GwPackedProduct p = {rows, n, k, ldc, a, k, k, 1, (float)beta, c};
         gw_multiply_packed(&r->ctx, &p, r->panels);
     } else {
         gw_gemm(&r->ctx, r->code, 0, transposed, rows, n, k, 1, a, k, 0, r->weight, r->hidden, 0,
@@ -130,96 +131,126 @@ static void over_rows(const gw_ctx *ctx, Recurrence *r, gw_body body) {
 
 /* ---- routines ---- */
 
-/* Kind, dtype code, steps, batch, hidden, whether from the last step to the first, whether cells and
- * activations of all steps are saved for backward. */
+enum { SIZES = 7 };
+
 static Recurrence described(const int64_t *sizes) {
     int kind = (int)sizes[0], code = (int32_t)sizes[1];
     return (Recurrence){
         .code = code, .kind = kind, .steps = sizes[2], .batch = sizes[3], .hidden = sizes[4],
         .reverse = sizes[5] != 0, .save = sizes[6] != 0, .gates = GATES[kind],
         .size = code == GW_FLOAT32 ? sizeof(float) : sizeof(double),
+        .x_step = sizes[SIZES], .x_row = sizes[SIZES + 1],
     };
 }
 
-/* Memory for `count` numbers and, where there are none, for panels of the weight, which are packed:
- * those of the launch are found. NULL where there is none. */
-static void *prepare(const gw_ctx *ctx, Recurrence *r, bool transposed, int64_t count) {
-    enum { LINE = 64, FEW = 4 };
+/* Where so many numbers are, or NULL where they still have no memory. */
+typedef struct {
+    void **at;
+    int64_t count;
+} Part;
+
+static size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+/* Memory for the parts that have none, and for panels of the weight, which is packed, where this
+ * launch keeps none. NULL where there is no memory; the caller frees it. */
+static void *prepare(const gw_ctx *ctx, Recurrence *r, bool transposed, const Part *parts,
+                     int count) {
+    enum { FEW = 4 };       /* rows that do not pay for packing */
     int64_t wide = r->gates * r->hidden;
     GwWeight w = {.b = r->weight, .n = transposed ? wide : r->hidden,
                   .k = transposed ? r->hidden : wide, .ld = r->hidden, .transposed = transposed};
     const GwWeight *known = gw_packed_weight(ctx, w.b, transposed, w.n, w.k, w.ld);
     bool make = known == NULL && r->code == GW_FLOAT32 && r->steps * r->batch >= FEW;
-    size_t own = ((size_t)(count * r->size) + LINE) / LINE * LINE;
-    size_t panels = (gw_panels_bytes(w.n, w.k) + LINE) / LINE * LINE;
-    char *memory = aligned_alloc(LINE, own + (make ? panels : 0));
-    if (memory != NULL && make) {
-        float *made = (float *)(void *)(memory + own);
-        gw_pack_panels(&w, made);
-        r->panels = made;
-    } else if (known != NULL) {
-        r->panels = known->panels;
+    size_t bytes = make ? in_lines(gw_panels_bytes(w.n, w.k)) : 0, total = LINE + bytes;
+    for (int i = 0; i < count; i++) {
+        total += *parts[i].at == NULL ? in_lines((size_t)(parts[i].count * r->size)) : 0;
+    }
+    char *memory = aligned_alloc(LINE, total);
+    if (memory == NULL) {
+        return NULL;
+    }
+    r->panels = known != NULL ? known->panels : NULL;
+    if (make) {
+        float *panels = (float *)(void *)memory;
+        gw_pack_panels(&w, panels);
+        r->panels = panels;
+    }
+    for (int i = 0; i < count; i++) {
+        if (*parts[i].at == NULL) {
+            *parts[i].at = memory + bytes;
+            bytes += in_lines((size_t)(parts[i].count * r->size));
+        }
     }
     return memory;
 }
 
-int32_t gw_recurrence(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes) {
+int32_t gw_recurrence_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
+                              const double *numbers) {
+    GW_UNUSED(numbers);
     Recurrence r = described(sizes);
-    r.x = arrays[0];
-    r.first = arrays[1];
-    r.first_cell = arrays[2];
-    r.weight = arrays[3];
-    r.out = arrays[6];
-    r.cells = arrays[7];
-    r.saved = arrays[8];
-    int64_t wide = WIDEST * r.hidden;
-    r.own = prepare(ctx, &r, true, (r.batch + 1) * wide);
-    if (r.own == NULL) {
-        return 1;
+    r.out = arrays[0];
+    r.cells = arrays[1];
+    r.saved = arrays[2];
+    r.x = arrays[3];
+    r.first = arrays[4];
+    r.first_cell = arrays[5];
+    r.weight = arrays[6];
+    r.save = r.save && r.cells != NULL;
+    int64_t state = r.batch * r.hidden, all = r.steps * state;
+    void *bias = NULL;
+    const Part parts[] = {
+        {&r.own, WIDEST * state}, {&bias, WIDEST * r.hidden}, {&r.out, all},
+        {&r.cells, r.kind == LSTM ? (r.save ? all : state) : 0},
+    };
+    void *memory = prepare(ctx, &r, true, parts, 4);
+    if (memory == NULL) {
+        return GW_NO_MEMORY;
     }
-    void *bias = (char *)r.own + r.batch * wide * r.size;
-    if (r.code == GW_FLOAT32) {
-        add_biases_f32(&r, arrays[5], arrays[4], bias);
-    } else {
-        add_biases_f64(&r, arrays[5], arrays[4], bias);
-    }
+    (r.code == GW_FLOAT32 ? add_biases_f32 : add_biases_f64)(&r, arrays[8], arrays[7], bias);
     r.bias = bias;
     if (r.kind == LSTM && !r.save) {
-        memcpy(r.cells, r.first_cell, (size_t)(r.batch * r.hidden * r.size));
+        memcpy(r.cells, r.first_cell, (size_t)(state * r.size));
     }
     over_rows(ctx, &r, forward);
-    free(r.own);
-    return 0;
+    free(memory);
+    return GW_OK;
 }
 
 /* The gradient of the first state is left in `slope`. */
-int32_t gw_recurrence_backward(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes) {
+int32_t gw_recurrence_backward_routine(const gw_ctx *ctx, void *const *arrays,
+                                       const int64_t *sizes, const double *numbers) {
+    GW_UNUSED(numbers);
     Recurrence r = described(sizes);
-    r.grad = arrays[0];
-    r.first = arrays[2];
-    r.first_cell = arrays[3];
-    r.weight = arrays[4];
-    r.out = arrays[5];
-    r.cells = arrays[6];
-    r.saved = arrays[7];
-    r.to_gates = arrays[8];
-    r.to_own = r.kind == GRU ? arrays[9] : arrays[8];
-    r.slope = arrays[10];
-    r.to_cell = arrays[11];
-    size_t state = (size_t)(r.batch * r.hidden * r.size);
-    void *memory = prepare(ctx, &r, false, 0);
+    r.to_gates = arrays[0];
+    r.to_own = r.kind == GRU ? arrays[1] : arrays[0];
+    r.slope = arrays[2];
+    r.to_cell = arrays[3];
+    r.grad = arrays[4];
+    r.first = arrays[6];
+    r.first_cell = arrays[7];
+    r.weight = arrays[8];
+    r.out = arrays[9];
+    r.cells = arrays[10];
+    r.saved = arrays[11];
+    int64_t state = r.batch * r.hidden, gates = r.steps * state * r.gates;
+    const Part parts[] = {
+        {&r.to_gates, gates}, {&r.to_own, r.kind == GRU ? gates : 0}, {&r.slope, state},
+        {&r.to_cell, r.kind == LSTM ? state : 0},
+    };
+    void *memory = prepare(ctx, &r, false, parts, 4);
     if (memory == NULL) {
-        return 1;
+        return GW_NO_MEMORY;
     }
-    memset(r.slope, 0, state);
-    if (r.kind == LSTM && arrays[1] != NULL) {
-        memcpy(r.to_cell, arrays[1], state);
+    r.to_own = r.kind == GRU ? r.to_own : r.to_gates;
+    memset(r.slope, 0, (size_t)(state * r.size));
+    if (r.kind == LSTM && arrays[5] != NULL) {
+        memcpy(r.to_cell, arrays[5], (size_t)(state * r.size));
     } else if (r.kind == LSTM) {
-        memset(r.to_cell, 0, state);
+        memset(r.to_cell, 0, (size_t)(state * r.size));
     }
     over_rows(ctx, &r, backward);
     free(memory);
-    return 0;
+    return GW_OK;
 }
 
 /* ---- Python ---- */
@@ -260,18 +291,17 @@ static bool describe(const char *name, PyObject *gates, bool reverse, bool save,
                         "hidden] of float32 or float64");
         return false;
     }
+    int64_t batch = PyArray_DIM(x, 1), wide = PyArray_DIM(x, 2);
     const int64_t found[] = {kind, PyArray_TYPE(x) == NPY_FLOAT ? GW_FLOAT32 : GW_FLOAT64,
-                             PyArray_DIM(x, 0), PyArray_DIM(x, 1), PyArray_DIM(x, 2) / GATES[kind],
-                             reverse, save};
+                             PyArray_DIM(x, 0), batch, wide / GATES[kind], reverse, save,
+                             batch * wide, wide};
     memcpy(sizes, found, sizeof found);
     return true;
 }
 
-enum { SIZES = 7, MOST_ARRAYS = 12 };
+enum { MOST_ARRAYS = 12 };
 
-typedef int32_t (*Routine)(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes);
-
-static PyObject *call(Routine routine, const int64_t *sizes, PyObject *const *objects,
+static PyObject *call(gw_routine routine, const int64_t *sizes, PyObject *const *objects,
                       const Wanted *wanted, int count) {
     Recurrence r = described(sizes);
     void *arrays[MOST_ARRAYS] = {NULL};
@@ -284,7 +314,7 @@ static PyObject *call(Routine routine, const int64_t *sizes, PyObject *const *ob
     gw_context(&ctx);
     int32_t failed;
     Py_BEGIN_ALLOW_THREADS
-    failed = routine(&ctx, arrays, sizes);
+    failed = routine(&ctx, arrays, sizes, NULL);
     Py_END_ALLOW_THREADS
     if (failed) {
         return PyErr_NoMemory();
@@ -296,34 +326,34 @@ static PyObject *recurrence(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     const char *name;
     int reverse, save;
-    int64_t sizes[SIZES];
+    int64_t sizes[SIZES + 2];
     PyObject *o[9];
     if (!PyArg_ParseTuple(args, "sppOOOOOOOOO", &name, &reverse, &save, &o[0], &o[1], &o[2], &o[3],
                           &o[4], &o[5], &o[6], &o[7], &o[8])
-        || !describe(name, o[0], reverse, save, sizes)) {
+        || !describe(name, o[3], reverse, save, sizes)) {
         return NULL;
     }
     Recurrence r = described(sizes);
     int64_t state = r.batch * r.hidden, wide = r.gates * r.hidden, all = r.steps * state;
     bool cells = r.kind == LSTM, saved = save && (cells || r.kind == GRU);
     const Wanted wanted[] = {
-        {r.steps * r.batch * wide, false, false}, {state, false, false},
-        {state, !cells, false}, {wide * r.hidden, false, false}, {wide, true, false},
-        {wide, true, false}, {all, false, true},
-        {cells ? (save ? all : state) : 0, !cells, true}, {saved ? WIDEST * all : 0, !saved, true},
+        {all, false, true}, {cells ? (save ? all : state) : 0, !cells, true},
+        {saved ? WIDEST * all : 0, !saved, true}, {r.steps * r.batch * wide, false, false},
+        {state, false, false}, {state, !cells, false}, {wide * r.hidden, false, false},
+        {wide, true, false}, {wide, true, false},
     };
-    return call(gw_recurrence, sizes, o, wanted, 9);
+    return call(gw_recurrence_routine, sizes, o, wanted, 9);
 }
 
 static PyObject *recurrence_backward(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     const char *name;
     int reverse;
-    int64_t sizes[SIZES];
+    int64_t sizes[SIZES + 2];
     PyObject *o[12];
     if (!PyArg_ParseTuple(args, "spOOOOOOOOOOOO", &name, &reverse, &o[0], &o[1], &o[2], &o[3],
                           &o[4], &o[5], &o[6], &o[7], &o[8], &o[9], &o[10], &o[11])
-        || !describe(name, o[8], reverse, true, sizes)) {
+        || !describe(name, o[0], reverse, true, sizes)) {
         return NULL;
     }
     Recurrence r = described(sizes);
@@ -331,25 +361,25 @@ static PyObject *recurrence_backward(PyObject *self, PyObject *args) {
     int64_t gates = r.steps * r.batch * wide;
     bool cells = r.kind == LSTM, own = r.kind == GRU, saved = cells || own;
     const Wanted wanted[] = {
-        {all, false, false}, {state, true, false}, {state, false, false},
-        {state, !cells, false}, {wide * r.hidden, false, false}, {all, false, false},
-        {cells ? all : 0, !cells, false}, {saved ? WIDEST * all : 0, !saved, false},
         {gates, false, true}, {own ? gates : 0, !own, true}, {state, false, true},
-        {cells ? state : 0, !cells, true},
+        {cells ? state : 0, !cells, true}, {all, false, false}, {state, true, false},
+        {state, false, false}, {state, !cells, false}, {wide * r.hidden, false, false},
+        {all, false, false}, {cells ? all : 0, !cells, false},
+        {saved ? WIDEST * all : 0, !saved, false},
     };
-    return call(gw_recurrence_backward, sizes, o, wanted, 12);
+    return call(gw_recurrence_backward_routine, sizes, o, wanted, 12);
 }
 
 PyMethodDef gw_recurrence_methods[] = {
     {"recurrence", recurrence, METH_VARARGS,
-     "recurrence(mode, reverse, save, gates, hidden, cell, weight, bias, input_bias, out, cells, "
-     "saved): the steps of an \"LSTM\", \"GRU\", \"RNN_TANH\" or \"RNN_RELU\" over gates [steps, "
-     "batch, gates * hidden], the input's share, from the last one if reverse. With save, `cells` "
-     "and `saved` receive what backward reads, else `cells` the last cell. None: what a kind does "
-     "not have, and an absent bias."},
+     "recurrence(mode, reverse, save, out, cells, saved, gates, hidden, cell, weight, bias, "
+     "input_bias): the steps of an \"LSTM\", \"GRU\", \"RNN_TANH\" or \"RNN_RELU\" over gates "
+     "[steps, batch, gates * hidden], the input's share, from the last one if reverse. With save, "
+     "`cells` and `saved` receive what backward reads, else `cells` the last cell. None: what a "
+     "kind does not have, and an absent bias."},
     {"recurrence_backward", recurrence_backward, METH_VARARGS,
-     "recurrence_backward(mode, reverse, grad, last, hidden, cell, weight, out, cells, saved, "
-     "to_gates, to_own, to_hidden, to_cell): the gradients of the input's and of the hidden state's "
+     "recurrence_backward(mode, reverse, to_gates, to_own, to_hidden, to_cell, grad, last, hidden, "
+     "cell, weight, out, cells, saved): the gradients of the input's and of the hidden state's "
      "shares of the gates (one array but for a GRU), and of the first state. `last`: that of the "
      "last cell, or None."},
     {NULL, NULL, 0, NULL},

@@ -67,9 +67,9 @@ static void NAME(advance)(const Recurrence *r, const Step *step, int64_t begin, 
     const REAL *bias = r->bias;
     for (int64_t row = begin; row < end; row++) {
         int64_t place = step->at * r->batch + row;
-        const REAL *x = (const REAL *)r->x + place * r->gates * n;
+        const REAL *x = (const REAL *)r->x + step->at * r->x_step + row * r->x_row;
         REAL *own = (REAL *)r->own + row * WIDEST * n, *out = (REAL *)r->out + place * n;
-        REAL *saved = r->save ? (REAL *)r->saved + place * WIDEST * n : own;
+        REAL *saved = r->saved != NULL ? (REAL *)r->saved + place * WIDEST * n : own;
         if (r->kind == LSTM) {
             REAL *cell = (REAL *)r->cells + (r->save ? place : row) * n;
             NAME(lstm_row)(n, x, own, bias, (const REAL *)step->cell + row * n, out, cell, saved);
@@ -83,8 +83,11 @@ static void NAME(advance)(const Recurrence *r, const Step *step, int64_t begin, 
     }
 }
 
-/* `bias` from those of both shares, each of which may be NULL. */
-static void NAME(add_biases)(const Recurrence *r, const REAL *input, const REAL *own, REAL *bias) {
+/* The biases that rows of a step take, from those of both shares, each of which may be NULL. */
+static void NAME(add_biases)(const Recurrence *r, const void *of_input, const void *of_state,
+                             void *sums) {
+    const REAL *input = of_input, *own = of_state;
+    REAL *bias = sums;
     int64_t wide = r->gates * r->hidden, summed = r->kind == GRU ? 2 * r->hidden : wide;
     for (int64_t j = 0; j < summed; j++) {
         bias[j] = (input == NULL ? 0 : input[j]) + (own == NULL ? 0 : own[j]);
