@@ -105,7 +105,7 @@ def test_compiled_it_is_one_step_forward_and_one_backward(kind: str) -> None:
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
     x, state, weight, out = (np.zeros(s) for s in ((2, 3, 4), (3, 4), (4, 4), (2, 3, 4)))
-    head, tail = (out, None, None), (None, None)
+    head, tail = (out, None, None), (None, None, None)
     _core.recurrence("RNN_TANH", False, False, *head, x, state, None, weight, *tail)
     for wrong in (
         ("NONE", x, state, None, weight),

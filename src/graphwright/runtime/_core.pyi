@@ -304,11 +304,12 @@ def recurrence(
     out: NDArray[Any],
     cells: NDArray[Any] | None,
     saved: NDArray[Any] | None,
-    gates: NDArray[Any],
+    input: NDArray[Any],
     hidden: NDArray[Any],
     cell: NDArray[Any] | None,
     weight: NDArray[Any],
     bias: NDArray[Any] | None,
+    input_weight: NDArray[Any] | None,
     input_bias: NDArray[Any] | None,
     /,
 ) -> None: ...

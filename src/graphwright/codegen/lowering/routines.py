@@ -122,10 +122,10 @@ class _Heads:
 class _Steps:
     """The operands of a recurrent layer, in a dtype that it computes in."""
 
-    def __init__(self, context: Lowering, mode: str, gates: Tensor, weight: Tensor) -> None:
+    def __init__(self, context: Lowering, mode: str, input: Tensor, weight: Tensor) -> None:
         self.context, self.mode = context, mode
-        self.kind = computed(gates.dtype)
-        self.steps, self.batch, self.wide = gates.shape
+        self.kind = computed(input.dtype)
+        self.steps, self.batch, self.width = input.shape
         self.hidden = weight.shape[1]
 
     def given(self, x: Tensor | None, dense: int | None = None) -> Given | None:
@@ -138,7 +138,7 @@ class _Steps:
     def sizes(self, reverse: bool, save: bool) -> Shape:
         """Those that the routines take."""
         return (Int(list(GATES).index(self.mode)), Int(self.kind.code), self.steps,
-                self.batch, self.hidden, Int(int(reverse)), Int(int(save)))
+                self.batch, self.hidden, Int(int(reverse)), Int(int(save)), self.width)
 
     def call(
         self, routine: str, call: Call, operands: tuple[Given | None, ...], sizes: Shape
@@ -151,21 +151,23 @@ class _Steps:
 
 
 def _recurrence(
-    context: Lowering, call: Call, mode: str, gates: Tensor, hidden: Tensor, cell: Tensor | None,
-    weight: Tensor, bias: Tensor | None, input_bias: Tensor | None, reverse: bool, save: bool,
+    context: Lowering, call: Call, mode: str, input: Tensor, hidden: Tensor, cell: Tensor | None,
+    weight: Tensor, bias: Tensor | None, input_weight: Tensor | None, input_bias: Tensor | None,
+    reverse: bool, save: bool,
 ) -> tuple[Tensor, ...]:
-    steps = _Steps(context, mode, gates, weight)
-    operands = (steps.given(gates, 1),
-                *map(steps.given, (hidden, cell, weight, bias, input_bias)))
+    steps = _Steps(context, mode, input, weight)
+    operands = (steps.given(input, 1),
+                *map(steps.given, (hidden, cell, weight, bias, input_weight, input_bias)))
     return steps.call("recurrence", call, operands, steps.sizes(reverse, save))
 
 
 def _recurrence_backward(
-    context: Lowering, call: Call, grad: Tensor, last: Tensor | None, mode: str, gates: Tensor,
+    context: Lowering, call: Call, grad: Tensor, last: Tensor | None, mode: str, input: Tensor,
     hidden: Tensor, cell: Tensor | None, weight: Tensor, bias: Tensor | None,
-    input_bias: Tensor | None, reverse: bool, out: Tensor, cells: Tensor, saved: Tensor,
+    input_weight: Tensor | None, input_bias: Tensor | None, reverse: bool, out: Tensor,
+    cells: Tensor, saved: Tensor,
 ) -> tuple[Tensor, ...]:
-    steps = _Steps(context, mode, gates, weight)
+    steps = _Steps(context, mode, input, weight)
     read = (grad, last, hidden, cell, weight, out, cells if mode == "LSTM" else None,
             saved if mode in ("LSTM", "GRU") else None)
     return steps.call("recurrence_backward", call, tuple(map(steps.given, read)),

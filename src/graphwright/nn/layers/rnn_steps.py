@@ -45,8 +45,7 @@ def run(
     w_input, w_hidden, b_input, b_hidden, project = weights
     plain = sizes is None and project is None and not is_autocast_enabled(data.device.type)
     if plain and data.dtype in _WHOLE:
-        gates = F.linear(data, w_input)
-        return at_once(mode, gates, state, (w_hidden, b_hidden, b_input), reverse)
+        return at_once(mode, data, state, (w_hidden, b_hidden, w_input, b_input), reverse)
     gates = F.linear(data, w_input, b_input)
     steps = ops.unbind(gates, 0) if sizes is None else ops.split(gates, sizes)
     cell = (mode, w_hidden, b_hidden, project)
@@ -85,16 +84,17 @@ def layers(
 
 
 def at_once(
-    mode: str, gates: Tensor, state: State, weights: tuple[Any, ...], reverse: bool
+    mode: str, input: Tensor, state: State, weights: tuple[Any, ...], reverse: bool
 ) -> tuple[Tensor, State]:
     """The same in one op, where all sequences are of one length.
 
-    `weights`: of the hidden state, its bias, and the input's, where the gates lack it.
+    `weights`: of the hidden state, its bias, and those of the input, None where it is its share
+    of the gates.
     """
     cell = state[1] if mode == "LSTM" else None
-    read = (gates, *state, *weights)
+    read = (input, *state, *weights)
     save = is_grad_enabled() and any([t is not None and t.requires_grad for t in read])
-    output, cells, _ = ops.recurrence(mode, gates, state[0], cell, *weights, reverse, save)
+    output, cells, _ = ops.recurrence(mode, input, state[0], cell, *weights, reverse, save)
     ends = 0 if reverse else -1
     final = (ops.select(output, 0, ends),)
     return output, final if cell is None else (*final, ops.select(cells, 0, ends if save else 0))

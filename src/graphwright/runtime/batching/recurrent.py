@@ -13,8 +13,7 @@ from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op
 
-
-_WEIGHTS = ("weight", "bias", "input_bias")
+_WEIGHTS = ("weight", "bias", "input_weight", "input_bias")
 
 
 @rule("recurrence", "recurrence_backward")

@@ -34,18 +34,6 @@ def _is_call(node: Any, name: str) -> bool:
     return isinstance(node, Node) and isinstance(node.target, Op) and node.target.name == name
 
 
-def _projection(g: Builder, gates: Value) -> tuple[Value, Any]:
-    """What the gates are the product of with a matrix, and it; None: themselves."""
-    source = g.node.args[1]
-    if not _is_call(source, "linear"):
-        return gates, None
-    x, weight, bias = [None if one is None else g.values[one] for one in source.args]
-    assert x is not None and weight is not None
-    if x.ndim != 3 or weight.ndim != 2 or bias is not None:
-        return gates, None
-    return x, weight
-
-
 def _check_cells(node: Any, last: int) -> None:
     """ONNX has the last cell; its index among all is -1 for the one step it is written as."""
     for part in node.users:
@@ -60,13 +48,12 @@ def _check_cells(node: Any, last: int) -> None:
 
 @form("recurrence")
 def _recurrence(
-    g: Builder, out: Any, mode: str, gates: Value, hidden: Value, cell: Value | None,
-    weight: Value, bias: Value | None, shift: Value | None = None, reverse: bool = False,
-    save: bool = True,
+    g: Builder, out: Any, mode: str, input: Value, hidden: Value, cell: Value | None,
+    weight: Value, bias: Value | None, matrix: Value | None = None, shift: Value | None = None,
+    reverse: bool = False, save: bool = True,
 ) -> tuple[Value, Value | None, None]:
     _check_cells(g.node, 0 if reverse or not save else -1)
-    dtype, (width, count) = gates.dtype, weight.shape
-    x, matrix = _projection(g, gates)
+    dtype, (width, count) = input.dtype, weight.shape
     if matrix is None:
         matrix = g.constant(np.eye(int(width)), dtype)
     own = _ordered(g, mode, weight, "recurrent")
@@ -80,7 +67,7 @@ def _recurrence(
     first = None if cell is None else g.op("Unsqueeze", cell, [0])
     kind = mode.partition("_")[0]
     made = g.several(
-        3 if kind == "LSTM" else 1, kind, x, _ordered(g, mode, matrix, "input"), own, both, None,
+        3 if kind == "LSTM" else 1, kind, input, _ordered(g, mode, matrix, "input"), own, both, None,
         start, first, hidden_size=int(count), activations=_ACTIVATIONS.get(mode),
         linear_before_reset=1 if kind == "GRU" else None,
         direction="reverse" if reverse else None)

@@ -27,10 +27,11 @@ int32_t gw_attention_backward_routine(const gw_ctx *ctx, void *const *arrays,
                                       const int64_t *sizes, const double *numbers);
 
 /* recurrence.c. Sizes: the kind's number, the dtype's code, steps, batch, hidden, whether from the
- * last step to the first, whether the cells of all steps are wanted; the strides of the first
- * operand's steps and rows. Operands are contiguous otherwise.
- * Results: the states, the cells, what backward reads. Operands: the input's share of the gates, the
- * first state, its cell or NULL, weight, its bias or NULL, the input's bias or NULL. */
+ * last step to the first, whether the cells of all steps are wanted, the input's width; the strides of
+ * the first operand's steps and rows. Operands are contiguous otherwise.
+ * Results: the states, the cells, what backward reads. Operands: the input, the first state, its cell
+ * or NULL, weight, its bias or NULL; the input's weight, or NULL where it is its share of the gates,
+ * and its bias or NULL. */
 int32_t gw_recurrence_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
                               const double *numbers);
 /* Results: the gradients of both shares of the gates (NULL for the second but of a GRU), of the first

@@ -19,13 +19,13 @@ _SAVED = {"RNN_TANH": 0, "RNN_RELU": 0, "LSTM": 4, "GRU": 4}    # activations th
 
 
 def _meta(
-    mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_bias: Any,
-    reverse: bool, save: bool,
+    mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_weight: Any,
+    input_bias: Any, reverse: bool, save: bool,
 ) -> Any:
-    lead, size = tuple(gates.shape[:2]), weight.shape[1]
+    lead, size = tuple(input.shape[:2]), weight.shape[1]
     cells = (lead[0] if save else 1, lead[1], size) if mode == "LSTM" else (0,)
     saved = (*lead, _SAVED[mode] * size) if save and _SAVED[mode] else (0,)
-    return spec((*lead, size), gates), spec(cells, gates), spec(saved, gates)
+    return spec((*lead, size), input), spec(cells, input), spec(saved, input)
 
 
 def _dense(tensor: Tensor | None, dtype: Any) -> Array | None:
@@ -35,19 +35,20 @@ def _dense(tensor: Tensor | None, dtype: Any) -> Array | None:
 
 def _eager(
     mode: str,
-    gates: Tensor,
+    input: Tensor,
     hidden: Tensor,
     cell: Tensor | None,
     weight: Tensor,
     bias: Tensor | None,
+    input_weight: Tensor | None,
     input_bias: Tensor | None,
     reverse: bool,
     save: bool,
 ) -> tuple[Tensor, ...]:
-    specs = _meta(mode, gates, hidden, cell, weight, bias, input_bias, reverse, save)
-    results = [output(s.shape, gates.dtype) for s in specs]
-    x = compute(gates)
-    given = [_dense(t, x.dtype) for t in (gates, hidden, cell, weight, bias, input_bias)]
+    read = (input, hidden, cell, weight, bias, input_weight, input_bias)
+    specs = _meta(mode, *read, reverse, save)
+    results = [output(s.shape, input.dtype) for s in specs]
+    given = [_dense(t, compute(input).dtype) for t in read]
     _core.recurrence(mode, reverse, save, *[_or_none(array) for _, array in results], *given)
     return tuple(finish(tensor, array) for tensor, array in results)
 
@@ -60,47 +61,47 @@ def _or_none(array: Array) -> Array | None:
 def _vjp(ctx: Any, grad: Any, grad_cells: Any, grad_saved: Any) -> Any:
     """The last cell is read from outside; the other cells and what is saved are not."""
     mode, reverse, hidden, weight = ctx.mode, ctx.reverse, ctx.hidden, ctx.weight
+    read = (mode, ctx.input, hidden, ctx.cell, weight, ctx.bias, ctx.input_weight, ctx.input_bias,
+            reverse)
     out, cells, saved = ctx.out0, ctx.out1, ctx.out2
     if not ctx.save:
-        _, cells, saved = ops.recurrence(
-            mode, ctx.gates, hidden, ctx.cell, weight, ctx.bias, ctx.input_bias, reverse)
-    ends = 0 if reverse else -1
+        _, cells, saved = ops.recurrence(*read)
+    ends = 0 if reverse or not ctx.save else -1
     to_gates, to_own, to_hidden, to_cell = ops.recurrence_backward(
         ops.zeros_like(out) if grad is None else grad,
-        None if grad_cells is None else ops.select(grad_cells, 0, ends if ctx.save else 0),
-        mode,
-        ctx.gates,
-        hidden,
-        ctx.cell,
-        weight,
-        ctx.bias,
-        ctx.input_bias,
-        reverse,
-        out,
-        cells,
-        saved,
-    )
+        None if grad_cells is None else ops.select(grad_cells, 0, ends),
+        *read, out, cells, saved)
     rows = ops.reshape(to_gates, (-1, weight.shape[0]))
     own = ops.reshape(to_own, (-1, weight.shape[0])) if mode == "GRU" else rows
     first, steps = ops.unsqueeze(hidden, 0), out.shape[0]
     before = (ops.cat([ops.narrow(out, 0, 1, steps - 1), first]) if reverse
               else ops.cat([first, ops.narrow(out, 0, 0, steps - 1)]))
-    to_weight = ops.matmul(ops.t(own), ops.reshape(before, (-1, weight.shape[1])))
+    to_input, to_input_weight = to_gates, None
+    if ctx.input_weight is not None:
+        to_input = ops.matmul(to_gates, ctx.input_weight)
+        to_input_weight = _to_weight(rows, ctx.input)
     return (
-        to_gates,
+        to_input,
         to_hidden,
         None if ctx.cell is None else to_cell,
-        to_weight,
+        _to_weight(own, before),
         None if ctx.bias is None else ops.sum(own, 0),
+        to_input_weight,
         None if ctx.input_bias is None else ops.sum(rows, 0),
     )
 
 
+def _to_weight(rows: Any, input: Any) -> Any:
+    """The gradient of a weight, from those of its products [rows, gates * hidden]."""
+    return ops.matmul(ops.t(rows), ops.reshape(input, (-1, input.shape[2])))
+
+
 def _backward_meta(
-    grad: Any, last: Any, mode: str, gates: Any, hidden: Any, cell: Any, *rest: Any
+    grad: Any, last: Any, mode: str, input: Any, hidden: Any, cell: Any, weight: Any, *rest: Any
 ) -> Any:
     """The state's share of the gates has a gradient of its own in a GRU only."""
-    none, state, wide = (spec(s, hidden) for s in ((0,), hidden.shape, gates.shape))
+    gates = (*input.shape[:2], weight.shape[0])
+    none, state, wide = (spec(s, hidden) for s in ((0,), hidden.shape, gates))
     own = wide if mode == "GRU" else none
     return wide, own, state, state if mode == "LSTM" else none
 
@@ -109,19 +110,20 @@ def _backward_eager(
     grad: Tensor,
     last: Tensor | None,
     mode: str,
-    gates: Tensor,
+    input: Tensor,
     hidden: Tensor,
     cell: Tensor | None,
     weight: Tensor,
     bias: Tensor | None,
+    input_weight: Tensor | None,
     input_bias: Tensor | None,
     reverse: bool,
     out: Tensor,
     cells: Tensor,
     saved: Tensor,
 ) -> tuple[Tensor, ...]:
-    specs = _backward_meta(grad, last, mode, gates, hidden, cell)
-    results = [output(s.shape, gates.dtype) for s in specs]
+    specs = _backward_meta(grad, last, mode, input, hidden, cell, weight)
+    results = [output(s.shape, input.dtype) for s in specs]
     lstm, dtype = mode == "LSTM", compute(grad).dtype
     read = (grad, last if lstm else None, hidden, cell, weight, out, cells if lstm else None,
             saved if _SAVED[mode] else None)
@@ -131,11 +133,12 @@ def _backward_eager(
 
 
 def _steps(
-    mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_bias: Any,
-    reverse: bool,
+    mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_weight: Any,
+    input_bias: Any, reverse: bool,
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """What each step computes, op by op, in the order that they are taken: activations, cells,
     hidden states."""
+    gates = input if input_weight is None else ops.linear(input, input_weight)
     if input_bias is not None:
         gates = ops.add(gates, input_bias)
     activations, cells, states = [], [cell], [hidden]
@@ -149,12 +152,12 @@ def _steps(
 
 
 def _decompose(
-    mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_bias: Any,
-    reverse: bool, save: bool,
+    mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_weight: Any,
+    input_bias: Any, reverse: bool, save: bool,
 ) -> tuple[Any, Any, Any]:
     activations, cells, states = _steps(
-        mode, gates, hidden, cell, weight, bias, input_bias, reverse)
-    none = ops.zeros((0,), dtype=gates.dtype, device=gates.device)
+        mode, input, hidden, cell, weight, bias, input_weight, input_bias, reverse)
+    none = ops.zeros((0,), dtype=input.dtype, device=input.device)
 
     def stacked(values: list[Any]) -> Any:
         return ops.stack(values[::-1] if reverse else values)
@@ -204,11 +207,12 @@ def _backward_decompose(
     grad: Any,
     last: Any,
     mode: str,
-    gates: Any,
+    input: Any,
     hidden: Any,
     cell: Any,
     weight: Any,
     bias: Any,
+    input_weight: Any,
     input_bias: Any,
     reverse: bool,
     out: Any,
@@ -217,7 +221,7 @@ def _backward_decompose(
 ) -> Any:
     """From the gates and the first state alone, so that it can be differentiated again."""
     activations, all_cells, states = _steps(
-        mode, gates, hidden, cell, weight, bias, input_bias, reverse)
+        mode, input, hidden, cell, weight, bias, input_weight, input_bias, reverse)
     slope: Any = ops.zeros_like(hidden)
     to_cell: Any = ops.zeros_like(hidden) if last is None else last
     all_gates, all_own = [], []
@@ -243,20 +247,21 @@ def _backward_decompose(
 
 
 internal(
-    "recurrence(str mode, Tensor gates, Tensor hidden, Tensor? cell, Tensor weight, Tensor? bias, "
-    "Tensor? input_bias=None, bool reverse=False, bool save=True)",
+    "recurrence(str mode, Tensor input, Tensor hidden, Tensor? cell, Tensor weight, Tensor? bias, "
+    "Tensor? input_weight=None, Tensor? input_bias=None, bool reverse=False, bool save=True)",
     Kind.OTHER,
     meta=_meta,
     vjp=_vjp,
-    saves=("gates", "hidden", "cell", "weight", "bias", "input_bias", "out0", "out1", "out2"),
+    saves=("input", "hidden", "cell", "weight", "bias", "input_weight", "input_bias", "out0", "out1",
+           "out2"),
     decompose=_decompose,
     eager=_eager,
     tags=("whole",),
 )
 internal(
-    "recurrence_backward(Tensor grad, Tensor? last, str mode, Tensor gates, Tensor hidden, "
-    "Tensor? cell, Tensor weight, Tensor? bias, Tensor? input_bias, bool reverse, Tensor out, "
-    "Tensor cells, Tensor saved)",
+    "recurrence_backward(Tensor grad, Tensor? last, str mode, Tensor input, Tensor hidden, "
+    "Tensor? cell, Tensor weight, Tensor? bias, Tensor? input_weight, Tensor? input_bias, "
+    "bool reverse, Tensor out, Tensor cells, Tensor saved)",
     Kind.OTHER,
     meta=_backward_meta,
     decompose=_backward_decompose,

@@ -67,7 +67,7 @@ static void NAME(advance)(const Recurrence *r, const Step *step, int64_t begin, 
     const REAL *bias = r->bias;
     for (int64_t row = begin; row < end; row++) {
         int64_t place = step->at * r->batch + row;
-        const REAL *x = (const REAL *)r->x + step->at * r->x_step + row * r->x_row;
+        const REAL *x = (const REAL *)step->x + (row - begin) * step->x_row;
         REAL *own = (REAL *)r->own + row * WIDEST * n, *out = (REAL *)r->out + place * n;
         REAL *saved = r->saved != NULL ? (REAL *)r->saved + place * WIDEST * n : own;
         if (r->kind == LSTM) {
