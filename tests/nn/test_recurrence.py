@@ -104,18 +104,18 @@ def test_compiled_it_is_one_step_forward_and_one_backward(kind: str) -> None:
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
-    x, state, weight = np.zeros((2, 3, 4)), np.zeros((3, 4)), np.zeros((4, 4))
-    none = np.zeros(0)
-    rest = (np.zeros(4), np.zeros((2, 3, 4)), none, none)
-    _core.recurrence("RNN_TANH", x, state, none, weight, *rest)
+    x, state, weight, out = (np.zeros(s) for s in ((2, 3, 4), (3, 4), (4, 4), (2, 3, 4)))
+    head, tail = (out, None, None), (None, None, None)
+    _core.recurrence("RNN_TANH", False, False, *head, x, state, None, weight, *tail)
     for wrong in (
-        ("NONE", x, state, none, weight),
-        ("GRU", x, state, none, weight),
-        ("RNN_TANH", x[0], state, none, weight),
-        ("RNN_TANH", x, state[:2], none, weight),
-        ("RNN_TANH", x, state, none, weight.T[::2]),
-        ("RNN_TANH", x, state.astype("f4"), none, weight),
-        ("LSTM", x, state[:, :1].copy(), none, weight[:, :1].copy()),
+        ("NONE", x, state, None, weight),
+        ("GRU", x, state, None, weight),
+        ("RNN_TANH", x[0], state, None, weight),
+        ("RNN_TANH", x, state[:2], None, weight),
+        ("RNN_TANH", x, None, None, weight),
+        ("RNN_TANH", x, state, None, weight.T[::2]),
+        ("RNN_TANH", x, state.astype("f4"), None, weight),
+        ("LSTM", x, state[:, :1].copy(), None, weight[:, :1].copy()),
     ):
         with pytest.raises(ValueError, match="a recurrence takes"):
-            _core.recurrence(*wrong, *rest)
+            _core.recurrence(wrong[0], False, False, *head, *wrong[1:], *tail)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from graphwright.codegen.program import Gemm, NativeProgram
-from graphwright.runtime.symbolic.expr import as_int
+from collections.abc import Iterator
+from typing import Any
+
+from graphwright.codegen.loops import Buffer
+from graphwright.codegen.program import Gemm, NativeProgram, RoutineCall, Step
+from graphwright.runtime.ops.sequences.recurrent_cells import GATES
+from graphwright.runtime.symbolic.expr import Expr, as_int
 from graphwright.runtime.tensor.dtypes import float32
 
 Weight = tuple[int, int, bool, int, int, int]
@@ -14,16 +19,18 @@ SMALL = 1 << 10
 
 
 def weight_inputs(program: NativeProgram, most: int | None) -> tuple[Weight, ...]:
-    """The matrices of float32 among the inputs that products read and nothing writes.
+    """The matrices of float32 among the inputs that products and recurrent layers read
+    and nothing writes.
 
     most: the bytes that their packs may take together; those that come first get them. None: no
     bound of their own.
     """
     found: dict[Weight, int] = {}
     for step in program.steps:
-        weight = _weight(program, step) if isinstance(step, Gemm) else None
-        if weight is not None:
-            found[weight] = weight[3] * weight[4] * float32.itemsize
+        for factor in _factors(step):
+            weight = _weight(program, *factor)
+            if weight is not None:
+                found[weight] = weight[3] * weight[4] * float32.itemsize
     chosen, total = [], 0
     for weight, size in found.items():
         total += size
@@ -32,13 +39,39 @@ def weight_inputs(program: NativeProgram, most: int | None) -> tuple[Weight, ...
     return tuple(chosen)
 
 
-def _weight(program: NativeProgram, step: Gemm) -> Weight | None:
-    slot = program.slots[step.b.name]
-    sizes = [as_int(size) for size in (step.batch, step.offset_b, step.n, step.k, step.ldb)]
-    if (slot.kind != "input" or slot.index in program.mutated or step.b.dtype is not float32
-            or None in sizes):
+Factor = tuple[Buffer, Expr, bool, Expr, Expr, Expr]
+"""Where a right factor begins, in elements of a buffer, and how it lies: see `Weight`."""
+
+
+def _weight(program: NativeProgram, buffer: Buffer, *form: Any) -> Weight | None:
+    slot = program.slots[buffer.name]
+    offset, transposed, n, k, leading = (
+        size if isinstance(size, bool) else as_int(size) for size in form)
+    if (slot.kind != "input" or slot.index in program.mutated or buffer.dtype is not float32
+            or offset is None or n is None or k is None or leading is None or n * k < SMALL):
         return None
-    batch, offset, n, k, leading = (size for size in sizes if size is not None)
-    if batch != 1 or n * k < SMALL:
-        return None
-    return slot.index, offset * float32.itemsize, step.transb, n, k, leading
+    return slot.index, offset * float32.itemsize, bool(transposed), n, k, leading
+
+
+def _factors(step: Step) -> Iterator[Factor]:
+    """The right factors of a step's products."""
+    if isinstance(step, Gemm):
+        if step.batch == 1:
+            yield step.b, step.offset_b, step.transb, step.n, step.k, step.ldb
+    elif isinstance(step, RoutineCall) and step.routine in _RECURRENT:
+        yield from _recurrent(step)
+
+
+_RECURRENT = {"recurrence": ((3, True), (5, True)), "recurrence_backward": ((4, False),)}
+"""Which operands the weights are, and whether products transpose them (recurrence.c)."""
+
+
+def _recurrent(step: RoutineCall) -> Iterator[Factor]:
+    kind, hidden, width = as_int(step.sizes[0]), step.sizes[4], step.sizes[7]
+    assert kind is not None, "the kind of a recurrent layer is known"
+    wide = hidden * list(GATES.values())[kind]
+    for (place, transposed), inner in zip(_RECURRENT[step.routine], (hidden, width), strict=False):
+        weight, offset = step.operands[place]
+        if weight is not None:
+            n, k = (wide, inner) if transposed else (inner, wide)
+            yield weight, offset, transposed, n, k, inner

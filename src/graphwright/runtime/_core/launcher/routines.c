@@ -4,11 +4,15 @@
 const gw_routine gw_routines[GW_ROUTINES] = {
     [GW_ROUTINE_ATTENTION] = gw_attention_routine,
     [GW_ROUTINE_ATTENTION_BACKWARD] = gw_attention_backward_routine,
+    [GW_ROUTINE_RECURRENCE] = gw_recurrence_routine,
+    [GW_ROUTINE_RECURRENCE_BACKWARD] = gw_recurrence_backward_routine,
 };
 
 static const char *const NAMES[GW_ROUTINES] = {
     [GW_ROUTINE_ATTENTION] = "attention",
     [GW_ROUTINE_ATTENTION_BACKWARD] = "attention_backward",
+    [GW_ROUTINE_RECURRENCE] = "recurrence",
+    [GW_ROUTINE_RECURRENCE_BACKWARD] = "recurrence_backward",
 };
 
 int gw_add_routine_names(PyObject *module) {
