@@ -44,6 +44,9 @@ NAME(tile)(const GwPackedProduct *p, const int rows, const int panels, int64_t k
     for (int64_t q = 0; q < k; q++, b += NAME(WIDTH)) {
         for (int panel = 0; panel < panels; panel++) {
             const float *at = b + panel * apart;
+            if (rows > 2) {     /* one or two panels are one stream, which stops at each page */
+                __builtin_prefetch(at + AHEAD);
+            }
             NAME(Vector) low = *(const NAME(Vector) *)at;
             NAME(Vector) high = *(const NAME(Vector) *)(at + NAME(LANES));
             for (int i = 0; i < rows; i++) {
