@@ -1,6 +1,10 @@
 /* Matrix products over the pool: through a BLAS whose calls start no threads, with own kernels
  * for few rows, where its vectors are shorter than the processor's, and where there is no BLAS. */
 #define _GNU_SOURCE
+#if defined(__GNUC__) && !defined(__clang__)
+/* Python's builds let integers wrap, for which tiles of 6 rows take a seventh longer. */
+#pragma GCC optimize("no-wrapv")
+#endif
 #include "core.h"
 #include "gemm_bfloat16.h"
 #include "packed.h"

@@ -16,6 +16,8 @@ enum {
     MOST_SUMS = 6,
     DEEP = 512,         /* rows of a panel that the nearest cache holds */
     TALL = 16 * ROWS,   /* rows of a that the next one holds, DEEP numbers of each */
+    NEAR = 64 << 10,    /* numbers of a that the next one holds beside panels */
+    AHEAD = 1024,       /* numbers of a panel that are asked for before their turn: a page */
     LINE = 16,
 };
 
