@@ -2,26 +2,35 @@
  * defined. */
 
 /* Rows of a step: `x` is the input's share of the gates, `own` the hidden state's. What backward
- * reads goes to `saved`, which may be `own`, the new cell to `cell`, which may be `before`. Two loops
- * each: in one, a processor sees too few elements ahead to be busy while one waits for another. */
+ * reads goes to `saved`, which may be `own`, the new cell to `cell`, which may be `before`. A loop for
+ * each function: their constants stay in registers, and processors see many elements ahead. */
+GW_INLINE void NAME(sigmoids)(int64_t n, const REAL *x, const REAL *own, const REAL *bias,
+                              REAL *to) {
+    GW_ELEMENT_BY_ELEMENT
+    for (int64_t j = 0; j < n; j++) {
+        to[j] = SIGMOID(x[j] + (own[j] + bias[j]));
+    }
+}
+
+GW_INLINE void NAME(tangents)(int64_t n, const REAL *x, const REAL *own, const REAL *bias,
+                              REAL *to) {
+    GW_ELEMENT_BY_ELEMENT
+    for (int64_t j = 0; j < n; j++) {
+        to[j] = TANH(x[j] + (own[j] + bias[j]));
+    }
+}
+
 static GW_VECTOR_MATH void NAME(lstm_row)(int64_t n, const REAL *x, const REAL *own,
                                           const REAL *bias, const REAL *before, REAL *out,
                                           REAL *cell, REAL *saved) {
+    NAME(sigmoids)(2 * n, x, own, bias, saved);
+    NAME(tangents)(n, x + 2 * n, own + 2 * n, bias + 2 * n, saved + 2 * n);
+    NAME(sigmoids)(n, x + 3 * n, own + 3 * n, bias + 3 * n, saved + 3 * n);
     GW_ELEMENT_BY_ELEMENT
     for (int64_t j = 0; j < n; j++) {
-        REAL i = SIGMOID(x[j] + (own[j] + bias[j]));
-        REAL f = SIGMOID(x[n + j] + (own[n + j] + bias[n + j]));
-        REAL g = TANH(x[2 * n + j] + (own[2 * n + j] + bias[2 * n + j]));
-        REAL o = SIGMOID(x[3 * n + j] + (own[3 * n + j] + bias[3 * n + j]));
-        saved[j] = i;
-        saved[n + j] = f;
-        saved[2 * n + j] = g;
-        saved[3 * n + j] = o;
-        cell[j] = f * before[j] + i * g;
-    }
-    GW_ELEMENT_BY_ELEMENT
-    for (int64_t j = 0; j < n; j++) {
-        out[j] = saved[3 * n + j] * TANH(cell[j]);
+        REAL c = saved[n + j] * before[j] + saved[j] * saved[2 * n + j];
+        cell[j] = c;
+        out[j] = saved[3 * n + j] * TANH(c);
     }
 }
 
@@ -32,9 +41,8 @@ static GW_VECTOR_MATH void NAME(gru_row)(int64_t n, const REAL *x, const REAL *o
     GW_ELEMENT_BY_ELEMENT
     for (int64_t j = 0; j < n; j++) {
         saved[3 * n + j] = own[2 * n + j] + bias[3 * n + j];
-        saved[j] = SIGMOID(x[j] + (own[j] + bias[j]));
-        saved[n + j] = SIGMOID(x[n + j] + (own[n + j] + bias[n + j]));
     }
+    NAME(sigmoids)(2 * n, x, own, bias, saved);
     GW_ELEMENT_BY_ELEMENT
     for (int64_t j = 0; j < n; j++) {
         REAL input = x[2 * n + j] + bias[2 * n + j];
@@ -44,12 +52,9 @@ static GW_VECTOR_MATH void NAME(gru_row)(int64_t n, const REAL *x, const REAL *o
     }
 }
 
-static GW_VECTOR_MATH void NAME(tanh_row)(
-    int64_t n, const REAL *restrict x, const REAL *restrict own, const REAL *restrict bias,
-    REAL *restrict out) {
-    for (int64_t j = 0; j < n; j++) {
-        out[j] = TANH(x[j] + (own[j] + bias[j]));
-    }
+static GW_VECTOR_MATH void NAME(tanh_row)(int64_t n, const REAL *x, const REAL *own,
+                                          const REAL *bias, REAL *out) {
+    NAME(tangents)(n, x, own, bias, out);
 }
 
 static GW_VECTOR_MATH void NAME(relu_row)(
