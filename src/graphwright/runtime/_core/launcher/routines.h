@@ -42,11 +42,12 @@ int32_t gw_attention_backward_routine(const gw_ctx *ctx, void *const *arrays,
  * or NULL, weight, its bias or NULL; the input's weight, or NULL where it is its share of the gates,
  * and its bias or NULL. */
 int32_t gw_recurrence_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
-                              const double *numbers);
+                              const double *numbers, const gw_then *then);
 /* Results: the gradients of both shares of the gates (NULL for the second but of a GRU), of the first
  * state and its cell. Operands: the gradient of the states, that of the last cell or NULL, the first
  * state, its cell or NULL, weight, the three results of the routine above. */
 int32_t gw_recurrence_backward_routine(const gw_ctx *ctx, void *const *arrays,
-                                       const int64_t *sizes, const double *numbers);
+                                       const int64_t *sizes, const double *numbers,
+                                       const gw_then *then);
 
 #endif
