@@ -33,7 +33,7 @@ def _inputs(mode: str, bias: bool, steps: int = 3, batch: int = 2, size: int = 3
 
 
 def _one_by_one(mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any) -> Any:
-    state = (hidden, cell) if mode == "LSTM" else (hidden,)
+    state: Any = (hidden, cell) if mode == "LSTM" else (hidden,)
     outputs = []
     for step in gates.unbind(0):
         state = rnn_steps.step(mode, step, state, weight, bias, None)
@@ -105,7 +105,7 @@ def test_float32_against_steps_in_float64(mode: str) -> None:
     for batch, size, steps in ((1, 1, 64), (1, 128, 3), (2, 7, 2), (3, 16, 5), (16, 100, 4),
                                (64, 33, 2), (130, 64, 1)):
         given = _layer(mode, steps, batch, 9, size)
-        exact = {name: None if t is None else t.double() for name, t in given.items()}
+        exact: Any = {name: None if t is None else t.double() for name, t in given.items()}
         share = gw.nn.functional.linear(exact.pop("input"), exact.pop("input_weight"))
         share = share + exact.pop("input_bias")
         for reverse in (False, True):
@@ -130,13 +130,13 @@ def test_float32_against_steps_in_float64(mode: str) -> None:
 def test_gradients_of_a_whole_layer(mode: str, reverse: bool, save: bool) -> None:
     """Where nothing was saved for backward, it is computed again."""
     gw.manual_seed(0)
-    given = {name: None if t is None else t.double().requires_grad_()
-             for name, t in _layer(mode, 3, 2, 4, 3).items()}
+    given: Any = {name: None if t is None else t.double().requires_grad_()
+                  for name, t in _layer(mode, 3, 2, 4, 3).items()}
     leaves = [t for t in given.values() if t is not None]
 
     def run(*values: Any) -> Any:
         some = iter(values)
-        read = {name: None if t is None else next(some) for name, t in given.items()}
+        read: Any = {name: None if t is None else next(some) for name, t in given.items()}
         out, cells, _ = ops.recurrence(mode, **read, reverse=reverse, save=save)
         return (out, cells[0 if reverse or not save else -1]) if mode == "LSTM" else out
 
@@ -188,6 +188,7 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     x, state, weight, out = (np.zeros(s) for s in ((2, 3, 4), (3, 4), (4, 4), (2, 3, 4)))
     head, tail = (out, None, None), (None, None, None)
     _core.recurrence("RNN_TANH", False, False, *head, x, state, None, weight, *tail)
+    wrong: tuple[Any, ...]
     for wrong in (
         ("NONE", x, state, None, weight),
         ("GRU", x, state, None, weight),
@@ -199,4 +200,5 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         ("LSTM", x, state[:, :1].copy(), None, weight[:, :1].copy()),
     ):
         with pytest.raises(ValueError, match="a recurrence takes"):
-            _core.recurrence(wrong[0], False, False, *head, *wrong[1:], *tail)
+            given: Any = (*head, *wrong[1:], *tail)
+            _core.recurrence(wrong[0], False, False, *given)

@@ -94,7 +94,9 @@ def at_once(
     cell = state[1] if mode == "LSTM" else None
     read = (input, *state, *weights)
     save = is_grad_enabled() and any([t is not None and t.requires_grad for t in read])
-    output, cells, _ = ops.recurrence(mode, input, state[0], cell, *weights, reverse, save)
+    weight, bias, input_weight, input_bias = weights
+    output, cells, _ = ops.recurrence(
+        mode, input, state[0], cell, weight, bias, input_weight, input_bias, reverse, save)
     ends = 0 if reverse else -1
     final = (ops.select(output, 0, ends),)
     return output, final if cell is None else (*final, ops.select(cells, 0, ends if save else 0))

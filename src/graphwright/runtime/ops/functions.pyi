@@ -2760,24 +2760,31 @@ def reciprocal(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -
 def reciprocal_(input: Tensor) -> Tensor: ...
 def recurrence(
     mode: _str,
-    gates: Tensor,
+    input: Tensor,
     hidden: Tensor,
     cell: Tensor | None,
     weight: Tensor,
     bias: Tensor | None,
+    input_weight: Tensor | None = None,
+    input_bias: Tensor | None = None,
+    reverse: _bool = False,
+    save: _bool = True,
 ) -> tuple[Tensor, ...]: ...
 def recurrence_backward(
     grad: Tensor,
     last: Tensor | None,
     mode: _str,
-    gates: Tensor,
+    input: Tensor,
     hidden: Tensor,
     cell: Tensor | None,
     weight: Tensor,
     bias: Tensor | None,
+    input_weight: Tensor | None,
+    input_bias: Tensor | None,
+    reverse: _bool,
     out: Tensor,
     cells: Tensor,
-    kept: Tensor,
+    saved: Tensor,
 ) -> tuple[Tensor, ...]: ...
 def relu(input: Tensor) -> Tensor: ...
 def relu_(input: Tensor) -> Tensor: ...

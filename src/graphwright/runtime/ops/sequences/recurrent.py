@@ -28,7 +28,7 @@ def _meta(
     return spec((*lead, size), input), spec(cells, input), spec(saved, input)
 
 
-def _dense(tensor: Tensor | None, dtype: Any) -> Array | None:
+def _dense(tensor: Tensor | None, dtype: Any) -> Any:
     """The values row by row; None for what a kind does not have."""
     return None if tensor is None else np.ascontiguousarray(compute(tensor), dtype)
 
@@ -53,7 +53,7 @@ def _eager(
     return tuple(finish(tensor, array) for tensor, array in results)
 
 
-def _or_none(array: Array) -> Array | None:
+def _or_none(array: Array) -> Any:
     """An empty vector stands for what a kind does not have, and has not to be saved."""
     return None if array.shape == (0,) else array
 
@@ -165,8 +165,8 @@ def _decompose(
     saved = none
     if save and _SAVED[mode]:
         saved = stacked([ops.cat(list(each), 1) for each in activations])
-    cells = stacked(cells[1:] if save else cells[-1:]) if mode == "LSTM" else none
-    return stacked(states[1:]), cells, saved
+    shown = stacked(cells[1:] if save else cells[-1:]) if mode == "LSTM" else none
+    return stacked(states[1:]), shown, saved
 
 
 def _through_sigmoid(slope: Any, y: Any) -> Any:
