@@ -21,7 +21,7 @@ from .ptx.machine import program
 from .ptx.values import Fault
 from .triton_cases import CASES, Buffer, Case, Kernel
 
-SAMPLES, DRAWN = 4, 4
+SAMPLES, DRAWN = 4, 2
 EVERY = [(name, arch) for name, case in CASES.items() for arch in case.archs]
 
 

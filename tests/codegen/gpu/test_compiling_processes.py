@@ -233,7 +233,9 @@ print(*process_ids(), flush=True)
 """
 
 
-@pytest.mark.parametrize("how", ["sys.exit()", "os._exit(0)", "os.kill(os.getpid(), 9)"])
+@pytest.mark.parametrize("how", [
+    "os.kill(os.getpid(), 9)",
+    *(pytest.param(how, marks=pytest.mark.slow) for how in ("sys.exit()", "os._exit(0)"))])
 def test_processes_end_with_the_one_that_they_work_for(tmp_path: Path, how: str) -> None:
     done = subprocess.run([sys.executable, "-c", LEFT + how, str(tmp_path / "marker")],
                           stdout=subprocess.PIPE, text=True, cwd=ROOT, check=False)

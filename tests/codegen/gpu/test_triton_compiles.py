@@ -95,7 +95,8 @@ def test_accesses_have_16_bytes(name: str) -> None:
     assert len(wide) * 2 > len(loads), loads
 
 
-@pytest.mark.parametrize("dtype", [gw.bfloat16, gw.float16])
+@pytest.mark.parametrize("dtype", [
+    gw.bfloat16, pytest.param(gw.float16, marks=pytest.mark.slow)])
 def test_products_of_half_types_use_tensor_cores(dtype: Any) -> None:
     x, y = gw.zeros(512, 256, dtype=dtype), gw.zeros(256, 512, dtype=dtype)
     for arch, instruction in zip(ARCHITECTURES, ("mma.sync", "wgmma.mma_async"), strict=True):

@@ -17,7 +17,7 @@ from graphwright.runtime.ops.table import TABLE
 from ...ir.test_every_op import CASES, split_arguments
 from .compared import assert_same, on_gpu
 
-DAILY = 60
+DAILY = 30
 UNLIKE = frozenset({"max_pool_backward", "empty_like", "empty_strided"})
 """Ops whose results differ from device to device: the samples have indices that no forward pass
 gives, or nothing is written."""
