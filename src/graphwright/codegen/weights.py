@@ -6,8 +6,9 @@ from graphwright.codegen.program import Gemm, NativeProgram
 from graphwright.runtime.symbolic.expr import as_int
 from graphwright.runtime.tensor.dtypes import float32
 
-Weight = tuple[int, int, bool, int, int, int]
-"""Input, offset in bytes, whether it is transposed, columns, rows, leading dimension."""
+Weight = tuple[int, int, bool, int, int, int, int, int]
+"""Input, offset in bytes, whether it is transposed, columns, rows, leading dimension, and of a
+convolution's weight the taps of a kernel and the groups: see `GwFactorForm` in packed.h."""
 
 SMALL = 1 << 10
 """Elements below which a product is quicker than looking its pack up."""
@@ -23,7 +24,7 @@ def weight_inputs(program: NativeProgram, most: int | None) -> tuple[Weight, ...
     for step in program.steps:
         weight = _weight(program, step) if isinstance(step, Gemm) else None
         if weight is not None:
-            found[weight] = weight[3] * weight[4] * float32.itemsize
+            found[weight] = weight[3] * weight[4] * weight[7] * float32.itemsize
     chosen, total = [], 0
     for weight, size in found.items():
         total += size
@@ -41,4 +42,4 @@ def _weight(program: NativeProgram, step: Gemm) -> Weight | None:
     batch, offset, n, k, leading = (size for size in sizes if size is not None)
     if batch != 1 or n * k < SMALL:
         return None
-    return slot.index, offset * float32.itemsize, step.transb, n, k, leading
+    return slot.index, offset * float32.itemsize, step.transb, n, k, leading, 1, 1

@@ -1,0 +1,238 @@
+/* Indirect convolutions: Dukhan (2019), "The Indirect Convolution Algorithm".
+ *
+ * A product of matrices whose left rows are found by pointers: of each place and each tap one to the
+ * channels of the input that the tap reads there, or to zeros. Tiles of places by output channels are
+ * summed up in registers, and panels of the weight are read as in products of packed factors. */
+#if defined(__GNUC__) && !defined(__clang__)
+/* Python's builds let integers wrap, for which tiles of 6 rows take a seventh longer. */
+#pragma GCC optimize("no-wrapv")
+#endif
+#include "channels_last.h"
+#include "packed.h"
+#include "packs.h"
+#include "pool.h"
+#include "widths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROWS = 6,           /* places of a tile: with two vectors each, 12 sums in registers */
+    TALL = 16 * ROWS,   /* places of a task, whose pointers are found once */
+    DEEP = 512,         /* rows of a panel that the nearest cache holds */
+    MOST_TAPS = 32,     /* whose pointers are found at a time */
+    FEW_CHANNELS = 16,  /* up to here the taps of a line are taken as one, of all their channels */
+};
+
+/* Multiplications that are worth a thread. */
+static const double WORK = 200e3;
+
+/* A convolution as it is computed. `ins` are the numbers that a tap reads of each place. */
+typedef struct {
+    const float *x, *zeros, *panels, *bias;
+    float *y;
+    int64_t in[2], out[2], kernel[2], stride[2], pad[2], dilation[2];
+    int64_t groups, ins, outs;
+    int64_t pixel, line, image;         /* from one to the next, in the input */
+    int64_t places, block;              /* of the output; and of a task */
+    int64_t group_panels, panel_rows;   /* panels of a group; rows of each */
+    int64_t shares, share_panels;       /* into how many the panels of a block are split */
+    int64_t parts, part_taps, part_depth;
+    bool depthwise;
+} Job;
+
+/* What is summed up at a time: taps, and of each `depth` numbers from `channel` on. */
+typedef struct {
+    int64_t tap, taps, channel, depth;
+    int64_t row;                        /* of the panels */
+    bool adds, ends;                    /* to parts before; the last one */
+} Part;
+
+/* Places by output channels of one part. */
+typedef struct {
+    const float *panel, *const *places, *bias;
+    float *y;
+    int64_t taps, depth, offset, row;
+    bool adds;
+} Tile;
+
+static Part part_of(const Job *job, int64_t number) {
+    int64_t depth = job->depthwise ? 1 : job->ins, taps = job->kernel[0] * job->kernel[1];
+    int64_t slices = (depth + job->part_depth - 1) / job->part_depth;
+    Part p = {.tap = number / slices * job->part_taps,
+              .channel = number % slices * job->part_depth};
+    p.taps = taps - p.tap < job->part_taps ? taps - p.tap : job->part_taps;
+    p.depth = depth - p.channel < job->part_depth ? depth - p.channel : job->part_depth;
+    p.row = p.tap * depth + p.channel;
+    p.adds = number > 0;
+    p.ends = number == job->parts - 1;
+    return p;
+}
+
+/* Where the part's taps read for `rows` places from `first` on; see TALL. */
+static void find_places(const Job *job, const Part *part, int64_t first, int64_t rows,
+                        const float **places) {
+    int64_t x = first % job->out[1], y = first / job->out[1] % job->out[0];
+    int64_t image = first / job->out[1] / job->out[0];
+    for (int64_t i = 0; i < rows; i++) {
+        const float *from = job->x + image * job->image;
+        int64_t tap_y = part->tap / job->kernel[1], tap_x = part->tap % job->kernel[1];
+        for (int64_t tap = 0; tap < part->taps; tap++) {
+            int64_t at_y = y * job->stride[0] - job->pad[0] + tap_y * job->dilation[0];
+            int64_t at_x = x * job->stride[1] - job->pad[1] + tap_x * job->dilation[1];
+            bool inside = at_y >= 0 && at_y < job->in[0] && at_x >= 0 && at_x < job->in[1];
+            places[tap * TALL + i] = inside ? from + at_y * job->line + at_x * job->pixel
+                                            : job->zeros;
+            if (++tap_x == job->kernel[1]) {
+                tap_x = 0;
+                tap_y++;
+            }
+        }
+        if (++x == job->out[1]) {
+            x = 0;
+            if (++y == job->out[0]) {
+                y = 0;
+                image++;
+            }
+        }
+    }
+}
+
+#define BYTES 32
+#define KERNEL NARROW
+#define NAME(x) x##_narrow
+#include "channels_last_kernel.h"
+
+#ifdef HAS_WIDE
+#define BYTES 64
+#define KERNEL WIDE
+#define NAME(x) x##_wide
+#include "channels_last_kernel.h"
+#endif
+
+static gw_body kernel(void) {
+#ifdef HAS_WIDE
+    if (gw_has_wide()) {
+        return convolve_wide;
+    }
+#endif
+    return convolve_narrow;
+}
+
+/* ---- what is computed ---- */
+
+/* The size of the fewest equal parts of n that are no larger than `most`. */
+static int64_t even_part(int64_t n, int64_t most) {
+    int64_t parts = (n + most - 1) / most;
+    return (n + parts - 1) / parts;
+}
+
+static void split_sums(Job *job) {
+    int64_t depth = job->depthwise ? 1 : job->ins, taps = job->kernel[0] * job->kernel[1];
+    int64_t most = depth < DEEP ? DEEP / depth : 1;
+    job->part_depth = even_part(depth, DEEP);
+    job->part_taps = even_part(taps, most < MOST_TAPS ? most : MOST_TAPS);
+    job->parts = (taps + job->part_taps - 1) / job->part_taps
+                 * ((depth + job->part_depth - 1) / job->part_depth);
+}
+
+/* Blocks of places, and where these are too few for the threads, shares of the panels. */
+static int64_t split_tasks(const gw_ctx *ctx, Job *job) {
+    int64_t panels = job->groups * job->group_panels, wanted = 4 * ctx->num_threads;
+    job->block = even_part(job->places, TALL);
+    job->block = (job->block + ROWS - 1) / ROWS * ROWS;
+    int64_t blocks = (job->places + job->block - 1) / job->block;
+    int64_t shares = blocks < wanted ? (wanted + blocks - 1) / blocks : 1;
+    shares = shares < panels ? shares : panels;
+    job->share_panels = (panels + shares - 1) / shares;
+    job->shares = (panels + job->share_panels - 1) / job->share_panels;
+    return blocks * job->shares;
+}
+
+static Job job_of(const GwConvSizes *s, void *const *arrays) {
+    Job job = {.x = arrays[0], .bias = s->has_bias ? arrays[2] : NULL,
+               .y = arrays[s->has_bias ? 3 : 2], .groups = s->groups, .ins = s->ins,
+               .outs = s->outs};
+    for (int a = 0; a < 2; a++) {
+        job.in[a] = s->in[a], job.out[a] = s->out[a], job.kernel[a] = s->kernel[a];
+        job.stride[a] = s->stride[a], job.pad[a] = s->pad[a], job.dilation[a] = s->dilation[a];
+    }
+    job.pixel = s->groups * s->ins;
+    job.line = job.in[1] * job.pixel;
+    job.image = job.in[0] * job.line;
+    job.places = s->images * job.out[0] * job.out[1];
+    job.depthwise = s->ins == 1 && s->outs == 1;
+    if (job.depthwise) {
+        job.outs = job.groups;
+        job.groups = 1;
+    }
+    return job;
+}
+
+/* Whether the taps of a line may be taken as one: they read what lies side by side. */
+static bool joins_taps(const Job *job) {
+    return !job->depthwise && job->groups == 1 && job->ins <= FEW_CHANNELS && job->kernel[1] > 1
+           && job->dilation[1] == 1;
+}
+
+/* Lines between zeros, where there is padding, so that no tap reaches over their ends. */
+static bool join_taps(Job *job, int64_t images, float **copy) {
+    int64_t reach = (job->out[1] - 1) * job->stride[1] + job->kernel[1];
+    int64_t width = job->pad[1] + job->in[1] > reach ? job->pad[1] + job->in[1] : reach;
+    if (job->pad[1] != 0) {
+        int64_t line = width * job->pixel, lines = images * job->in[0];
+        *copy = calloc((size_t)(lines * line), sizeof **copy);
+        if (*copy == NULL) {
+            return false;
+        }
+        for (int64_t i = 0; i < lines; i++) {
+            memcpy(*copy + i * line + job->pad[1] * job->pixel, job->x + i * job->line,
+                   (size_t)job->line * sizeof **copy);
+        }
+        job->x = *copy;
+        job->line = line;
+        job->image = job->in[0] * line;
+        job->in[1] = width;
+        job->pad[1] = 0;
+    }
+    job->ins *= job->kernel[1];
+    job->kernel[1] = 1;
+    return true;
+}
+
+int32_t gw_conv_channels_last(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes) {
+    GwConvSizes s;
+    memcpy(&s, sizes, sizeof s);
+    Job job = job_of(&s, arrays);
+    int64_t taps = job.kernel[0] * job.kernel[1];
+    GwFactorForm form = {job.outs, (job.depthwise ? 1 : job.ins) * taps,
+                         (job.depthwise ? 1 : job.ins) * taps, job.depthwise ? 1 : taps,
+                         job.groups, true};
+    float *own = NULL, *copy = NULL;
+    const float *panels = gw_packed_weight(ctx, arrays[1], &form);
+    if (panels == NULL) {
+        panels = own = gw_panels_alloc(gw_panels_bytes(&form));
+        if (own != NULL) {
+            gw_pack_panels(ctx, arrays[1], &form, own);
+        }
+    }
+    bool ready = panels != NULL && (!joins_taps(&job) || join_taps(&job, s.images, &copy));
+    int64_t widest = job.pixel > job.ins ? job.pixel : job.ins;
+    float *zeros = ready ? calloc((size_t)widest, sizeof *zeros) : NULL;
+    if (zeros != NULL) {
+        job.panels = panels;
+        job.zeros = zeros;
+        job.group_panels = (job.outs + gw_panel_width() - 1) / gw_panel_width();
+        job.panel_rows = form.k;
+        split_sums(&job);
+        int64_t tasks = split_tasks(ctx, &job);
+        double work = (double)job.places * (double)form.k * (double)(job.groups * job.outs);
+        gw_parallel_for(ctx, kernel(), &job, tasks, work > WORK ? 1 : tasks);
+    }
+    free(zeros);
+    free(copy);
+    if (own != NULL) {
+        gw_panels_free(own, gw_panels_bytes(&form));
+    }
+    return zeros == NULL;
+}
