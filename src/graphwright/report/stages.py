@@ -108,7 +108,8 @@ def _half(artifacts: Artifacts, name: str, module: GraphModule) -> Half:
 def _compiled(artifacts: Artifacts, name: str, module: GraphModule) -> CompiledGraph:
     examples = [node.meta["val"] for node in module.graph.placeholders]
     return compile_graph(module, examples, target=artifacts.target, strict=artifacts.strict,
-                         blas=artifacts.blas, staged=name != "forward")
+                         blas=artifacts.blas, staged=name != "forward",
+                         trains=artifacts.lowered.has_backward)
 
 
 def _part(segment: Segment | GpuSegment, values: Mapping[str, Any]) -> Part:

@@ -5,6 +5,7 @@ Packages and other programs that run without the runtime have none of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.codegen.loops import Const
@@ -19,12 +20,13 @@ from graphwright.codegen.lowering.context import (
 )
 from graphwright.codegen.lowering.nodes import Byproduct, Given, Read, Routine, Shape
 from graphwright.codegen.lowering.rules import Call, Rule
-from graphwright.codegen.lowering.views import reshape
-from graphwright.runtime.symbolic.expr import Expr, Int, product
+from graphwright.codegen.lowering.views import permute, reshape
+from graphwright.runtime.symbolic.expr import Expr, Int, as_expr, product
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype
 
 Result = tuple[Shape, dtype]
+Sizes = Sequence[Any]
 
 
 def call_routine(
@@ -117,7 +119,52 @@ class _Heads:
                 self.query.shape[-1], self.value.shape[-1], Int(int(causal)))
 
 
+def _takes_convolution(node: Any) -> bool:
+    """Whether the routine computes a convolution: of float32, over one or two dims, whose
+    channels and kernel have known sizes."""
+    x, weight, *_, transposed, _, groups = node.args
+    value, shape = x.meta["val"], weight.meta["val"].shape
+    return (value.dtype is dtypes.float32 and not transposed and len(shape) in (3, 4)
+            and type(groups) is int and all(type(size) is int and size for size in shape))
+
+
+def _convolution(
+    context: Lowering, call: Call, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    padding: Sizes, dilation: Sizes, transposed: bool, output_padding: Sizes, groups: int,
+) -> Tensor:
+    """It reads and writes channels last."""
+    if x.ndim == 3:
+        lines, row = (_with_height(context, t) for t in (x, weight))
+        made = _convolved(context, lines, row, bias, (*call.shape[:2], Int(1), call.shape[2]), (
+            (1, *stride), (0, *padding), (1, *dilation)), groups)
+        return reshape(context, "lines", made, call.shape)
+    return _convolved(context, x, weight, bias, call.shape, (stride, padding, dilation), groups)
+
+
+def _with_height(context: Lowering, x: Tensor) -> Tensor:
+    return reshape(context, "lines", x, (*x.shape[:2], Int(1), x.shape[2]))
+
+
+def _convolved(
+    context: Lowering, x: Tensor, weight: Tensor, bias: Tensor | None, shape: Shape,
+    windows: tuple[Sizes, ...], groups: int,
+) -> Tensor:
+    """windows: stride, padding and dilation. shape: of the result."""
+    batch, outs, *out = shape
+    sizes = (batch, *x.shape[2:], *out, *weight.shape[2:],
+             *(as_expr(size) for sizes in windows for size in sizes), Int(groups),
+             weight.shape[1], outs // groups)
+    operands = (Given(permute(context, x, (0, 2, 3, 1)).name, 1), Given(weight.name, 4),
+                None if bias is None else Given(bias.name, 1))
+    (y,) = call_routine(
+        context, "convolution", (((batch, *out, outs), dtypes.float32),), operands, sizes)
+    return permute(context, y, (0, 3, 1, 2))
+
+
 ROUTINES: dict[str, Rule] = {
     "attention_backward": _attention_backward,
+    "convolution": _convolution,
     "fused_attention": _fused_attention,
 }
+TAKES: dict[Rule, Callable[[Any], bool]] = {_convolution: _takes_convolution}
+"""Whether a node of the graph has a lowering by the rule; the other rules take all."""

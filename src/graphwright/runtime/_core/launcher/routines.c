@@ -1,15 +1,18 @@
 /* The table of routines, and a way to call one on arrays. */
 #include "routines.h"
+#include "channels_last.h"
 #include "pool.h"
 
 const gw_routine gw_routines[GW_ROUTINES] = {
     [GW_ROUTINE_ATTENTION] = gw_attention_routine,
     [GW_ROUTINE_ATTENTION_BACKWARD] = gw_attention_backward_routine,
+    [GW_ROUTINE_CONVOLUTION] = gw_convolution_routine,
 };
 
 static const char *const NAMES[GW_ROUTINES] = {
     [GW_ROUTINE_ATTENTION] = "attention",
     [GW_ROUTINE_ATTENTION_BACKWARD] = "attention_backward",
+    [GW_ROUTINE_CONVOLUTION] = "convolution",
 };
 
 int gw_add_routine_names(PyObject *module) {

@@ -5,7 +5,12 @@
 #include "core.h"
 
 /* The numbers are part of the ABI: new ones come last. */
-enum { GW_ROUTINE_ATTENTION, GW_ROUTINE_ATTENTION_BACKWARD, GW_ROUTINES };
+enum {
+    GW_ROUTINE_ATTENTION,
+    GW_ROUTINE_ATTENTION_BACKWARD,
+    GW_ROUTINE_CONVOLUTION,
+    GW_ROUTINES,
+};
 
 extern const gw_routine gw_routines[GW_ROUTINES];
 extern PyMethodDef gw_routine_methods[];

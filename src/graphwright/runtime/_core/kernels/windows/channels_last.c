@@ -21,6 +21,7 @@ enum {
     TALL = 16 * ROWS,   /* places of a task, whose pointers are found once */
     DEEP = 512,         /* rows of a panel that the nearest cache holds */
     MOST_TAPS = 32,     /* whose pointers are found at a time */
+    FEW_WEIGHTS = 24 << 10,     /* bytes of panels that the nearest cache holds beside places */
     FEW_CHANNELS = 16,  /* up to here the taps of a line are taken as one, of all their channels */
 };
 
@@ -39,6 +40,7 @@ typedef struct {
     int64_t shares, share_panels;       /* into how many the panels of a block are split */
     int64_t parts, part_taps, part_depth;
     bool depthwise;
+    bool by_places;                     /* all panels for one tile after the other */
 } Job;
 
 /* What is summed up at a time: taps, and of each `depth` numbers from `channel` on. */
@@ -132,6 +134,8 @@ static void split_sums(Job *job) {
     int64_t most = depth < DEEP ? DEEP / depth : 1;
     job->part_depth = even_part(depth, DEEP);
     job->part_taps = even_part(taps, most < MOST_TAPS ? most : MOST_TAPS);
+    int64_t bytes = job->groups * job->group_panels * gw_panel_width() * (int64_t)sizeof(float);
+    job->by_places = bytes * job->part_taps * job->part_depth <= FEW_WEIGHTS;
     job->parts = (taps + job->part_taps - 1) / job->part_taps
                  * ((depth + job->part_depth - 1) / job->part_depth);
 }
@@ -149,17 +153,15 @@ static int64_t split_tasks(const gw_ctx *ctx, Job *job) {
     return blocks * job->shares;
 }
 
-static Job job_of(const GwConvSizes *s, void *const *arrays) {
-    Job job = {.x = arrays[0], .bias = s->has_bias ? arrays[2] : NULL,
-               .y = arrays[s->has_bias ? 3 : 2], .groups = s->groups, .ins = s->ins,
-               .outs = s->outs};
+/* strides: of images, lines and pixels of x. */
+static Job job_of(const GwConvSizes *s, void *const *arrays, const int64_t *strides) {
+    Job job = {.y = arrays[0], .x = arrays[1], .bias = arrays[3], .groups = s->groups,
+               .ins = s->ins, .outs = s->outs, .image = strides[0], .line = strides[1],
+               .pixel = strides[2]};
     for (int a = 0; a < 2; a++) {
         job.in[a] = s->in[a], job.out[a] = s->out[a], job.kernel[a] = s->kernel[a];
         job.stride[a] = s->stride[a], job.pad[a] = s->pad[a], job.dilation[a] = s->dilation[a];
     }
-    job.pixel = s->groups * s->ins;
-    job.line = job.in[1] * job.pixel;
-    job.image = job.in[0] * job.line;
     job.places = s->images * job.out[0] * job.out[1];
     job.depthwise = s->ins == 1 && s->outs == 1;
     if (job.depthwise) {
@@ -172,7 +174,7 @@ static Job job_of(const GwConvSizes *s, void *const *arrays) {
 /* Whether the taps of a line may be taken as one: they read what lies side by side. */
 static bool joins_taps(const Job *job) {
     return !job->depthwise && job->groups == 1 && job->ins <= FEW_CHANNELS && job->kernel[1] > 1
-           && job->dilation[1] == 1;
+           && job->dilation[1] == 1 && job->pixel == job->ins;
 }
 
 /* Lines between zeros, where there is padding, so that no tap reaches over their ends. */
@@ -180,14 +182,15 @@ static bool join_taps(Job *job, int64_t images, float **copy) {
     int64_t reach = (job->out[1] - 1) * job->stride[1] + job->kernel[1];
     int64_t width = job->pad[1] + job->in[1] > reach ? job->pad[1] + job->in[1] : reach;
     if (job->pad[1] != 0) {
-        int64_t line = width * job->pixel, lines = images * job->in[0];
+        int64_t line = width * job->ins, lines = images * job->in[0];
         *copy = calloc((size_t)(lines * line), sizeof **copy);
         if (*copy == NULL) {
             return false;
         }
         for (int64_t i = 0; i < lines; i++) {
-            memcpy(*copy + i * line + job->pad[1] * job->pixel, job->x + i * job->line,
-                   (size_t)job->line * sizeof **copy);
+            int64_t from = i / job->in[0] * job->image + i % job->in[0] * job->line;
+            memcpy(*copy + i * line + job->pad[1] * job->ins, job->x + from,
+                   (size_t)(job->in[1] * job->ins) * sizeof **copy);
         }
         job->x = *copy;
         job->line = line;
@@ -200,39 +203,51 @@ static bool join_taps(Job *job, int64_t images, float **copy) {
     return true;
 }
 
-int32_t gw_conv_channels_last(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes) {
+/* The weight's panels: those that the launch has, or in *own those made for this call. */
+static const float *panels_of(const gw_ctx *ctx, const float *weight, const GwFactorForm *form,
+                              float **own) {
+    const float *panels = gw_packed_weight(ctx, weight, form);
+    if (panels == NULL) {
+        panels = *own = gw_panels_alloc(gw_panels_bytes(form));
+    }
+    if (*own != NULL) {
+        gw_pack_panels(ctx, weight, form, *own);
+    }
+    return panels;
+}
+
+static void run(const gw_ctx *ctx, Job *job) {
+    job->group_panels = (job->outs + gw_panel_width() - 1) / gw_panel_width();
+    split_sums(job);
+    int64_t tasks = split_tasks(ctx, job);
+    double work = (double)job->places * (double)job->panel_rows;
+    work *= (double)(job->groups * job->outs);
+    gw_parallel_for(ctx, kernel(), job, tasks, work > WORK ? 1 : tasks);
+}
+
+int32_t gw_convolution_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
+                               const double *numbers) {
+    (void)numbers;
     GwConvSizes s;
     memcpy(&s, sizes, sizeof s);
-    Job job = job_of(&s, arrays);
-    int64_t taps = job.kernel[0] * job.kernel[1];
-    GwFactorForm form = {job.outs, (job.depthwise ? 1 : job.ins) * taps,
-                         (job.depthwise ? 1 : job.ins) * taps, job.depthwise ? 1 : taps,
+    Job job = job_of(&s, arrays, sizes + sizeof s / sizeof *sizes);
+    int64_t taps = job.kernel[0] * job.kernel[1], depth = job.depthwise ? 1 : job.ins;
+    GwFactorForm form = {job.outs, depth * taps, depth * taps, job.depthwise ? 1 : taps,
                          job.groups, true};
-    float *own = NULL, *copy = NULL;
-    const float *panels = gw_packed_weight(ctx, arrays[1], &form);
-    if (panels == NULL) {
-        panels = own = gw_panels_alloc(gw_panels_bytes(&form));
-        if (own != NULL) {
-            gw_pack_panels(ctx, arrays[1], &form, own);
-        }
-    }
-    bool ready = panels != NULL && (!joins_taps(&job) || join_taps(&job, s.images, &copy));
-    int64_t widest = job.pixel > job.ins ? job.pixel : job.ins;
-    float *zeros = ready ? calloc((size_t)widest, sizeof *zeros) : NULL;
-    if (zeros != NULL) {
-        job.panels = panels;
-        job.zeros = zeros;
-        job.group_panels = (job.outs + gw_panel_width() - 1) / gw_panel_width();
-        job.panel_rows = form.k;
-        split_sums(&job);
-        int64_t tasks = split_tasks(ctx, &job);
-        double work = (double)job.places * (double)form.k * (double)(job.groups * job.outs);
-        gw_parallel_for(ctx, kernel(), &job, tasks, work > WORK ? 1 : tasks);
+    int64_t widest = s.groups * s.ins * taps;
+    float *own = NULL, *copy = NULL, *zeros = calloc((size_t)widest, sizeof *zeros);
+    job.zeros = zeros;
+    job.panels = panels_of(ctx, arrays[2], &form, &own);
+    job.panel_rows = form.k;
+    bool ready = zeros != NULL && job.panels != NULL
+                 && (!joins_taps(&job) || join_taps(&job, s.images, &copy));
+    if (ready) {
+        run(ctx, &job);
     }
     free(zeros);
     free(copy);
     if (own != NULL) {
         gw_panels_free(own, gw_panels_bytes(&form));
     }
-    return zeros == NULL;
+    return ready ? GW_OK : GW_NO_MEMORY;
 }

@@ -146,28 +146,36 @@ NAME(depthwise_tile)(Tile t, int64_t rows, int64_t columns) {
 }
 #undef EACH_HEIGHT
 
-/* One part of the sums of `rows` places, for panels [first, last) of all groups. */
+/* One part of the sums of `rows` places, no more than ROWS, for one panel of all groups'. */
+static inline __attribute__((always_inline)) void
+NAME(panel)(const Job *job, const Part *part, const float *const *places, int64_t place,
+            int64_t rows, int64_t panel) {
+    int64_t group = panel / job->group_panels;
+    int64_t column = panel % job->group_panels * NAME(WIDTH), at = group * job->outs + column;
+    Tile t = {.taps = part->taps, .depth = part->depth, .row = job->groups * job->outs,
+              .adds = part->adds, .places = places};
+    t.panel = job->panels + (panel * job->panel_rows + part->row) * NAME(WIDTH);
+    t.offset = job->depthwise ? column : group * job->ins + part->channel;
+    t.bias = part->ends && job->bias != NULL ? job->bias + at : NULL;
+    t.y = job->y + place * t.row + at;
+    if (job->depthwise) {
+        NAME(depthwise_tile)(t, rows, job->outs - column);
+    } else {
+        NAME(dense_tile)(&t, rows, job->outs - column);
+    }
+}
+
+/* `rows` places, for panels [first, last). */
 static inline __attribute__((always_inline)) void
 NAME(panels)(const Job *job, const Part *part, const float *const *places, int64_t place,
              int64_t rows, int64_t first, int64_t last) {
     int64_t passes = (rows + ROWS - 1) / ROWS, height = (rows + passes - 1) / passes;
-    int64_t per_group = job->group_panels;
-    for (int64_t panel = first; panel < last; panel++) {
-        int64_t group = panel / per_group, column = panel % per_group * NAME(WIDTH);
-        int64_t left = job->outs - column, at = group * job->outs + column;
-        Tile t = {.taps = part->taps, .depth = part->depth, .row = job->groups * job->outs,
-                  .adds = part->adds};
-        t.panel = job->panels + (panel * job->panel_rows + part->row) * NAME(WIDTH);
-        t.offset = job->depthwise ? column : group * job->ins + part->channel;
-        t.bias = part->ends && job->bias != NULL ? job->bias + at : NULL;
+    int64_t together = job->by_places ? last - first : 1;
+    for (int64_t from = first; from < last; from += together) {
         for (int64_t i = 0; i < rows; i += height) {
             int64_t count = rows - i < height ? rows - i : height;
-            t.places = places + i;
-            t.y = job->y + (place + i) * t.row + at;
-            if (job->depthwise) {
-                NAME(depthwise_tile)(t, count, left);
-            } else {
-                NAME(dense_tile)(&t, count, left);
+            for (int64_t panel = from; panel < from + together; panel++) {
+                NAME(panel)(job, part, places + i, place + i, count, panel);
             }
         }
     }
