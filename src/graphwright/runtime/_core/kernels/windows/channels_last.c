@@ -19,7 +19,7 @@
 enum {
     ROWS = 6,           /* places of a tile: with two vectors each, 12 sums in registers */
     TALL = 16 * ROWS,   /* places of a task, whose pointers are found once */
-    DEEP = 512,         /* rows of a panel that the nearest cache holds */
+    DEEP = 256,         /* rows of a panel that are summed up at a time */
     MOST_TAPS = 32,     /* whose pointers are found at a time */
     FEW_WEIGHTS = 24 << 10,     /* bytes of panels that the nearest cache holds beside places */
     FEW_CHANNELS = 16,  /* up to here the taps of a line are taken as one, of all their channels */
@@ -71,31 +71,34 @@ static Part part_of(const Job *job, int64_t number) {
     return p;
 }
 
+/* Where a tap reads for places side by side, from column x of the output on: `line` is its line of
+ * the input, NULL where that lies outside. */
+static inline __attribute__((always_inline)) void
+find_run(const Job *job, const float *line, int64_t tap_x, int64_t x, int64_t count,
+         const float **places) {
+    int64_t at = x * job->stride[1] - job->pad[1] + tap_x * job->dilation[1];
+    int64_t step = job->stride[1], pixel = job->pixel, width = line == NULL ? 0 : job->in[1];
+    for (int64_t i = 0; i < count; i++, at += step) {
+        bool inside = (uint64_t)at < (uint64_t)width;
+        places[i] = inside ? line + at * pixel : job->zeros;
+    }
+}
+
 /* Where the part's taps read for `rows` places from `first` on; see TALL. */
-static void find_places(const Job *job, const Part *part, int64_t first, int64_t rows,
-                        const float **places) {
-    int64_t x = first % job->out[1], y = first / job->out[1] % job->out[0];
-    int64_t image = first / job->out[1] / job->out[0];
-    for (int64_t i = 0; i < rows; i++) {
-        const float *from = job->x + image * job->image;
-        int64_t tap_y = part->tap / job->kernel[1], tap_x = part->tap % job->kernel[1];
-        for (int64_t tap = 0; tap < part->taps; tap++) {
-            int64_t at_y = y * job->stride[0] - job->pad[0] + tap_y * job->dilation[0];
-            int64_t at_x = x * job->stride[1] - job->pad[1] + tap_x * job->dilation[1];
-            bool inside = at_y >= 0 && at_y < job->in[0] && at_x >= 0 && at_x < job->in[1];
-            places[tap * TALL + i] = inside ? from + at_y * job->line + at_x * job->pixel
-                                            : job->zeros;
-            if (++tap_x == job->kernel[1]) {
-                tap_x = 0;
-                tap_y++;
-            }
-        }
-        if (++x == job->out[1]) {
-            x = 0;
-            if (++y == job->out[0]) {
-                y = 0;
-                image++;
-            }
+static inline __attribute__((always_inline)) void
+find_places(const Job *job, const Part *part, int64_t first, int64_t rows, const float **places) {
+    for (int64_t tap = 0; tap < part->taps; tap++) {
+        int64_t tap_y = (part->tap + tap) / job->kernel[1];
+        int64_t tap_x = (part->tap + tap) % job->kernel[1];
+        int64_t x = first % job->out[1], row = first / job->out[1];
+        for (int64_t i = 0; i < rows; x = 0, row++) {
+            int64_t left = job->out[1] - x, count = left < rows - i ? left : rows - i;
+            int64_t at = row % job->out[0] * job->stride[0] - job->pad[0]
+                         + tap_y * job->dilation[0];
+            const float *line = job->x + row / job->out[0] * job->image + at * job->line;
+            bool inside = at >= 0 && at < job->in[0];
+            find_run(job, inside ? line : NULL, tap_x, x, count, places + tap * TALL + i);
+            i += count;
         }
     }
 }
