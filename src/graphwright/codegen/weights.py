@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from graphwright.codegen.loops import Buffer
 from graphwright.codegen.program import Gemm, NativeProgram, RoutineCall, Step
-from graphwright.runtime.symbolic.expr import as_int
+from graphwright.runtime.symbolic.expr import Expr, as_int
 from graphwright.runtime.tensor.dtypes import float32
 
 Weight = tuple[int, int, bool, int, int, int, int, int]
 """Input, offset in bytes, whether it is transposed, columns, rows, leading dimension, and of a
 convolution's weight the taps of a kernel and the groups: see `GwFactorForm` in packed.h."""
 
+Form = tuple[bool, int, int, int, int, int]
+Factor = tuple[Buffer, int, Form]
+"""Where it is, the offset in elements, and the rest of a `Weight`."""
 SMALL = 1 << 10
 """Elements below which a product is quicker than looking its pack up."""
 
@@ -45,31 +47,35 @@ def _weight(program: NativeProgram, step: Step) -> Weight | None:
         return None
     if factor is None:
         return None
-    buffer, offset, *form = factor
+    buffer, offset, (transposed, n, k, leading, taps, groups) = factor
     slot = program.slots[buffer.name]
     if (slot.kind != "input" or slot.index in program.mutated or buffer.dtype is not float32
-            or form[1] * form[2] * form[5] < SMALL):
+            or n * k * groups < SMALL):
         return None
-    transposed, n, k, leading, taps, groups = form
-    return (slot.index, offset * float32.itemsize, transposed, n, k, leading, taps, groups)
+    return slot.index, offset * float32.itemsize, transposed, n, k, leading, taps, groups
 
 
-def _right_factor(step: Gemm) -> tuple[Any, ...] | None:
-    sizes = [as_int(size) for size in (step.batch, step.offset_b, step.n, step.k, step.ldb)]
-    if None in sizes or sizes[0] != 1:
+def _right_factor(step: Gemm) -> Factor | None:
+    sizes = _known(step.batch, step.offset_b, step.n, step.k, step.ldb)
+    if sizes is None or sizes[0] != 1:
         return None
-    return step.b, sizes[1], step.transb, *sizes[2:], 1, 1
+    _, offset, n, k, leading = sizes
+    return step.b, offset, (step.transb, n, k, leading, 1, 1)
 
 
-def _convolved(step: RoutineCall) -> tuple[Any, ...] | None:
+def _convolved(step: RoutineCall) -> Factor | None:
     """As gw_convolution_routine lays its weight out (channels_last.c)."""
     weight, offset = step.operands[1]
-    *known, height, width = [as_int(size) for size in (offset, *step.sizes[13:16],
-                                                       *step.sizes[5:7])]
-    if None in (*known, height, width):
+    sizes = _known(offset, *step.sizes[5:7], *step.sizes[13:16])
+    if weight is None or sizes is None:
         return None
-    begin, groups, ins, outs = known
+    begin, height, width, groups, ins, outs = sizes
     taps = height * width
     if ins == outs == 1:
-        return weight, begin, True, groups, taps, taps, 1, 1
-    return weight, begin, True, outs, ins * taps, ins * taps, taps, groups
+        return weight, begin, (True, groups, taps, taps, 1, 1)
+    return weight, begin, (True, outs, ins * taps, ins * taps, taps, groups)
+
+
+def _known(*sizes: Expr) -> tuple[int, ...] | None:
+    values = tuple(as_int(size) for size in sizes)
+    return None if None in values else values   # type: ignore[return-value]

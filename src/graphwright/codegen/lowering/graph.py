@@ -132,7 +132,7 @@ def needs_eager(module: Any, rules: Mapping[str, Rule] = CPU_RULES) -> set[Any]:
 def _has_rule(node: Any, rules: Mapping[str, Rule]) -> bool:
     if node.target is operator.getitem or getattr(node.target, "is_view", False):
         return True
-    name = getattr(node.target, "name", None)
+    name = getattr(node.target, "name", "")
     rule = rules.get(name)
     return name == "copy_" or (rule is not None and (rule not in TAKES or TAKES[rule](node)))
 

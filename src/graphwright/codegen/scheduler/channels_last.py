@@ -1,4 +1,5 @@
-"""Turns the axes of what follows a convolution, so that its elements lie as convolutions read them.
+"""Turns the axes of what follows a convolution, so that its elements lie as convolutions read
+them.
 
     conv (n, h, w, c)   y = view (n, c, h, w) of conv   z (n, c, h, w) = relu(y)
     becomes
@@ -35,6 +36,8 @@ from graphwright.runtime.record import replace
 from graphwright.runtime.symbolic.expr import Expr, Sym
 
 Order = tuple[int, ...]
+Turning = Pointwise | Reduction | Assembly
+LOOPS = (Pointwise, Reduction, Assembly)
 LEAST_RANK = 3
 """Of a batch of channels with one dim of space."""
 
@@ -45,7 +48,7 @@ def channels_last(nodes: Mapping[str, LoopNode]) -> dict[str, LoopNode]:
     for name, node in nodes.items():
         if isinstance(node, Routine) and node.routine == "convolution":
             moved.add(name)
-        elif moved and _follows(node, reads, moved):
+        elif moved and isinstance(node, LOOPS) and _follows(node, reads, moved):
             moved.add(name)
             turned = _turned(node, f"{name}.last")
             found[turned.name] = turned
@@ -55,12 +58,10 @@ def channels_last(nodes: Mapping[str, LoopNode]) -> dict[str, LoopNode]:
     return found
 
 
-def _follows(node: LoopNode, reads: Reads, moved: set[str]) -> bool:
+def _follows(node: Turning, reads: Reads, moved: set[str]) -> bool:
     """Whether it reads channels that come last, along its second axis."""
-    if not isinstance(node, (Pointwise, Reduction, Assembly)) or len(node.shape) < LEAST_RANK:
-        return False
-    if isinstance(node, Assembly) and any(
-            len(part.domain) != len(node.shape) for part in node.parts):
+    if len(node.shape) < LEAST_RANK or (isinstance(node, Assembly) and any(
+            len(part.domain) != len(node.shape) for part in node.parts)):
         return False
     for domain, body, _ in bodies(node):
         channel = axis_symbols(domain)[_kept(node)[1]]
@@ -82,16 +83,14 @@ def _comes_last(read: Read, channel: Sym, reads: Reads, moved: set[str]) -> bool
             and not any(mentions(expr, {channel.name}) for expr in rest))
 
 
-def _kept(node: Pointwise | Reduction | Assembly) -> Order:
+def _kept(node: Turning) -> Order:
     """The axes of its domains that its result has."""
     if isinstance(node, Reduction):
         return tuple(d for d in range(len(node.domain)) if d not in node.axes)
     return tuple(range(len(node.shape)))
 
 
-def _turned(
-    node: Pointwise | Reduction | Assembly, name: str
-) -> Pointwise | Reduction | Assembly:
+def _turned(node: Turning, name: str) -> Turning:
     """The node with its second axis behind the others."""
     first, second, *rest = kept = _kept(node)
     if isinstance(node, Reduction):

@@ -244,7 +244,7 @@ int32_t gw_convolution_routine(const gw_ctx *ctx, void *const *arrays, const int
     job.panel_rows = form.k;
     bool ready = zeros != NULL && job.panels != NULL
                  && (!joins_taps(&job) || join_taps(&job, s.images, &copy));
-    if (ready) {
+    if (ready && job.places > 0) {
         run(ctx, &job);
     }
     free(zeros);
