@@ -18,9 +18,10 @@
 
 enum {
     ROWS = 6,           /* places of a tile: with two vectors each, 12 sums in registers */
-    TALL = 16 * ROWS,   /* places of a task, whose pointers are found once */
+    TALL = 33 * ROWS,   /* places of a task, whose pointers are found once, and which a near cache
+                         * holds: for each of its blocks all panels are read */
     DEEP = 256,         /* rows of a panel that are summed up at a time */
-    MOST_TAPS = 32,     /* whose pointers are found at a time */
+    MOST_TAPS = 25,     /* whose pointers are found at a time */
     FEW_WEIGHTS = 24 << 10,     /* bytes of panels that the nearest cache holds beside places */
     FEW_CHANNELS = 16,  /* up to here the taps of a line are taken as one, of all their channels */
 };

@@ -169,14 +169,16 @@ NAME(panel)(const Job *job, const Part *part, const float *const *places, int64_
 static inline __attribute__((always_inline)) void
 NAME(panels)(const Job *job, const Part *part, const float *const *places, int64_t place,
              int64_t rows, int64_t first, int64_t last) {
-    int64_t passes = (rows + ROWS - 1) / ROWS, height = (rows + passes - 1) / passes;
+    int64_t tiles = (rows + ROWS - 1) / ROWS, least = rows / tiles, higher = rows % tiles;
     int64_t together = job->by_places ? last - first : 1;
     for (int64_t from = first; from < last; from += together) {
-        for (int64_t i = 0; i < rows; i += height) {
-            int64_t count = rows - i < height ? rows - i : height;
+        int64_t i = 0;
+        for (int64_t tile = 0; tile < tiles; tile++) {
+            int64_t count = least + (tile < higher);
             for (int64_t panel = from; panel < from + together; panel++) {
                 NAME(panel)(job, part, places + i, place + i, count, panel);
             }
+            i += count;
         }
     }
 }
