@@ -79,7 +79,16 @@ def test_other_ops_keep_the_channels_last(between: Any, steps: int) -> None:
         assert "vector(8)" in print_step(kernel), text(program)
 
 
-def test_float64_and_transposed_ones_run_eagerly() -> None:
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_windows_side_by_side_are_a_product(dynamic: bool) -> None:
+    for x, weight in ((MORE, floats(8, 5, 2, 3)), (floats(2, 8, 9), floats(8, 5, 4))):
+        kernel = weight.shape[2:]
+        check(lambda x, w, b, kernel=kernel: ops.relu(
+            (ops.conv_transpose1d if len(kernel) == 1 else ops.conv_transpose2d)(x, w, b, kernel)),
+            x, weight, floats(5), dynamic=dynamic, kernels=3, atol=1e-5)
+
+
+def test_float64_and_windows_that_overlap_run_eagerly() -> None:
     w = floats(8, 3, 3, 3, dtype=np.float64)
     for run, x in ((lambda x: conv(x, w) * 2, floats(2, 3, 9, 7, dtype=np.float64)),
                    (lambda x: ops.conv_transpose2d(x, WEIGHT) * 2, MORE)):

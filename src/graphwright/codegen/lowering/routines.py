@@ -18,7 +18,7 @@ from graphwright.codegen.lowering.context import (
     const,
     convert,
 )
-from graphwright.codegen.lowering.nodes import Byproduct, Given, Read, Routine, Shape
+from graphwright.codegen.lowering.nodes import Byproduct, Gemm, Given, Read, Routine, Shape
 from graphwright.codegen.lowering.rules import Call, Rule
 from graphwright.codegen.lowering.views import permute, reshape
 from graphwright.runtime.symbolic.expr import Expr, Int, as_expr, product
@@ -120,12 +120,15 @@ class _Heads:
 
 
 def _takes_convolution(node: Any) -> bool:
-    """Whether the routine computes a convolution: of float32, over one or two dims, whose
-    channels and kernel have known sizes."""
-    x, weight, *_, transposed, _, groups = node.args
-    value, shape = x.meta["val"], weight.meta["val"].shape
-    return (value.dtype is dtypes.float32 and not transposed and len(shape) in (3, 4)
-            and type(groups) is int and all(type(size) is int and size for size in shape))
+    """Whether a convolution has a lowering: of float32, over one or two dims, whose channels and
+    kernel have known sizes; of transposed ones those whose windows lie side by side."""
+    x, weight, _, stride, padding, dilation, transposed, more, groups = node.args
+    shape = weight.meta["val"].shape
+    if (x.meta["val"].dtype is not dtypes.float32 or len(shape) not in (3, 4)
+            or not all(type(size) is int and size for size in (groups, *shape))):
+        return False
+    return not transposed or (groups == 1 and not any((*padding, *more)) and tuple(
+        stride) == tuple(shape[2:]) and set(dilation) == {1})
 
 
 def _convolution(
@@ -133,12 +136,36 @@ def _convolution(
     padding: Sizes, dilation: Sizes, transposed: bool, output_padding: Sizes, groups: int,
 ) -> Tensor:
     """It reads and writes channels last."""
+    if transposed:
+        return _spread(context, call, x, weight, bias)
     if x.ndim == 3:
         lines, row = (_with_height(context, t) for t in (x, weight))
         made = _convolved(context, lines, row, bias, (*call.shape[:2], Int(1), call.shape[2]), (
             (1, *stride), (0, *padding), (1, *dilation)), groups)
         return reshape(context, "lines", made, call.shape)
     return _convolved(context, x, weight, bias, call.shape, (stride, padding, dilation), groups)
+
+
+def _spread(
+    context: Lowering, call: Call, x: Tensor, weight: Tensor, bias: Tensor | None
+) -> Tensor:
+    """Each place becomes a window of its own: a product of places with the weight."""
+    batch, channels, *places = x.shape
+    outs, *kernel = weight.shape[1:]
+    ndim = len(places)
+    last = permute(context, x, (0, *range(2, ndim + 2), 1))
+    rows = reshape(context, "rows", last, (product((batch, *places)), channels))
+    matrix = reshape(context, "matrix", weight, (channels, product((outs, *kernel))))
+    y = context.add(Gemm(context.unique("mm"), (rows.shape[0], matrix.shape[1]), x.dtype,
+                         rows.name, matrix.name, channels))
+    y = reshape(context, "windows", y, (batch, *places, outs, *kernel))
+    sides = [side for d in range(ndim) for side in (1 + d, ndim + 2 + d)]
+    y = permute(context, y, (0, ndim + 1, *sides))
+    y = reshape(context, "places", y, call.shape)
+    if bias is None:
+        return y
+    return context.pointwise("add", call.shape, call.dtype, lambda index: apply(
+        "add", y.at(index), bias.at(index[1:2])))
 
 
 def _with_height(context: Lowering, x: Tensor) -> Tensor:
