@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 
-.PHONY: demo examples minilm test test-export test-gpu test-pythons lint build bench fuzz cpython
-.PHONY: exhaustive ecosystem ecosystem-sample libraries onnx face docs docs-site docs-links pages
+.PHONY: demo examples minilm test test-export test-gpu test-triton test-pythons lint build bench
+.PHONY: fuzz cpython exhaustive ecosystem ecosystem-sample libraries onnx face docs docs-site docs-links pages
 .PHONY: sanitize gpu gpu-pack gpu-sim gpu-table wheel clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
@@ -32,6 +32,11 @@ test-export:  ## exported programs, packages, ONNX
 test-gpu:  ## kernels for GPUs and the driver, simulated
 	$(PYTHON) tools/environment.py $(VENV) --extras $(TESTED)
 	$(RUN) tools/run_tests.py $(VENV) --part gpu
+
+test-triton:  ## the same with the oldest supported Triton instead of the newest
+	$(PYTHON) tools/environment.py $(VENV) --extras $(TESTED) \
+		--libraries $(VENV)-triton --listed tools/oldest_triton.txt
+	PYTHONPATH="$(abspath $(VENV)-triton)" $(RUN) tools/run_tests.py $(VENV) --part gpu
 
 test-pythons:  ## on the other supported Pythons: capture, the core, a sample of the rest
 	$(PYTHON) tools/run_tests.py $(VENV) --others
@@ -127,4 +132,4 @@ wheel:  ## a manylinux wheel, stripped, the loader's, and the source distributio
 	$(RUN) -m build --no-isolation --outdir dist loader
 
 clean:
-	rm -rf dist build .venv .venv-3* .venv-libraries .venv-onnx out *.egg-info src/*.egg-info loader/build loader/src/*.egg-info
+	rm -rf dist build .venv .venv-3* .venv-libraries .venv-onnx .venv-triton out *.egg-info src/*.egg-info loader/build loader/src/*.egg-info

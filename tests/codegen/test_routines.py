@@ -91,6 +91,19 @@ def test_both_emitters_call_it(target: str) -> None:
     assert gw.allclose(run(q, q, q), attention(q, q, q) + q)
 
 
+def test_a_kernel_follows_the_first_result_of_a_call() -> None:
+    def scaled(q: Tensor, k: Tensor, v: Tensor) -> Any:
+        out, levels = ops.fused_attention(q, k, v, None, False, 0.25)
+        return ops.mul(out, 2.0), levels
+    q, k, v = floats(64, 33, 8), floats(64, 33, 8), floats(64, 33, 8)
+    assert check(scaled, q, k, v, kernels=2).chained == (1,)
+
+    def weighed(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        out, levels = ops.fused_attention(q, k, v, None, False, 0.25)
+        return ops.mul(out, ops.select(levels, 2, 1).unsqueeze(2))
+    assert check(weighed, q, k, v, kernels=2).chained == ()
+
+
 def test_a_routine_without_memory_is_a_memory_error() -> None:
     def huge(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         return attention(q, ops.expand(k, (1 << 46, 1)), ops.expand(v, (1 << 46, 1)))

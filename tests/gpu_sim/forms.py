@@ -55,7 +55,7 @@ red.global.gpu.relaxed.{and,or,xor}.{b32,b64} red.global.gpu.relaxed.{max,min}.{
 red.global.gpu.relaxed.add.noftz.{bf16,f16} red.global.gpu.relaxed.add.v4.f32
 redux.sync.{add,max,min}.s32 redux.sync.{max,min}.u32 redux.sync.{or,xor}.b32 ret rsqrt.approx.f64
 rsqrt.approx.ftz.{f32,f64} selp.{b16,b32,b64,f32,f64} set.nan.f16x2.f16x2
-setp.{eq,ne}.{b16,b32,b64} setp.{eq,ge,gt,le,leu,lt}.{bf16,f16}
+setp.{eq,ne}.{b16,b32,b64} setp.{eq,ge,gt,le,leu,lt}.{bf16,f16} setp.lt.f16x2
 setp.{eq,equ,ge,geu,gt,gtu,le,leu,lt,ltu,nan,neu,num}.f32
 setp.{eq,equ,ge,geu,gt,gtu,le,leu,lt,ltu,nan,ne,neu,num}.f64 setp.{ge,gt,le,lt}.s32
 setp.{gt,le,lt}.{s16,s64,u16,u32,u64} shf.l.wrap.b32 shfl.sync.{bfly,idx,up}.b32 shl.{b16,b32,b64}
@@ -92,7 +92,7 @@ min.NaN.f16 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
 mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 mul.{hi,wide}.s16 mul.wide.u16 mul.{rm,rp}.f64
 mul.rz.f32 mul.{f16,f16x2} neg.f16 red.shared.add.u32
 red.global.relaxed.gpu.add.noftz.{bf16x2,f16x2} redux.sync.and.b32 rem.{s32,s64,u32,u64}
-shf.r.{clamp,wrap}.b32 shfl.sync.down.b32 sin.approx.f32 sqrt.rz.f32 sqrt.rp.f64
+setp.neu.bf16x2 shf.r.{clamp,wrap}.b32 shfl.sync.down.b32 sin.approx.f32 sqrt.rz.f32 sqrt.rp.f64
 st.global.L1::evict_last.v4.b32 st.release.gpu.global.b64 st.global.cs.b16
 stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 sub.rz.f32 tanh.approx.f32
 """

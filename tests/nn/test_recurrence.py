@@ -86,6 +86,87 @@ def test_layouts_and_sizes(mode: str) -> None:
     assert tuple(_at_once(mode, *empty)[0].shape) == (3, 0, 3)
 
 
+def _layer(mode: str, steps: int, batch: int, width: int, size: int) -> dict[str, Any]:
+    """All that the op reads of a layer, float32."""
+    wide = GATES[mode] * size
+    shapes = {
+        "input": (steps, batch, width), "hidden": (batch, size), "cell": (batch, size),
+        "weight": (wide, size), "bias": (wide,), "input_weight": (wide, width),
+        "input_bias": (wide,),
+    }
+    made = {name: gw.randn(shape) / shape[-1] ** 0.5 for name, shape in shapes.items()}
+    return made if mode == "LSTM" else {**made, "cell": None}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_float32_against_steps_in_float64(mode: str) -> None:
+    """Packed or not, in tiles of any height, however many threads share the rows."""
+    gw.manual_seed(0)
+    for batch, size, steps in ((1, 1, 64), (1, 128, 3), (2, 7, 2), (3, 16, 5), (16, 100, 4),
+                               (64, 33, 2), (130, 64, 1)):
+        given = _layer(mode, steps, batch, 9, size)
+        exact = {name: None if t is None else t.double() for name, t in given.items()}
+        share = gw.nn.functional.linear(exact.pop("input"), exact.pop("input_weight"))
+        share = share + exact.pop("input_bias")
+        for reverse in (False, True):
+            turned = share.flip(0) if reverse else share
+            want, last = _one_by_one(mode, turned, *exact.values())
+            found = []
+            for threads in (1, 2):
+                before = gw.set_num_threads(threads)
+                out, cells, _ = ops.recurrence(mode, **given, reverse=reverse, save=False)
+                gw.set_num_threads(before)
+                found.append(out)
+            assert gw.equal(*found)
+            gw.testing.assert_close(out.double(), want.flip(0) if reverse else want,
+                                    rtol=1e-5, atol=2e-6)
+            if mode == "LSTM":
+                gw.testing.assert_close(cells[0].double(), last, rtol=1e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("save", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_gradients_of_a_whole_layer(mode: str, reverse: bool, save: bool) -> None:
+    """Where nothing was saved for backward, it is computed again."""
+    gw.manual_seed(0)
+    given = {name: None if t is None else t.double().requires_grad_()
+             for name, t in _layer(mode, 3, 2, 4, 3).items()}
+    leaves = [t for t in given.values() if t is not None]
+
+    def run(*values: Any) -> Any:
+        some = iter(values)
+        read = {name: None if t is None else next(some) for name, t in given.items()}
+        out, cells, _ = ops.recurrence(mode, **read, reverse=reverse, save=save)
+        return (out, cells[0 if reverse or not save else -1]) if mode == "LSTM" else out
+
+    assert gradcheck(run, leaves)
+    assert not reverse or gradgradcheck(run, leaves)
+
+
+def test_what_inference_does_not_read_is_not_saved() -> None:
+    read = _layer("LSTM", 5, 2, 4, 3)
+    shapes = [tuple(t.shape) for t in ops.recurrence("LSTM", **read, save=False)]
+    assert shapes == [(5, 2, 3), (1, 2, 3), (0,)]
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_a_compiled_layer_is_one_routine_on_packed_weights(kind: str) -> None:
+    """Of both directions, whichever dim has the batch, with other weights in a later call."""
+    gw.manual_seed(0)
+    model = getattr(gw.nn, kind)(40, 32, batch_first=True, bidirectional=True)
+    compiled = gw.compile(model, fullgraph=True)
+    x = gw.randn(3, 6, 40)
+    with gw.no_grad():
+        for _ in range(3):
+            gw.testing.assert_close(compiled(x)[0], model(x)[0])
+            for weight in model.parameters():
+                weight.mul_(0.5)
+        explained = gw.explain(model)(x)
+    assert explained.stats.graphs == 1
+    assert str(explained).count("4 packed weights") == 1, str(explained)
+
+
 @pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
 def test_compiled_it_is_one_step_forward_and_one_backward(kind: str) -> None:
     """However long the sequences are, there is no more to compile."""
@@ -104,18 +185,18 @@ def test_compiled_it_is_one_step_forward_and_one_backward(kind: str) -> None:
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
-    x, state, weight = np.zeros((2, 3, 4)), np.zeros((3, 4)), np.zeros((4, 4))
-    none = np.zeros(0)
-    rest = (np.zeros(4), np.zeros((2, 3, 4)), none, none)
-    _core.recurrence("RNN_TANH", x, state, none, weight, *rest)
+    x, state, weight, out = (np.zeros(s) for s in ((2, 3, 4), (3, 4), (4, 4), (2, 3, 4)))
+    head, tail = (out, None, None), (None, None, None)
+    _core.recurrence("RNN_TANH", False, False, *head, x, state, None, weight, *tail)
     for wrong in (
-        ("NONE", x, state, none, weight),
-        ("GRU", x, state, none, weight),
-        ("RNN_TANH", x[0], state, none, weight),
-        ("RNN_TANH", x, state[:2], none, weight),
-        ("RNN_TANH", x, state, none, weight.T[::2]),
-        ("RNN_TANH", x, state.astype("f4"), none, weight),
-        ("LSTM", x, state[:, :1].copy(), none, weight[:, :1].copy()),
+        ("NONE", x, state, None, weight),
+        ("GRU", x, state, None, weight),
+        ("RNN_TANH", x[0], state, None, weight),
+        ("RNN_TANH", x, state[:2], None, weight),
+        ("RNN_TANH", x, None, None, weight),
+        ("RNN_TANH", x, state, None, weight.T[::2]),
+        ("RNN_TANH", x, state.astype("f4"), None, weight),
+        ("LSTM", x, state[:, :1].copy(), None, weight[:, :1].copy()),
     ):
         with pytest.raises(ValueError, match="a recurrence takes"):
-            _core.recurrence(*wrong, *rest)
+            _core.recurrence(wrong[0], False, False, *head, *wrong[1:], *tail)

@@ -72,7 +72,8 @@ def compiled(record: CaptureRecord, arch: int) -> list[tuple[str, CompiledKernel
     Raises: as `kernel_requests` and `compile_kernels`.
     """
     requests = [(part.graph, request) for part in gpu_parts(record) for narrow in (True, False)
-                for request in kernel_requests(part.program, arch, narrow=narrow)]
+                for request in kernel_requests(
+                    part.program, arch, narrow=narrow, multiples=part.program.multiples)]
     kernels = compile_kernels([request for _, request in requests])
     return list({kernel.key: (graph, kernel)
                  for (graph, _), kernel in zip(requests, kernels, strict=True)}.values())

@@ -9,6 +9,7 @@ from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
 from graphwright.codegen.memory_plan import plan_memory, plan_stages
 from graphwright.codegen.program import NativeProgram, Output, Slot, Step
 from graphwright.codegen.scheduler.buffer_access import statements
+from graphwright.codegen.scheduler.chained import chained_kernels
 from graphwright.codegen.scheduler.schedule import Schedule, schedule
 from graphwright.runtime.spans import Span, Timed
 
@@ -25,10 +26,12 @@ def build_program(
     outputs = program_outputs(graph, plan)
     with Timed("compile::memory_plan", into=spans):
         results = [output.buffer for output in outputs]
+        chained = chained_kernels(plan.steps)
         if staged:
-            memory = plan_stages(plan.steps, plan.temps, results, plan.inputs, plan.mutated)
+            memory = plan_stages(
+                plan.steps, plan.temps, results, plan.inputs, plan.mutated, chained)
         else:
-            memory = plan_memory(plan.steps, plan.temps, results)
+            memory = plan_memory(plan.steps, plan.temps, results, chained)
     slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
     slots |= {o.buffer.name: Slot("output", n) for n, o in enumerate(outputs)}
     slots |= memory.slots
@@ -36,6 +39,7 @@ def build_program(
         inputs=plan.inputs, outputs=outputs, slots=slots, arena_bytes=memory.arena_bytes,
         steps=memory.steps, symbols=graph.symbols, rng_ops=graph.rng_ops, mutated=plan.mutated,
         messages=_messages(memory.steps), stages=memory.stages, blocks=memory.blocks,
+        chained=chained,
     )
 
 

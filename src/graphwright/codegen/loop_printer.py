@@ -46,8 +46,9 @@ def print_program(program: NativeProgram) -> str:
     """The whole program: buffers, then the steps in order."""
     known = (*program.inputs, *program.constants, *(o.buffer for o in program.outputs))
     lines = print_slots(program.slots, known, program.steps)
-    for step in program.steps:
-        lines += ["", print_step(step)]
+    for number, step in enumerate(program.steps):
+        text = print_step(step)
+        lines += ["", text + ", then by blocks:" if number + 1 in program.chained else text]
     return "\n".join(lines) + "\n"
 
 

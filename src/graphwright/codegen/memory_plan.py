@@ -33,6 +33,7 @@ from graphwright.codegen.program import (
     Stage,
     Step,
     Touching,
+    operand_names,
     step_buffers,
 )
 from graphwright.codegen.scheduler.buffer_access import touched, touches
@@ -63,11 +64,13 @@ class MemoryPlan(Record):
 
 
 def plan_memory(
-    steps: Sequence[Step], temps: Sequence[Buffer], outputs: Sequence[Buffer] = ()
+    steps: Sequence[Step], temps: Sequence[Buffer], outputs: Sequence[Buffer] = (),
+    chained: Collection[int] = (),
 ) -> MemoryPlan:
-    """Work in place where possible, then place what is left. `outputs` in the results' order."""
-    steps = in_place(tuple(steps), {t.name for t in temps})
-    lives = lifetimes(steps)
+    """Work in place where possible, then place what is left. `outputs` in the results' order;
+    `chained` as in `NativeProgram`."""
+    steps = in_place(tuple(steps), {t.name for t in temps}, chained)
+    lives = lifetimes(steps, chained)
     lent = _lent(outputs, lives)
     slots, total = place([t for t in temps if t.name in lives], lives, lent)
     return MemoryPlan(steps, slots, total)
@@ -75,15 +78,15 @@ def plan_memory(
 
 def plan_stages(
     steps: Sequence[Step], temps: Sequence[Buffer], outputs: Sequence[Buffer],
-    inputs: Sequence[Buffer], mutated: Collection[int],
+    inputs: Sequence[Buffer], mutated: Collection[int], chained: Collection[int] = (),
 ) -> MemoryPlan:
     """The same for a program in stages: large temporaries and outputs get memory when they are
     first written, and give it back, as inputs do, when they were last read.
 
     mutated: positions of the inputs that it writes, which it does not free.
     """
-    steps = in_place(tuple(steps), {t.name for t in temps})
-    lives = lifetimes(steps)
+    steps = in_place(tuple(steps), {t.name for t in temps}, chained)
+    lives = lifetimes(steps, chained)
     alive = [t for t in temps if t.name in lives]
     large = [t for t in alive if as_int(t.size) is not None and _bytes(t) >= LARGE]
     slots, total = place([t for t in alive if t not in large], lives, [])
@@ -112,22 +115,33 @@ def _may_be_large(buffer: Buffer) -> bool:
     return size is None or size * buffer.dtype.itemsize >= LARGE
 
 
-def lifetimes(steps: Sequence[Touching | Gemm]) -> dict[str, tuple[int, int]]:
-    """The first and last step that touch each buffer."""
+def lifetimes(
+    steps: Sequence[Touching | Gemm], chained: Collection[int] = ()
+) -> dict[str, tuple[int, int]]:
+    """The first and last step that touch each buffer. `chained` ones run while those before do:
+    what either touches lives in both."""
     lives: dict[str, tuple[int, int]] = {}
     for number, step in enumerate(steps):
+        first = number - 1 if number in chained else number
+        last = number + 1 if number + 1 in chained else number
         for buffer in step_buffers(step):
-            lives[buffer.name] = (lives.get(buffer.name, (number, number))[0], number)
+            lives[buffer.name] = (lives.get(buffer.name, (first, last))[0], last)
     return lives
 
 
-def in_place(steps: tuple[Step, ...], temps: set[str]) -> tuple[Step, ...]:
-    """Replace temporaries by the buffers that take over from them."""
+def in_place(
+    steps: tuple[Step, ...], temps: set[str], chained: Collection[int] = ()
+) -> tuple[Step, ...]:
+    """Replace temporaries by the buffers that take over from them; in a chained kernel not those
+    that its product still reads."""
     lives = lifetimes(steps)
     heirs: dict[str, Buffer] = {}
     for number, step in enumerate(steps):
         if isinstance(step, Kernel):
-            heirs.update((old.name, new) for old, new in _takeovers(step, number, lives, temps))
+            before = steps[number - 1] if number in chained else None
+            free = temps if before is None or isinstance(before, Kernel) else (
+                temps - operand_names(before))
+            heirs.update((old.name, new) for old, new in _takeovers(step, number, lives, free))
     last: dict[str, Buffer] = {}
     for name, heir in reversed(heirs.items()):
         last[name] = last.get(heir.name, heir)

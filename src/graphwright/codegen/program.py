@@ -112,6 +112,13 @@ def step_buffers(step: Touching | Gemm) -> tuple[Buffer, ...]:
     return tuple({buffer.name: buffer for buffer in (step.out, step.a, step.b)}.values())
 
 
+def operand_names(step: Gemm | RoutineCall) -> set[str]:
+    """The buffers that a call reads."""
+    if isinstance(step, Gemm):
+        return {step.a.name, step.b.name}
+    return {buffer.name for buffer, _ in step.operands if buffer is not None}
+
+
 class NativeProgram(Record):
     """One native function: `steps` in order over buffers placed by `slots`.
 
@@ -119,7 +126,8 @@ class NativeProgram(Record):
     `mutated` lists the inputs whose memory the program writes. `messages` are the texts of the
     errors that `Check` statements can end the run with, in the order of their ids. Outputs that
     are born in none of `stages` have memory from the start. `blocks` are the bytes of the large
-    temporaries of a program in stages.
+    temporaries of a program in stages. `chained` are the numbers of the kernels that run on blocks
+    of the product before them as these are complete (`scheduler/chained.py`).
     """
 
     inputs: tuple[Buffer, ...]
@@ -134,3 +142,4 @@ class NativeProgram(Record):
     constants: tuple[Buffer, ...] = ()
     stages: tuple[Stage, ...] = ()
     blocks: tuple[int, ...] = ()
+    chained: tuple[int, ...] = ()

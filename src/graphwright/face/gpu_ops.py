@@ -100,7 +100,11 @@ def _floats_vary(call: Call) -> bool:
 
 def _run(program: _Program, call: Call, args: tuple[Any, ...]) -> Any:
     drawing = {} if call.generator is None else {"generator": call.generator}
-    results = program.launch(*call.inputs, **drawing)
+    try:
+        results = program.launch(*call.inputs, **drawing)
+    except KernelFailure as failure:
+        fallbacks.failed(call.op.name, failure)
+        return NotImplemented
     if call.op.is_inplace:
         return args[0]
     if program.single:
@@ -155,7 +159,7 @@ def _compiled(call: Call, exact: bool) -> _Program:
         raise _NoProgram
     with env.closed():
         segment = compile_gpu_segment(
-            forward, fakes, False, call.device, call.op.name, None, contracts=False)
+            forward, fakes, False, call.device, call.op.name, None, single=True)
     if call.generator is not None and not isinstance(segment.launch, _core.CudaLauncher):
         raise _NoProgram
     guards = tuple(guard for guard in env.guards if guard.known() is None)

@@ -299,29 +299,35 @@ def attention_backward(
 ) -> None: ...
 def recurrence(
     mode: str,
-    gates: NDArray[Any],
-    hidden: NDArray[Any],
-    cell: NDArray[Any],
-    weight: NDArray[Any],
-    bias: NDArray[Any],
+    reverse: bool,
+    save: bool,
     out: NDArray[Any],
-    cells: NDArray[Any],
-    kept: NDArray[Any],
+    cells: NDArray[Any] | None,
+    saved: NDArray[Any] | None,
+    input: NDArray[Any],
+    hidden: NDArray[Any],
+    cell: NDArray[Any] | None,
+    weight: NDArray[Any],
+    bias: NDArray[Any] | None,
+    input_weight: NDArray[Any] | None,
+    input_bias: NDArray[Any] | None,
     /,
 ) -> None: ...
 def recurrence_backward(
     mode: str,
+    reverse: bool,
+    to_gates: NDArray[Any],
+    to_own: NDArray[Any] | None,
+    to_hidden: NDArray[Any],
+    to_cell: NDArray[Any] | None,
     grad: NDArray[Any],
+    last: NDArray[Any] | None,
     hidden: NDArray[Any],
-    cell: NDArray[Any],
+    cell: NDArray[Any] | None,
     weight: NDArray[Any],
     out: NDArray[Any],
-    cells: NDArray[Any],
-    kept: NDArray[Any],
-    to_gates: NDArray[Any],
-    to_own: NDArray[Any],
-    to_hidden: NDArray[Any],
-    to_cell: NDArray[Any],
+    cells: NDArray[Any] | None,
+    saved: NDArray[Any] | None,
     /,
 ) -> None: ...
 def gemm(
@@ -807,6 +813,7 @@ class CudaLauncher:
     n_outputs: int
     program: CudaProgram
     label: str
+    otherwise: Callable[..., Any]
 
 @final
 class CudaProgram:

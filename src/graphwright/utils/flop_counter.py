@@ -50,9 +50,13 @@ def _attention_backward(grad: Any, query: Any, key: Any, value: Any, *rest: Any)
     return 2 * pairs * (3 * query.shape[-1] + 2 * value.shape[-1])
 
 
-def _recurrence(mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any) -> int:
-    """Each step and example multiplies the hidden state by the weights."""
-    return 2 * (gates.numel() // gates.shape[-1]) * weight.numel()
+def _recurrence(
+    mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any,
+    input_weight: Any = None, *rest: Any,
+) -> int:
+    """Each step and example multiplies the input and the hidden state by the weights."""
+    ours = 0 if input_weight is None else input_weight.numel()
+    return 2 * input.shape[0] * input.shape[1] * (weight.numel() + ours)
 
 
 FORMULAS: dict[str, Callable[..., int]] = {

@@ -87,6 +87,7 @@ EXACT: dict[str, Case] = {
     "cat": (lambda x, y: gw.cat([x, y], 1)[:, 5:].relu(), [floats(9, 30), floats(9, 20)]),
     "sort": (lambda x: gw.sort(x, -1), [integers(0, 9, 6, 33)]),
     "topk": (lambda x: gw.topk(x, 5), [floats(6, 33)]),
+    "signs of zeros": (lambda x: 1 / -x, [tensor(np.array([0.0, -0.0, 2.0], "f4"))]),
     "cummax": (lambda x: gw.cummax(x, -1), [integers(0, 9, 6, 33)]),
     "long scans": (lambda x: (gw.cumsum(x, 0), *gw.cummax(x, 0)), [integers(0, 999, 17001)]),
     "long rows' scans": (lambda x: gw.cumprod(x, 1), [integers(-1, 2, 2, 17001)]),

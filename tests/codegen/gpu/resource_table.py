@@ -18,7 +18,7 @@ from typing import Any
 
 import graphwright as gw
 from graphwright.codegen.gpu.build import build_gpu_program
-from graphwright.codegen.triton import CompiledKernel, compile_kernel, kernels
+from graphwright.codegen.triton import CompiledKernel, compile_kernels, kernel_requests
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.record import Record
 
@@ -96,7 +96,7 @@ CONFIGURATIONS: dict[str, Configuration] = {
     "float16 linear layer and gelu": Configuration(
         lambda x, w, b: F.gelu(F.linear(x, w, b)), (SQUARE, SQUARE, (1024,)), gw.float16),
     "bfloat16 product of symbolic sizes": Configuration(
-        lambda x, y: x @ y, (SQUARE, SQUARE), gw.bfloat16, wide=(), dynamic=True),
+        lambda x, y: x @ y, (SQUARE, SQUARE), gw.bfloat16, dynamic=True),
     **ATTENTION,
     "bfloat16 attention with a mask": Configuration(
         _masked, (*((8, 1024, 64),) * 3, (1024, 1024)), gw.bfloat16),
@@ -135,8 +135,10 @@ def compiled(configuration: Configuration, arch: int) -> dict[str, CompiledKerne
     inputs = [gw.zeros(shape, dtype=configuration.dtype) for shape in configuration.shapes]
     module, fakes = graph_of(configuration.function, inputs, configuration.dynamic)
     program = build_gpu_program(module, fakes, precision=configuration.precision)
-    return {kernel.name: compile_kernel(kernel, arch)
-            for kernel in kernels(program, narrow=configuration.dynamic)}
+    requests = kernel_requests(program, arch, narrow=configuration.dynamic,
+                               multiples=program.multiples)
+    return {request.kernel.name: made
+            for request, made in zip(requests, compile_kernels(requests), strict=True)}
 
 
 def resources(kernel: CompiledKernel) -> Resources:

@@ -75,7 +75,8 @@ def run_program(
     given = {Kind.BUFFER: device.addresses, Kind.SIZE: sizes,
              Kind.ERROR: {"": device.error_address}, Kind.SEED: {"": seed},
              Kind.OFFSET: {"": offset}}
-    for launch in compile_launches(program, arch, narrow=narrow):
+    multiples = [name for name in program.multiples if sizes[name] % 16 == 0]
+    for launch in compile_launches(program, arch, narrow=narrow, multiples=multiples):
         assert not narrow or all(e.evaluate(sizes) < launch.most for e in launch.limited)
         arguments = [given[a.kind][a.name] for a in launch.arguments]
         run_kernel(launch.kernel, launch.grid.evaluate(sizes), arguments, device.memory)

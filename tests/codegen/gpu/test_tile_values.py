@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,37 +27,47 @@ def needs_triton() -> None:
     pytest.importorskip("triton")
 
 
-@pytest.mark.parametrize("name", list(CASES))
-def test_floats(name: str) -> None:
+def check_floats(name: str, dynamic: bool) -> None:
     function, inputs = CASES[name]
-    check(function, *inputs)
+    check(function, *inputs, dynamic=dynamic)
 
 
-DYNAMIC = ("softmax", "layer_norm", "sum of all", "linear", "embedding")
-
-
-@pytest.mark.parametrize("name", [
-    name if name in DYNAMIC else pytest.param(name, marks=pytest.mark.slow) for name in CASES])
-def test_floats_of_dynamic_sizes(name: str) -> None:
-    function, inputs = CASES[name]
-    check(function, *inputs, dynamic=True)
-
-
-@pytest.mark.parametrize("name", list(EXACT))
-def test_exact(name: str) -> None:
+def check_exact(name: str, dynamic: bool) -> None:
     function, inputs = EXACT[name]
-    check(function, *inputs, tolerance=0)
+    check(function, *inputs, dynamic=dynamic, tolerance=0)
 
 
-DYNAMIC_EXACT = ("extremes", "gather", "cat", "bool", "long scans")
+kinds = pytest.mark.parametrize(("checked", "names"), [
+    (check_floats, list(CASES)), (check_exact, list(EXACT))], ids=["floats", "exact"])
+DAILY, DAILY_DYNAMIC = 12, 3
 
 
-@pytest.mark.parametrize("name", [
-    name if name in DYNAMIC_EXACT else pytest.param(name, marks=pytest.mark.slow)
-    for name in EXACT if name != "empty"])
-def test_exact_of_dynamic_sizes(name: str) -> None:
-    function, inputs = EXACT[name]
-    check(function, *inputs, dynamic=True, tolerance=0)
+@kinds
+@pytest.mark.parametrize("part", range(2))
+def test_drawn_functions(
+    draw: random.Random, checked: Callable[..., None], names: list[str], part: int
+) -> None:
+    for name in draw.sample(names[part::2], k=DAILY // 2):
+        print(name)
+        checked(name, dynamic=False)
+
+
+@kinds
+def test_drawn_functions_of_dynamic_sizes(
+    draw: random.Random, checked: Callable[..., None], names: list[str]
+) -> None:
+    for name in draw.sample([name for name in names if name != "empty"], k=DAILY_DYNAMIC):
+        print(name)
+        checked(name, dynamic=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize(("checked", "name"), [
+    *[(check_floats, name) for name in CASES], *[(check_exact, name) for name in EXACT]])
+def test_a_function(checked: Callable[..., None], name: str, dynamic: bool) -> None:
+    if name != "empty" or not dynamic:      # sizes of 0 are no symbols
+        checked(name, dynamic)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "bool", "bfloat16", "float64", *(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
-from graphwright.codegen.gpu import launcher
+from graphwright.codegen.gpu import launcher, tile_ir
 from graphwright.codegen.target import KernelFailure, TritonMissing
 from graphwright.codegen.triton import compiler, worker
 from graphwright.face import gpu_ops
@@ -107,6 +107,62 @@ def test_writes_to_inputs(failing: Any) -> None:
         warnings.simplefilter("ignore")
         gw.compile(lambda x, y: x.mul_(1.8125).add_(y).sum())(there, y.cuda())
     gw.testing.assert_close(there.cpu(), x.mul_(1.8125).add_(y))
+
+
+LATER = {"unaligned": lambda x: x.view(-1)[1:8193].view(64, 128), "64-bit sizes": lambda x: x[:96]}
+"""Inputs that need other kernels than aligned ones of a few elements."""
+later = pytest.mark.parametrize("kind", LATER)
+
+
+def repeated(function: Callable[[Any], Any], x: Any) -> tuple[list[Any], list[str]]:
+    """The results of two calls with the same draws, and the warnings."""
+    results = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            gw.cuda.manual_seed(3)
+            results.append(function(x))
+    return results, [str(one.message) for one in caught]
+
+
+@later
+def test_a_later_call_whose_kernels_fail(
+    failing: Any, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(tile_ir, "INT32_ELEMENTS", 3 << 12)
+    signs = gw.tensor([-1.0, 1.0]).repeat(64).cuda()
+
+    def function(x: Any) -> Any:
+        """Reads a constant, draws, and returns its input, too."""
+        return gw.sin(x * 1.6171875) * signs + gw.rand(128, device=x.device), x
+
+    compiled, x = gw.compile(function, dynamic=True), gw.randn(128, 128)
+    compiled(x[:64].cuda())
+    failing(["1.6171875"])
+    there = LATER[kind](x.cuda())
+    got, said = repeated(compiled, there)
+    want, _ = repeated(function, there)
+    gw.testing.assert_close([one for one, _ in got], [one for one, _ in want])
+    assert all(same is there for _, same in got)
+    assert len(said) == 1 and "'forward " in said[0] and "runs op by op: k1_add" in said[0]
+    assert gw.compiler.stats(compiled).graphs == 1
+
+
+@later
+def test_a_later_call_of_an_op_whose_kernel_fails(
+    failing: Any, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(tile_ir, "INT32_ELEMENTS", 3 << 12)
+    x = gw.randn(128, 128)
+    gw.sin(x[:64].cuda())
+    failing(["sin"])
+    got, said = repeated(gw.sin, LATER[kind](x.cuda()))
+    gw.testing.assert_close([one.cpu() for one in got], 2 * [gw.sin(LATER[kind](x))])
+    assert gw.cuda.fallbacks() == {"sin": 2}
+    assert len(said) == 1 and "k0_sin cannot be compiled" in said[0]
+    fallbacks.set_mode("error")
+    with pytest.raises(NotImplementedError, match=r"sin: .*k0_sin cannot be compiled"):
+        gw.sin(LATER[kind](x.cuda()))
 
 
 def test_strict_mode_raises(failing: Any) -> None:

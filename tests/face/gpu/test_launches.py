@@ -9,10 +9,12 @@ import pytest
 from benchmarks import launches as benchmark
 
 import graphwright as gw
+from graphwright.codegen.gpu.launcher import Launchers, Variant
 from graphwright.face.api import compilation_of
 from graphwright.face.stage_dumps import artifacts_of
 from graphwright.runtime import _core
 
+from ...codegen.gpu.resource_table import accesses
 from ...gpu_sim.ptx.machine import program
 
 FORMATS = {4: "<i", 8: "<q"}
@@ -95,6 +97,41 @@ def test_views_that_begin_anywhere_have_kernels_of_their_own(gpu: Any) -> None:
         assert gw.equal(compiled(view).cpu(), whole.cpu()[first:first + 96] * 2 + 1)
     assert gw.compiler.stats(compiled).graphs == 1
     assert len({one.name for one in gpu.launches}) == 1 and len(gpu.launches) == 5
+
+
+def widths(launched: Any) -> set[int]:
+    """Bytes of the accesses of global memory in a kernel's PTX."""
+    return {size for kind in ("ld", "st") for size in accesses(launched.module.decode(), kind)}
+
+
+def test_sizes_that_are_multiples_of_16_have_kernels_of_their_own(
+    gpu: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first and the last that was needed beside it are found natively."""
+    chosen: list[Variant] = []
+    choose = Launchers._variant
+    monkeypatch.setattr(Launchers, "_variant", lambda self, inputs: chosen.append(
+        choose(self, inputs)) or chosen[-1])
+    compiled, names = gw.compile(lambda x, y: x @ y, dynamic=True), []
+    for rows, inner, columns in ((32, 48, 16), (5, 48, 32), (5, 47, 16), (7, 45, 32), (7, 16, 32),
+                                 (6, 45, 48), (6, 45, 47)):
+        x, y = gw.randn(rows, inner), gw.randn(inner, columns)
+        gw.testing.assert_close(compiled(x.cuda(), y.cuda()).cpu(), x @ y)
+        (launched,) = gpu.launches[-1:]
+        assert (widths(launched) == {16}) == (inner % 16 == columns % 16 == 0)
+        names.append(launched.module)
+    assert gw.compiler.stats(compiled).graphs == 1
+    assert [sorted(variant.multiples) for variant in chosen] == [["s3"], []]
+    assert names[0] == names[1] == names[4] and names[2] == names[3] == names[5]
+
+
+def test_other_sizes_do_not_make_kernels(gpu: Any) -> None:
+    compiled = gw.compile(lambda x: gw.softmax(x * 3.34375, -1))
+    for rows in (32, 5, 48):
+        x = gw.randn(rows, 24)
+        gw.compiler.mark_dynamic(x, 0)
+        gw.testing.assert_close(compiled(x.cuda()).cpu(), gw.softmax(x * 3.34375, -1))
+    assert len({one.module for one in gpu.launches}) == 1
 
 
 @pytest.mark.parametrize("wrong", [

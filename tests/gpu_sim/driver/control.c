@@ -55,7 +55,7 @@ int fake_demanded(const char *name) {
 
 int fake_enter(Counter *counter) {
     counter->calls++;
-    return fake_demanded(counter->name);
+    return gpusim_config.null ? SUCCESS : fake_demanded(counter->name);
 }
 
 extern Counter __start_counters[], __stop_counters[];

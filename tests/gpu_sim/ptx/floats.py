@@ -178,7 +178,8 @@ def setp(f: Form) -> Step:
 
     def step(t: Threads) -> None:
         found = compare(x(t), y(t))
-        for put, value in zip(targets, (found, ~found) if targets[1:] else (found,), strict=True):
+        values = found if kind.half is not None else (found, ~found)[:len(targets)]
+        for put, value in zip(targets, values, strict=True):
             put(t, value if combine is None else combine(value, other(t)))
     return step
 

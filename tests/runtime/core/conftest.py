@@ -110,7 +110,7 @@ int32_t context(const gw_ctx *ctx, void **ptrs, const int64_t *sizes) {
 int32_t product(const gw_ctx *ctx, void **ptrs, const int64_t *sizes) {
     (void)sizes;
     return ctx->gemm(ctx, 8, 0, 0, 4, 4, 4, 1.0, ptrs[0], 4, 0, ptrs[1], 4, 0, 0.0, ptrs[2], 4,
-                     0, 1);
+                     0, 1, NULL);
 }
 int32_t increment(const gw_ctx *ctx, void **ptrs, const int64_t *sizes) {
     float *x = ptrs[0];

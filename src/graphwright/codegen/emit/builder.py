@@ -16,8 +16,10 @@ from graphwright.codegen.emit.regs import (
     BITS,
     FLOATS,
     Block,
+    Body,
     Branch,
     Capture,
+    Following,
     Function,
     Loop,
     Operand,
@@ -132,23 +134,27 @@ class Builder(ABC):
         """The field of that kind `offset` bytes after `pointer`."""
 
     @abstractmethod
-    def parallel(self, context: Reg, function: Function, count: Reg, grain: int) -> None:
-        """Run a finished body function over [0, count) on the pool."""
+    def parallel(self, context: Reg, body: Body) -> None:
+        """Run a body on the pool."""
 
     @abstractmethod
     def call(self, function: Function, args: list[Reg]) -> Reg:
         """Call a finished function that gives a status: that status."""
 
     @abstractmethod
-    def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
-        """Call ctx->gemm with the arguments that follow the dtype; its status is discarded."""
+    def call_gemm(
+        self, context: Reg, dtype_code: int, args: list[Reg], then: Following | None,
+    ) -> None:
+        """Call ctx->gemm with the arguments that follow the dtype, and what follows the product;
+        its status is discarded."""
 
     @abstractmethod
     def call_routine(
         self, context: Reg, number: int, arrays: Sequence[Reg | None], sizes: Sequence[Reg],
-        numbers: Sequence[float],
+        numbers: Sequence[float], then: Following | None,
     ) -> Reg:
-        """Call the routine of that number (see abi.h), None for NULL: its status."""
+        """Call the routine of that number (see abi.h), None for NULL, and what follows its first
+        result: its status."""
 
     @abstractmethod
     def call_enter_stage(self, context: Reg, stage: int) -> Reg:

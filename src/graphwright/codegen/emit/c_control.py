@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from graphwright.codegen.emit import c_prelude as prelude
 from graphwright.codegen.emit.c_memory import CMemory
 from graphwright.codegen.emit.c_prelude import memory_kind
-from graphwright.codegen.emit.regs import Branch, Function, Loop, Reg
+from graphwright.codegen.emit.regs import Body, Branch, Following, Function, Loop, Reg
 
 _PARAMETERS = {"ctx": "const gw_ctx *ctx", "ptrs": "void **ptrs", "sizes": "const int64_t *sizes",
                "closure": "void *closure", "out": "int64_t *out", "begin": "int64_t begin",
@@ -17,27 +17,41 @@ _PARAMETERS = {"ctx": "const gw_ctx *ctx", "ptrs": "void **ptrs", "sizes": "cons
 class CControl(CMemory):
     """The part of the C builder that moves between blocks and functions."""
 
-    def parallel(self, context: Reg, function: Function, count: Reg, grain: int) -> None:
-        count = self._localise(count)
-        captures = sorted(function.captured.values(), key=lambda c: c.slot)
+    def parallel(self, context: Reg, body: Body) -> None:
+        self.block.lines.append(f"ctx->parallel_for(ctx, {self._with_closure(body)});")
+
+    def _with_closure(self, body: Body) -> str:
+        """A body's function, its closure, which is declared here, its count and grain."""
+        name, count = body.function.name, self._localise(body.count)
+        captures = sorted(body.function.captured.values(), key=lambda c: c.slot)
         values = ", ".join(self._localise(c.outer).text for c in captures) or "0"
         closure = self.fresh("closure")
-        self.block.lines += [
-            f"struct {function.name} {closure} = {{{values}}};",
-            f"ctx->parallel_for(ctx, {function.name}_body, &{closure}, {count.text}, {grain});",
-        ]
+        self.block.lines.append(f"struct {name} {closure} = {{{values}}};")
+        return f"{name}_body, &{closure}, {count.text}, {body.grain}"
 
     def call(self, function: Function, args: list[Reg]) -> Reg:
         arguments = ", ".join(a.text for a in args)
         return self._named(self.block, "i32", 1, f"{function.name}({arguments})")
 
-    def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
+    def call_gemm(
+        self, context: Reg, dtype_code: int, args: list[Reg], then: Following | None,
+    ) -> None:
         texts = ", ".join(self._localise(a).text for a in args)
-        self.block.lines.append(f"ctx->gemm(ctx, {dtype_code}, {texts});")
+        following = self._following(then)
+        self.block.lines.append(f"ctx->gemm(ctx, {dtype_code}, {texts}, {following});")
+
+    def _following(self, then: Following | None) -> str:
+        """The address of what follows a result, which is declared here."""
+        if then is None:
+            return "0"
+        name = self.fresh("then")
+        values = f"{self._with_closure(then.body)}, {self._localise(then.each).text}"
+        self.block.lines.append(f"const gw_then {name} = {{{values}}};")
+        return f"&{name}"
 
     def call_routine(
         self, context: Reg, number: int, arrays: Sequence[Reg | None], sizes: Sequence[Reg],
-        numbers: Sequence[float],
+        numbers: Sequence[float], then: Following | None,
     ) -> Reg:
         pointers = ", ".join("0" if a is None else self._localise(a).text for a in arrays)
         lengths = ", ".join(self._localise(s).text for s in sizes)
@@ -45,7 +59,7 @@ class CControl(CMemory):
         return self._named(
             self.block, "i32", 1,
             f"ctx->routines[{number}](ctx, (void *[]){{{pointers}}}, (int64_t[]){{{lengths}}}, "
-            f"(double[]){{{factors}}})")
+            f"(double[]){{{factors}}}, {self._following(then)})")
 
     def call_enter_stage(self, context: Reg, stage: int) -> Reg:
         return self._named(self.block, "i32", 1, f"ctx->enter_stage(ctx, {stage})")

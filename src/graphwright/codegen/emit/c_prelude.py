@@ -21,14 +21,19 @@ ABI = """\
 
 typedef struct gw_ctx gw_ctx;
 typedef void (*gw_body)(void *closure, int64_t begin, int64_t end);
+typedef struct {
+    gw_body body;
+    void *closure;
+    int64_t count, grain, each;
+} gw_then;
 typedef int32_t (*gw_routine)(const gw_ctx *, void *const *arrays, const int64_t *sizes,
-                              const double *numbers);
+                              const double *numbers, const gw_then *then);
 struct gw_ctx {
     void (*parallel_for)(const gw_ctx *, gw_body, void *closure, int64_t n, int64_t grain);
     int32_t (*gemm)(const gw_ctx *, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
                     int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
-                    void *c, int64_t ldc, int64_t stride_c, int64_t batch);
+                    void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then);
     uint64_t seed, offset;
     int64_t num_threads;
     int64_t *error_info;

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graphwright.codegen.emit.llvm_memory import LLVMMemory
 from graphwright.codegen.emit.llvm_types import TYPES, type_of
-from graphwright.codegen.emit.regs import Block, Branch, Function, Loop, Reg
+from graphwright.codegen.emit.regs import Block, Body, Branch, Following, Function, Loop, Reg
 
 _ROUTINES = 56
 """The offset of that field of `gw_ctx` (runtime/_core/abi.h)."""
@@ -15,57 +15,68 @@ _ROUTINES = 56
 class LLVMControl(LLVMMemory):
     """The part of the LLVM builder that moves between blocks and functions."""
 
-    def parallel(self, context: Reg, function: Function, count: Reg, grain: int) -> None:
-        context, count = self._localise(context), self._localise(count)
-        captures = sorted(function.captured.values(), key=lambda c: c.slot)
-        size = max(1, len(captures))
-        closure = "%" + self.fresh("closure")
-        self.function.entry.lines.insert(0, f"  {closure} = alloca [{size} x i64], align 8")
-        for capture in captures:
-            outer = self._localise(capture.outer)
-            address = self._line(f"getelementptr i64, ptr {closure}, i64 {capture.slot}")
-            self.block.lines.append(f"  store {type_of(outer.kind, outer.lanes)} {outer.text}, "
-                                    f"ptr {address}, align 8")
+    def parallel(self, context: Reg, body: Body) -> None:
+        context, count = self._localise(context), self._localise(body.count)
+        closure = self._closure(body.function)
         entry = self._line(f"load ptr, ptr {context.text}, align 8")
         self.block.lines.append(
-            f"  call void {entry}(ptr {context.text}, ptr @{function.name}, ptr {closure}, "
-            f"i64 {count.text}, i64 {grain})")
+            f"  call void {entry}(ptr {context.text}, ptr @{body.function.name}, ptr {closure}, "
+            f"i64 {count.text}, i64 {body.grain})")
+
+    def _closure(self, function: Function) -> str:
+        """The values that a finished body function captures, on the stack."""
+        captures = sorted(function.captured.values(), key=lambda c: c.slot)
+        outer = [self._localise(capture.outer) for capture in captures]
+        return self._on_stack("closure", [(type_of(o.kind, o.lanes), o.text) for o in outer])
+
+    def _on_stack(self, stem: str, values: list[tuple[str, str]]) -> str:
+        """A pointer to values (type, text), 8 bytes from one to the next."""
+        place, size = "%" + self.fresh(stem), max(1, len(values))
+        self.function.entry.lines.insert(0, f"  {place} = alloca [{size} x i64], align 8")
+        for slot, (kind, text) in enumerate(values):
+            address = self._line(f"getelementptr i64, ptr {place}, i64 {slot}")
+            self.block.lines.append(f"  store {kind} {text}, ptr {address}, align 8")
+        return place
 
     def call(self, function: Function, args: list[Reg]) -> Reg:
         arguments = ", ".join(f"{TYPES[a.kind]} {a.text}" for a in args)
         status = self._line(f"call i32 @{function.name}({arguments})")
         return Reg(self, status, "i32", 1, self.block)
 
-    def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
+    def call_gemm(
+        self, context: Reg, dtype_code: int, args: list[Reg], then: Following | None,
+    ) -> None:
+        following = self._following(then)
         address = self._line(f"getelementptr i8, ptr {context.text}, i64 8")
         entry = self._line(f"load ptr, ptr {address}, align 8")
         typed = ", ".join(f"{TYPES[a.kind]} {self._localise(a).text}" for a in args)
-        self._line(f"call i32 {entry}(ptr {context.text}, i32 {dtype_code}, {typed})")
+        self._line(f"call i32 {entry}(ptr {context.text}, i32 {dtype_code}, {typed}, "
+                   f"ptr {following})")
+
+    def _following(self, then: Following | None) -> str:
+        """A pointer to what follows a result."""
+        return "null" if then is None else self._on_stack("then", [
+            ("ptr", f"@{then.body.function.name}"), ("ptr", self._closure(then.body.function)),
+            ("i64", self._localise(then.body.count).text), ("i64", str(then.body.grain)),
+            ("i64", self._localise(then.each).text)])
 
     def call_routine(
         self, context: Reg, number: int, arrays: Sequence[Reg | None], sizes: Sequence[Reg],
-        numbers: Sequence[float],
+        numbers: Sequence[float], then: Following | None,
     ) -> Reg:
         lists = [
-            self._list("ptr", ["null" if a is None else self._localise(a).text for a in arrays]),
-            self._list("i64", [self._localise(size).text for size in sizes]),
-            self._list("double", [self.literal(number, "f64") for number in numbers]),
+            self._on_stack("arrays", [
+                ("ptr", "null" if a is None else self._localise(a).text) for a in arrays]),
+            self._on_stack("lengths", [("i64", self._localise(size).text) for size in sizes]),
+            self._on_stack("numbers", [("double", self.literal(x, "f64")) for x in numbers]),
         ]
         table = self.field(context, _ROUTINES, "ptr")
         address = self._line(f"getelementptr ptr, ptr {table.text}, i64 {number}")
         entry = self._line(f"load ptr, ptr {address}, align 8")
+        lists.append(self._following(then))
         given = ", ".join(f"ptr {name}" for name in lists)
         status = self._line(f"call i32 {entry}(ptr {context.text}, {given})")
         return Reg(self, status, "i32", 1, self.block)
-
-    def _list(self, kind: str, items: Sequence[str]) -> str:
-        """The address of these values of 8 bytes, one after the other."""
-        name = "%" + self.fresh("list")
-        self.function.entry.lines.insert(0, f"  {name} = alloca [{len(items)} x {kind}], align 8")
-        for place, item in enumerate(items):
-            address = self._line(f"getelementptr {kind}, ptr {name}, i64 {place}")
-            self.block.lines.append(f"  store {kind} {item}, ptr {address}, align 8")
-        return name
 
     def call_enter_stage(self, context: Reg, stage: int) -> Reg:
         address = self._line(f"getelementptr i8, ptr {context.text}, i64 48")

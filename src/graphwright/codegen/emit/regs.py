@@ -215,6 +215,21 @@ class Reg:
         return self.builder.convert(self, kind)
 
 
+class Body(Record, frozen=False):
+    """A finished function that runs over [0, count), `grain` iterations at least at a time."""
+
+    function: Function
+    count: Reg
+    grain: int
+
+
+class Following(Record, frozen=False):
+    """A body that runs on a product's result, `each` of whose elements are an iteration's."""
+
+    body: Body
+    each: Reg
+
+
 class Loop(Record, frozen=False):
     """A loop under construction: its counter, and the values it carries from turn to turn."""
 

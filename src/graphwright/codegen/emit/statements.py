@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, is_multiple
 from graphwright.codegen.emit.lanes import all_values, cost, is_of_bytes, lanes_for
 from graphwright.codegen.emit.passes import PassWalker, is_never_empty
-from graphwright.codegen.emit.regs import Reg
+from graphwright.codegen.emit.regs import Body, Reg
 from graphwright.codegen.emit.values import Lanes, ValueEmitter, strays
 from graphwright.codegen.loops import (
     Accumulate,
@@ -49,10 +52,13 @@ class KernelWalker(PassWalker):
 
     def __init__(
         self, kernel: Kernel, b: Builder, env: Env, pointers: dict[str, Reg], services: Services,
+        launch: Callable[[Body], None] | None = None,
     ) -> None:
+        """launch: emits what runs the body of a parallel loop; on the pool by default."""
         self.kernel = kernel
         self.b = b
         self.services = services
+        self.launch = launch or partial(b.parallel, services.ctx)
         self.values = ValueEmitter(kernel, b, env, pointers, services.seed, services.offset)
         self.bodies = 0
 
@@ -113,8 +119,7 @@ class KernelWalker(PassWalker):
         else:
             self._vector_range(loop, begin, end, None)
         b.return_(None)
-        body = b.close_function()
-        b.parallel(self.services.ctx, body, count, loop.grain)
+        self.launch(Body(b.close_function(), count, loop.grain))
 
     def _vector_range(self, loop: For, start: Reg, stop: Reg, extent: Expr | None) -> None:
         """Full vectors, then what is left as one vector with a mask."""

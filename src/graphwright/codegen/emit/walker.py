@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr
 from graphwright.codegen.emit.lanes import DEAR, all_values, walk
-from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Function, Reg
+from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Body, Following, Function, Reg
 from graphwright.codegen.emit.statements import KernelWalker, Services
-from graphwright.codegen.loops import Apply, Buffer, Check, Kernel
+from graphwright.codegen.loops import Apply, Buffer, Check, For, Kernel
 from graphwright.codegen.program import Gemm, NativeProgram, RoutineCall, Step, step_buffers
+from graphwright.codegen.scheduler.chained import elements_each
 from graphwright.runtime import _core
 from graphwright.runtime.symbolic.expr import as_int
 
@@ -43,33 +44,45 @@ def _frequent(program: NativeProgram, kinds: Sequence[int]) -> frozenset[str]:
     return frozenset(op for op, count in places.items() if count > FEW_PLACES)
 
 
+Kinds = tuple[int, ...]
+Unit = tuple[Step, ...]
+"""Steps that run as one: a step, or a product and the kernel that is chained to it."""
+
+
+def _units(program: NativeProgram, kinds: Sequence[int]) -> Iterator[tuple[int, Unit, Kinds]]:
+    """The number of the first step, the steps, and their kinds, of each unit."""
+    chained = set(program.chained)
+    for number in range(len(program.steps)):
+        if number not in chained:
+            end = number + (2 if number + 1 in chained else 1)
+            yield number, program.steps[number:end], tuple(kinds[number:end])
+
+
 class _Shared:
-    """Steps that the program has several times over: one function each, called on buffers."""
+    """Units that the program has several times over: one function each, called on buffers."""
 
     def __init__(self, program: NativeProgram, b: Builder, kinds: Sequence[int]) -> None:
-        self.kinds = kinds
-        self.functions: dict[int, Function] = {}
-        counts = Counter(kinds)
-        for step, kind in zip(program.steps, kinds, strict=True):
+        self.units = tuple(_units(program, kinds))
+        self.functions: dict[Kinds, Function] = {}
+        counts = Counter(kind for _, _, kind in self.units)
+        for _, unit, kind in self.units:
             if counts[kind] > 1 and kind not in self.functions:
-                self.functions[kind] = _emit_shared(program, step, b, f"step{kind}")
-
-    def get(self, number: int) -> Function | None:
-        """The function of the step of that number, if it has one."""
-        return self.functions.get(self.kinds[number])
+                name = "step" + "_".join(map(str, kind))
+                self.functions[kind] = _emit_shared(program, unit, b, name)
 
 
-def _emit_shared(program: NativeProgram, step: Step, b: Builder, name: str) -> Function:
-    """A function of a step, its buffers behind the parameters that all have."""
-    buffers = step_buffers(step)
-    pointers = [(f"buffer{n}", "ptr") for n, _ in enumerate(buffers)]
+def _emit_shared(program: NativeProgram, unit: Unit, b: Builder, name: str) -> Function:
+    """A function of a unit, the buffers of its steps behind the parameters that all have."""
+    touched = [step_buffers(step) for step in unit]
+    pointers = [(f"buffer{n}", "ptr") for n in range(sum(map(len, touched)))]
     ctx, sizes, *starts = b.open_function(name, [*_STEP_PARAMETERS, *pointers], "i32")
-    places = {
-        buffer.name: b.address(start, b.const(0, "i64"), KIND_OF_DTYPE[buffer.dtype.name])
-        for buffer, start in zip(buffers, starts, strict=True)
-    }
+    given = iter(starts)
+    places = [
+        {buffer.name: b.address(next(given), b.const(0, "i64"), KIND_OF_DTYPE[buffer.dtype.name])
+         for buffer in buffers}
+        for buffers in touched]
     env = _sizes(program, b, sizes)
-    _emit_step(step, b, env, places, _services(program, [step], b, ctx))
+    _emit_unit(unit, b, env, places, _services(program, unit, b, ctx))
     b.return_(0)
     return b.close_function()
 
@@ -82,10 +95,10 @@ def _sizes(program: NativeProgram, b: Builder, sizes: Reg) -> Env:
 
 def _emit_run(program: NativeProgram, b: Builder, shared: _Shared) -> None:
     parts: list[Function] = []
-    first = 0
-    while first < len(program.steps) or not parts:
+    first, count = 0, len(shared.units)
+    while first < count or not parts:
         first = _emit_part(program, b, shared, first)
-        if first < len(program.steps) or parts:
+        if first < count or parts:
             b.function.name = f"part{len(parts)}"
         parts.append(b.close_function())
     if len(parts) > 1:
@@ -97,30 +110,33 @@ def _emit_run(program: NativeProgram, b: Builder, shared: _Shared) -> None:
 
 
 def _emit_part(program: NativeProgram, b: Builder, shared: _Shared, first: int) -> int:
-    """Open a function with as many steps as it should have; returns where the next one begins."""
+    """Open a function with as many units as it should have; returns where the next one begins."""
     ctx, pointers, sizes = b.open_function("run", _PARAMETERS, "i32")
     env = _sizes(program, b, sizes)
     pointer_of = _Pointers(program, b, pointers, env)
-    own = [step for number, step in enumerate(program.steps) if shared.get(number) is None]
+    own = [step for _, unit, kinds in shared.units if kinds not in shared.functions
+           for step in unit]
     stages = {stage.first: number for number, stage in enumerate(program.stages)}
     services = _services(program, own, b, ctx)
-    for number, step in enumerate(program.steps[first:], first):
-        if number > first and len(b.function.entry.lines) > MOST_LINES:
+    for place, (number, unit, kinds) in enumerate(shared.units[first:], first):
+        if place > first and len(b.function.entry.lines) > MOST_LINES:
             break
         if number in stages:
             _return_if(b, b.call_enter_stage(ctx, stages[number]))
-        places = {buffer.name: pointer_of(buffer) for buffer in step_buffers(step)}
-        function = shared.get(number)
+        places = [{buffer.name: pointer_of(buffer) for buffer in step_buffers(step)}
+                  for step in unit]
+        function = shared.functions.get(kinds)
         if function is None:
-            _emit_step(step, b, env, places, services)
+            _emit_unit(unit, b, env, places, services)
         else:
-            status = b.call(function, [ctx, sizes, *places.values()])
-            if _may_fail(step):
+            starts = [start for of_step in places for start in of_step.values()]
+            status = b.call(function, [ctx, sizes, *starts])
+            if _may_fail(unit[0]):
                 _return_if(b, status)
     else:
-        number = len(program.steps)
+        place = len(shared.units)
     b.return_(0)
-    return number
+    return place
 
 
 def _return_if(b: Builder, status: Reg) -> None:
@@ -177,31 +193,59 @@ class _Pointers:
         return b.address(base, shift, KIND_OF_DTYPE[buffer.dtype.name])
 
 
-def _emit_step(
-    step: Step, b: Builder, env: Env, places: dict[str, Reg], services: Services,
+def _emit_unit(
+    unit: Unit, b: Builder, env: Env, places: Sequence[dict[str, Reg]], services: Services,
 ) -> None:
-    if isinstance(step, Gemm):
-        _emit_gemm(step, b, services.ctx, env, places)
-    elif isinstance(step, RoutineCall):
-        _emit_routine(step, b, services.ctx, env, places)
+    step = unit[0]
+    if isinstance(step, Kernel):
+        _emit_kernel(step, b, env, places[0], services)
+    elif len(unit) == 1:
+        _emit_call(step, b, services.ctx, env, places[0])
     else:
-        _emit_kernel(step, b, env, places, services)
+        _emit_chained(step, unit[1], b, env, places, services)
+
+
+def _emit_chained(
+    step: Gemm | RoutineCall, kernel: Step, b: Builder, env: Env, places: Sequence[dict[str, Reg]],
+    services: Services,
+) -> None:
+    assert isinstance(kernel, Kernel) and isinstance(kernel.body[0], For), f"{kernel} is chained"
+    each = elements_each(step, kernel.body[0])
+    assert each is not None, f"{kernel.name} does not follow what is before it"
+
+    def launch(body: Body) -> None:
+        _emit_call(step, b, services.ctx, env, places[0], Following(body, emit_expr(b, each, env)))
+
+    _emit_kernel(kernel, b, env, places[1], services, launch)
 
 
 def _emit_kernel(
     kernel: Kernel, b: Builder, env: Env, places: dict[str, Reg], services: Services,
+    launch: Callable[[Body], None] | None = None,
 ) -> None:
     entry = b.function.entry
     entry.values.clear()
     for key in [key for key in entry.memo if key[0] == "load"]:
         del entry.memo[key]
-    KernelWalker(kernel, b, dict(env), places, services).emit()
+    KernelWalker(kernel, b, dict(env), places, services, launch).emit()
     if services.flag is not None and _is_checked(kernel):
         failed = b.load(services.flag, b.const(0, "i64"), 1, None, None, False)
         _return_if(b, failed)
 
 
-def _emit_gemm(step: Gemm, b: Builder, ctx: Reg, env: Env, places: dict[str, Reg]) -> None:
+def _emit_call(
+    step: Gemm | RoutineCall, b: Builder, ctx: Reg, env: Env, places: dict[str, Reg],
+    then: Following | None = None,
+) -> None:
+    if isinstance(step, Gemm):
+        _emit_gemm(step, b, ctx, env, places, then)
+    else:
+        _emit_routine(step, b, ctx, env, places, then)
+
+
+def _emit_gemm(
+    step: Gemm, b: Builder, ctx: Reg, env: Env, places: dict[str, Reg], then: Following | None,
+) -> None:
     def size(expr: object) -> Reg:
         return emit_expr(b, expr, env)  # type: ignore[arg-type]
 
@@ -214,11 +258,12 @@ def _emit_gemm(step: Gemm, b: Builder, ctx: Reg, env: Env, places: dict[str, Reg
         a, size(step.lda), size(step.stride_a),
         other, size(step.ldb), size(step.stride_b), b.const(step.beta, "f64"),
         places[step.out.name], size(step.ldc), size(step.stride_c), size(step.batch),
-    ])
+    ], then)
 
 
 def _emit_routine(
     step: RoutineCall, b: Builder, ctx: Reg, env: Env, places: dict[str, Reg],
+    then: Following | None,
 ) -> None:
     arrays = [None if buffer is None else places[buffer.name] for buffer in step.results]
     for buffer, offset in step.operands:
@@ -229,7 +274,7 @@ def _emit_routine(
         arrays.append(start)
     sizes = [emit_expr(b, size, env) for size in step.sizes]
     number = _core.ROUTINES[step.routine]
-    _return_if(b, b.call_routine(ctx, number, arrays, sizes, step.numbers))
+    _return_if(b, b.call_routine(ctx, number, arrays, sizes, step.numbers, then))
 
 
 def _emit_shapes(program: NativeProgram, b: Builder) -> None:

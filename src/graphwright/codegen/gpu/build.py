@@ -8,11 +8,12 @@ from typing import Any
 from graphwright.codegen.build import program_outputs
 from graphwright.codegen.fusion_map import TracedLowering
 from graphwright.codegen.gpu.launcher import Launchers, arch_of
-from graphwright.codegen.gpu.op_by_op import op_by_op
+from graphwright.codegen.gpu.op_by_op import Instead, op_by_op
 from graphwright.codegen.gpu.rules import gpu_rules
 from graphwright.codegen.gpu.schedule import schedule_tiles
 from graphwright.codegen.gpu.tile_ir import CheckSite, GpuProgram
 from graphwright.codegen.gpu.tile_printer import print_tiles
+from graphwright.codegen.gpu.wide_accesses import multiples
 from graphwright.codegen.loops import Check, Stmt
 from graphwright.codegen.lowering.graph import CannotLowerNode, LoweredGraph, needs_eager
 from graphwright.codegen.memory_plan import lifetimes, place
@@ -81,15 +82,18 @@ def build_gpu_program(
 
     Raises: CannotLowerNode for a node without a lowering.
     """
-    return gpu_program(*lower_for_gpu(module, fake_inputs, strict), not strict, precision)
+    graph, lines = lower_for_gpu(module, fake_inputs, strict)
+    return gpu_program(graph, lines, fake_inputs, not strict, precision)
 
 
 def gpu_program(
-    graph: LoweredGraph, lines: dict[str, str], contracts: bool = True, precision: str = "ieee"
+    graph: LoweredGraph, lines: dict[str, str], inputs: Sequence[Any], contracts: bool = True,
+    precision: str = "ieee",
 ) -> GpuProgram:
     """The program of a lowered graph, of whose loop nodes `lines` are the source lines.
 
-    contracts: see `GpuProgram`; precision: of float32 products, one of `tile_ir.PRECISIONS`.
+    inputs: fake or not, see `GpuProgram.multiples`; contracts: see `GpuProgram`; precision: of
+    float32 products, one of `tile_ir.PRECISIONS`.
     """
     schedule = schedule_tiles(graph, lines, precision)
     plan = schedule.plan
@@ -103,7 +107,7 @@ def gpu_program(
         steps=schedule.steps, symbols=graph.symbols, rng_ops=graph.rng_ops,
         mutated=plan.mutated,
         checks=tuple(dict.fromkeys(site for k in schedule.steps for site in _sites(k.body))),
-        contracts=contracts)
+        contracts=contracts, multiples=multiples(graph.symbols, inputs))
 
 
 def _no_launcher(*inputs: Any) -> Any:
@@ -146,7 +150,7 @@ class GpuSegment(Record, frozen=False):
         for name, made in became.items():
             origins |= {n: f"{origins[n]} {name}" if n in origins else name for n in made}
         return [frozenset(" ".join(step.source).split())
-                for step in gpu_program(graph, origins).steps]
+                for step in gpu_program(graph, origins, self.examples).steps]
 
     @property
     def sources(self) -> dict[str, str]:
@@ -164,11 +168,15 @@ class GpuGraph(Record):
 
 def compile_gpu_segment(
     module: Any, fake_inputs: Sequence[Any], strict: bool, device: Device, label: str,
-    spans: list[Span] | None, contracts: bool = True,
+    spans: list[Span] | None, single: bool = False,
 ) -> GpuSegment:
     """Compile a graph whose tensors are on one GPU, without ops that run eagerly; see
-    `compile_graph`. contracts: see `GpuProgram`; strict graphs never do. Products of float32 are
-    as precise as `set_float32_matmul_precision` says, but exact in strict graphs.
+    `compile_graph`. Products of float32 are as precise as `set_float32_matmul_precision` says, but
+    exact in strict graphs. A call that needs kernels of its own which fail to compile, for
+    unaligned inputs or sizes past 32 bits, runs op by op.
+
+    single: it is the program of one op: such calls raise KernelFailure, and nothing contracts (see
+    `GpuProgram`), as in strict graphs.
 
     Raises: CannotLowerNode for a node without a lowering; TritonMissing and KernelFailure for a
         kernel that is not in the cache and cannot be compiled.
@@ -177,13 +185,14 @@ def compile_gpu_segment(
         graph, lines = lower_for_gpu(module, fake_inputs, strict)
     precision = "ieee" if strict else float32_products()
     with Timed("compile::schedule", into=spans):
-        program = gpu_program(graph, lines, contracts and not strict, precision)
-    index = device.index or 0
+        program = gpu_program(graph, lines, fake_inputs, not (single or strict), precision)
+    index, results = device.index or 0, results_of(graph.outputs)
+    instead = None if single else Instead(module, device, label, program.rng_ops, results)
     with Timed("compile::codegen triton", into=spans):
-        launcher = Launchers(program, index, label).launcher()
+        launcher = Launchers(program, index, label, instead).first()
     placed = replace(graph, constants=tuple(c.to(device) for c in graph.constants))
     launch = with_results(
-        results_of(placed.outputs), placed.constants, placed.symbols, launcher, len(fake_inputs))
+        results, placed.constants, placed.symbols, launcher, len(fake_inputs))
     return GpuSegment(program, module, fake_inputs, strict, launch, arch=arch_of(index))
 
 

@@ -11,13 +11,16 @@ becomes, with the draws that the whole graph takes beforehand,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from graphwright.codegen.results import Result
 from graphwright.codegen.segment_runner import EagerStep, SegmentedProgram
+from graphwright.codegen.target import KernelFailure
 from graphwright.ir.graph.graph import Graph
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node
+from graphwright.runtime.cuda import fallbacks
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.device import device as Device
 from graphwright.runtime.tensor.generator import CUDA_GENERATORS, CudaGenerator
@@ -33,6 +36,36 @@ def op_by_op(module: GraphModule, device: Device, draws: int) -> Callable[..., A
         return run(*inputs, *CUDA_GENERATORS.of(index).take(draws))
 
     return with_draws
+
+
+class Instead:
+    """Runs the calls of a graph op by op whose own kernels cannot be compiled; see `Launchers`.
+
+    results: of the graph; those that are None are returned.
+    """
+
+    def __init__(
+        self, module: GraphModule, device: Device, label: str, draws: int,
+        results: Sequence[Result],
+    ) -> None:
+        self.module = module
+        self.device = device
+        self.label = label
+        self.draws = draws
+        self.results = results
+        self._run: Callable[..., Any] | None = None
+
+    def __call__(self, failure: KernelFailure, *inputs: Any) -> tuple[Any, ...]:
+        """The tensors that a launcher would return for the inputs, after which come constants.
+
+        Raises: the failure where that is to be an error: see `runtime.cuda.fallbacks`.
+        """
+        fallbacks.op_by_op(self.label, failure)
+        if self._run is None:
+            self._run = op_by_op(self.module, self.device, self.draws)
+        values = self._run(*inputs[:len(self.module.graph.placeholders)])
+        return tuple([value for value, result in zip(values, self.results, strict=True)
+                      if result is None])
 
 
 def _eager(module: GraphModule) -> SegmentedProgram:

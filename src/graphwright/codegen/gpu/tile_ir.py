@@ -178,7 +178,8 @@ class GpuProgram(Record):
 
     Fields that `NativeProgram` has too mean the same. `checks` are the places that may write to
     the error word, in the order of their numbers. `contracts`: whether pointwise kernels may round
-    a product and its sum with another number once.
+    a product and its sum with another number once. `multiples`: the symbols that were multiples of
+    16 in the inputs that it was made from.
     """
 
     inputs: tuple[Buffer, ...]
@@ -191,6 +192,7 @@ class GpuProgram(Record):
     mutated: tuple[int, ...]
     checks: tuple[CheckSite, ...]
     contracts: bool = True
+    multiples: frozenset[str] = frozenset()
 
     def may_contract(self, step: TileKernel) -> bool:
         """Whether a kernel may: sums of products always do."""

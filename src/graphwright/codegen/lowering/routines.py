@@ -17,10 +17,12 @@ from graphwright.codegen.lowering.context import (
     computed,
     const,
     convert,
+    shape_of,
 )
 from graphwright.codegen.lowering.nodes import Byproduct, Gemm, Given, Read, Routine, Shape
 from graphwright.codegen.lowering.rules import Call, Rule
 from graphwright.codegen.lowering.views import permute, reshape
+from graphwright.runtime.ops.sequences.recurrent_cells import GATES
 from graphwright.runtime.symbolic.expr import Expr, Int, as_expr, product
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype
@@ -188,10 +190,67 @@ def _convolved(
     return permute(context, y, (0, 3, 1, 2))
 
 
+class _Steps:
+    """The operands of a recurrent layer, in a dtype that it computes in."""
+
+    def __init__(self, context: Lowering, mode: str, input: Tensor, weight: Tensor) -> None:
+        self.context, self.mode = context, mode
+        self.kind = computed(input.dtype)
+        self.steps, self.batch, self.width = input.shape
+        self.hidden = weight.shape[1]
+
+    def given(self, x: Tensor | None, dense: int | None = None) -> Given | None:
+        """An operand without gaps but between its first dims."""
+        if x is None:
+            return None
+        wide = self.context.converted(x, self.kind)
+        return Given(wide.name, len(x.shape) if dense is None else dense)
+
+    def sizes(self, reverse: bool, save: bool) -> Shape:
+        """Those that the routines take."""
+        return (Int(list(GATES).index(self.mode)), Int(self.kind.code), self.steps,
+                self.batch, self.hidden, Int(int(reverse)), Int(int(save)), self.width)
+
+    def call(
+        self, routine: str, call: Call, operands: tuple[Given | None, ...], sizes: Shape
+    ) -> tuple[Tensor, ...]:
+        """The results of a routine, in the dtypes and shapes of the op's."""
+        results = tuple((shape_of(val.shape), self.kind) for val in call.val)
+        found = call_routine(self.context, routine, results, operands, sizes)
+        return tuple(self.context.converted(result, val.dtype)
+                     for result, val in zip(found, call.val, strict=True))
+
+
+def _recurrence(
+    context: Lowering, call: Call, mode: str, input: Tensor, hidden: Tensor, cell: Tensor | None,
+    weight: Tensor, bias: Tensor | None, input_weight: Tensor | None, input_bias: Tensor | None,
+    reverse: bool, save: bool,
+) -> tuple[Tensor, ...]:
+    steps = _Steps(context, mode, input, weight)
+    operands = (steps.given(input, 1),
+                *map(steps.given, (hidden, cell, weight, bias, input_weight, input_bias)))
+    return steps.call("recurrence", call, operands, steps.sizes(reverse, save))
+
+
+def _recurrence_backward(
+    context: Lowering, call: Call, grad: Tensor, last: Tensor | None, mode: str, input: Tensor,
+    hidden: Tensor, cell: Tensor | None, weight: Tensor, bias: Tensor | None,
+    input_weight: Tensor | None, input_bias: Tensor | None, reverse: bool, out: Tensor,
+    cells: Tensor, saved: Tensor,
+) -> tuple[Tensor, ...]:
+    steps = _Steps(context, mode, input, weight)
+    read = (grad, last, hidden, cell, weight, out, cells if mode == "LSTM" else None,
+            saved if mode in ("LSTM", "GRU") else None)
+    return steps.call("recurrence_backward", call, tuple(map(steps.given, read)),
+                      steps.sizes(reverse, True))
+
+
 ROUTINES: dict[str, Rule] = {
     "attention_backward": _attention_backward,
     "convolution": _convolution,
     "fused_attention": _fused_attention,
+    "recurrence": _recurrence,
+    "recurrence_backward": _recurrence_backward,
 }
 TAKES: dict[Rule, Callable[[Any], bool]] = {_convolution: _takes_convolution}
 """Whether a node of the graph has a lowering by the rule; the other rules take all."""

@@ -67,13 +67,15 @@ class Request(Record):
     """A kernel to compile for compute capability `arch` (90: Hopper).
 
     unaligned: names of buffers whose addresses are no multiples of 16 bytes; allocators give such
-    to all, but views may begin anywhere. contracts: see `GpuProgram`.
+    to all, but views may begin anywhere. contracts: see `GpuProgram`. multiples: names of sizes
+    that are multiples of 16.
     """
 
     kernel: TritonKernel
     arch: int = 90
     unaligned: Collection[str] = ()
     contracts: bool = True
+    multiples: Collection[str] = ()
 
     def job(self) -> dict[str, Any]:
         """All that decides the machine code, for `worker.build`."""
@@ -81,8 +83,10 @@ class Request(Record):
         return {
             "name": kernel.name, "source": kernel.source, "signature": signature(kernel),
             "constants": kernel.blocks, "arch": self.arch,
-            "aligned": [place for place, buffer in enumerate(kernel.buffers)
-                        if buffer.name not in self.unaligned],
+            "aligned": [*[place for place, buffer in enumerate(kernel.buffers)
+                          if buffer.name not in self.unaligned],
+                        *[place for place, size in enumerate(kernel.sizes, len(kernel.buffers))
+                          if size in self.multiples]],
             "options": {"num_stages": 3, "num_warps": kernel.num_warps,
                         "enable_fp_fusion": self.contracts},
             "variables": {name: os.environ[name] for name in _TOOLS if name in os.environ}}

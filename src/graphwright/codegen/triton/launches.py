@@ -6,6 +6,7 @@ from collections.abc import Collection
 from enum import Enum
 
 from graphwright.codegen.gpu.tile_ir import GpuProgram
+from graphwright.codegen.gpu.wide_accesses import deciding_sizes
 from graphwright.codegen.triton.compiler import CompiledKernel, Request, compile_kernels
 from graphwright.codegen.triton.listing import kernels
 from graphwright.codegen.triton.writer import TritonKernel
@@ -45,24 +46,28 @@ class Launch(Record):
 
 
 def kernel_requests(
-    program: GpuProgram, arch: int = 90, unaligned: Collection[str] = (), narrow: bool = False
+    program: GpuProgram, arch: int = 90, unaligned: Collection[str] = (), narrow: bool = False,
+    multiples: Collection[str] = (),
 ) -> list[Request]:
     """A program's kernels, one for each step, to be compiled.
 
     unaligned: see `Request`; narrow: all sizes, which are `Launch.limited`, are less than
-    `Launch.most`: indices have 32 bits.
+    `Launch.most`: indices have 32 bits; multiples: the sizes that are multiples of 16, of which a
+    kernel is given those that matter to it.
 
     Raises: CannotEmit for a step without a Triton form.
     """
-    return [Request(kernel, arch, unaligned, program.may_contract(step))
+    return [Request(kernel, arch, unaligned, program.may_contract(step),
+                    deciding_sizes(step).intersection(multiples) if multiples else ())
             for step, kernel in zip(program.steps, kernels(program, narrow), strict=True)]
 
 
 def compile_launches(
-    program: GpuProgram, arch: int = 90, unaligned: Collection[str] = (), narrow: bool = False
+    program: GpuProgram, arch: int = 90, unaligned: Collection[str] = (), narrow: bool = False,
+    multiples: Collection[str] = (),
 ) -> list[Launch]:
     """Compile a program's kernels; see `kernel_requests` and `compile_kernels`."""
-    requests = kernel_requests(program, arch, unaligned, narrow)
+    requests = kernel_requests(program, arch, unaligned, narrow, multiples)
     return [Launch(made, request.kernel.grid, _arguments(request.kernel), step.limited, step.most)
             for step, request, made in zip(program.steps, requests, compile_kernels(requests),
                                            strict=True)]

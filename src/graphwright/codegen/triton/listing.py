@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphwright.codegen.gpu.tile_ir import GpuProgram
+from graphwright.codegen.gpu.wide_accesses import deciding_sizes
 from graphwright.codegen.triton.compiler import Request, compile_kernels
 from graphwright.codegen.triton.names import CannotEmit
 from graphwright.codegen.triton.writer import TritonKernel, write_kernel
@@ -50,7 +51,8 @@ def list_ptx(
     Raises: as `compile_kernels`.
     """
     found = dict(attempts(program, narrow))
-    requests = [Request(kernel, arch, contracts=program.may_contract(step))
+    requests = [Request(kernel, arch, (), program.may_contract(step),
+                        deciding_sizes(step) & program.multiples)
                 for step, kernel in zip(program.steps, found.values(), strict=True)
                 if not isinstance(kernel, str)]
     texts = iter([kernel.ptx for kernel in compile_kernels(requests)])

@@ -26,7 +26,7 @@ FORMATS_OF_ALL = {
 """Operations that are spelled alike for all dtypes. A literal may be one of the operands."""
 
 FLOAT_FORMATS = {
-    "div": "gw_divide({}, {})", "neg": "-{}", "abs": "tl.abs({})", "sqrt": "gw_sqrt({})",
+    "div": "gw_divide({}, {})", "neg": "-1.0 * {}", "abs": "tl.abs({})", "sqrt": "gw_sqrt({})",
     "rsqrt": "gw_divide({1}, gw_sqrt({0}))", "reciprocal": "gw_divide({1}, {0})",
     "exp": "libdevice.exp({})", "expm1": "libdevice.expm1({})", "log": "libdevice.log({})",
     "log1p": "libdevice.log1p({})", "log2": "libdevice.log2({})", "sin": "libdevice.sin({})",
@@ -51,7 +51,7 @@ FLOAT_FORMATS = {
     "max": "gw_greater({}, {})", "min": "gw_lesser({}, {})", "fma": "tl.fma({}, {}, {})",
 }
 """Operations on floating point tensors, by the dtype of the first operand; `{1}` of an operation
-with one operand is the tensor 1."""
+with one operand is the tensor 1. Triton 3.6 subtracts from 0 for `-x`, where 0 loses its sign."""
 
 INTEGER_FORMATS = {
     "neg": "-{}", "abs": "tl.abs({})", "sign": "gw_sign({})", "not": "~{}",

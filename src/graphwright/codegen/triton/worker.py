@@ -72,8 +72,8 @@ def build(request: dict[str, Any]) -> bytes:
 
     request: the `name` and `source` of the kernel; `signature`, its parameters with their types as
     Triton spells them; `constants`, the values of those of type "constexpr"; `aligned`, the
-    positions of pointers that 16 divides; `arch`, the compute capability; `options` of Triton;
-    `variables` of the environment; `folder`, where files may be written.
+    positions of pointers and sizes that 16 divides; `arch`, the compute capability; `options` of
+    Triton; `variables` of the environment; `folder`, where files may be written.
     """
     import contextlib
     import io

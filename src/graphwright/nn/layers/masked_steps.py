@@ -98,7 +98,8 @@ def _direction(
     w_input, w_hidden, b_input, b_hidden, _ = weights
     gates = F.linear(data, w_input, b_input)
     gates = ops.where(inside, gates, _idle(mode, gates, b_hidden))
-    output, final = rnn_steps.at_once(mode, gates, state, (w_hidden, b_hidden), reverse)
+    output, final = rnn_steps.at_once(mode, gates, state, (w_hidden, b_hidden, None, None),
+                                       reverse)
     if not reverse:     # the cell has stayed, what shows it has not
         last = ops.gather(output, 0, ops.expand(ends, (1, *output.shape[1:])))
         final = (ops.squeeze(last, 0), *final[1:])

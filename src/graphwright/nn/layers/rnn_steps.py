@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from graphwright.amp.autocast import is_autocast_enabled
+from graphwright.autograd.grad_mode import is_grad_enabled
 from graphwright.nn import functional as F
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.sequences.recurrent_cells import CELLS
@@ -41,9 +43,10 @@ def run(
     belong to step t. `weights`: of the input, of the hidden state, their biases, projection.
     """
     w_input, w_hidden, b_input, b_hidden, project = weights
+    plain = sizes is None and project is None and not is_autocast_enabled(data.device.type)
+    if plain and data.dtype in _WHOLE:
+        return at_once(mode, data, state, (w_hidden, b_hidden, w_input, b_input), reverse)
     gates = F.linear(data, w_input, b_input)
-    if sizes is None and project is None and gates.dtype in _WHOLE:
-        return at_once(mode, gates, state, (w_hidden, b_hidden), reverse)
     steps = ops.unbind(gates, 0) if sizes is None else ops.split(gates, sizes)
     cell = (mode, w_hidden, b_hidden, project)
     rows = [state[0].shape[0]] * len(steps) if sizes is None else sizes
@@ -81,15 +84,20 @@ def layers(
 
 
 def at_once(
-    mode: str, gates: Tensor, state: State, weights: Any, reverse: bool
+    mode: str, input: Tensor, state: State, weights: tuple[Any, ...], reverse: bool
 ) -> tuple[Tensor, State]:
-    """The same in one op, where all sequences are of one length."""
-    if reverse:
-        gates = ops.flip(gates, (0,))
+    """The same in one op, where all sequences are of one length.
+
+    `weights`: of the hidden state, its bias, and those of the input, None where it is its share
+    of the gates.
+    """
     cell = state[1] if mode == "LSTM" else None
-    output, cells, _ = ops.recurrence(mode, gates, state[0], cell, *weights)
-    final = tuple(ops.select(t, 0, -1) for t in (output, cells)[: len(state)])
-    return (ops.flip(output, (0,)) if reverse else output), final
+    read = (input, *state, *weights)
+    save = is_grad_enabled() and any([t is not None and t.requires_grad for t in read])
+    output, cells, _ = ops.recurrence(mode, input, state[0], cell, *weights, reverse, save)
+    ends = 0 if reverse else -1
+    final = (ops.select(output, 0, ends),)
+    return output, final if cell is None else (*final, ops.select(cells, 0, ends if save else 0))
 
 
 Cell = tuple[str, Tensor, Tensor | None, Any]

@@ -13,24 +13,36 @@
 typedef struct gw_ctx gw_ctx;
 struct gw_weights;
 typedef void (*gw_body)(void *closure, int64_t begin, int64_t end);
+/* What follows a result: body over [0, count), whose iterations are independent. Of the result, whose
+ * rows lie one after the other, iteration i touches elements [i * each, (i + 1) * each) alone: it may
+ * run as soon as these are complete. */
+typedef struct {
+    gw_body body;
+    void *closure;
+    int64_t count, grain;   /* as parallel_for takes them */
+    int64_t each;
+} gw_then;
+
 /* A routine of the runtime that compiled code calls. arrays: its results (NULL for those of which
  * nobody reads anything), then its operands (NULL for those that it is not given); sizes: those it
- * takes, then the strides of each operand, in elements; numbers: those it takes.
+ * takes, then the strides of each operand, in elements; numbers: those it takes. Then runs
+ * what follows the first result, as gemm does.
  * Returns GW_OK or GW_NO_MEMORY. */
 typedef int32_t (*gw_routine)(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
-                              const double *numbers);
+                              const double *numbers, const gw_then *then);
 
 struct gw_ctx {
     /* Runs body over [0, n) in chunks that depend on n, grain and num_threads alone. */
     void (*parallel_for)(const gw_ctx *ctx, gw_body body, void *closure, int64_t n,
                          int64_t grain);
     /* C[b] = alpha * op(A[b]) @ op(B[b]) + beta * C[b]. Row-major; leading dimensions and the
-     * strides between batches in elements; dtype is the code of float32 or float64.
+     * strides between batches in elements; dtype is the code of float32 or float64. Then runs what
+     * follows, on blocks of c as they are complete where it pays; `then` may be NULL.
      * Returns 0, or nonzero if the arguments are not valid. */
     int32_t (*gemm)(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
                     int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
-                    void *c, int64_t ldc, int64_t stride_c, int64_t batch);
+                    void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then);
     uint64_t seed;       /* of the random numbers of this call; */
     uint64_t offset;     /* op r of the graph draws at offset + r */
     int64_t num_threads;

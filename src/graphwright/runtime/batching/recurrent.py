@@ -13,16 +13,17 @@ from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.table import Op
 
+_WEIGHTS = ("weight", "bias", "input_weight", "input_bias")
+
 
 @rule("recurrence", "recurrence_backward")
 def recurrence(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     """All steps [T, N, ...] from states [N, ...]; with weights of each example's own in a loop."""
     names = dict(zip(op.names, args, strict=True))
-    weights = [names["weight"], names["bias"]]
-    if any([weight is not None and weight.batched for weight in weights]):
+    if any([names[name] is not None and names[name].batched for name in _WEIGHTS]):
         return loop(op, args, level)
     values = [
-        arg.value if name in ("weight", "bias") and arg is not None else _merged(arg)
+        arg.value if name in _WEIGHTS and arg is not None else _merged(arg)
         for name, arg in names.items()
     ]
     return tuple([_apart(item, level) for item in dispatch(op, tuple(values))])

@@ -86,10 +86,10 @@ static bool by_library(const Product *p) {
 static int32_t gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
                     int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
-                    void *c, int64_t ldc, int64_t stride_c, int64_t batch) {
+                    void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then) {
     Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
-                 dtype, transa != 0, transb != 0, false, true};
-    multiply_all(ctx, &p, batch);
+                 dtype, transa != 0, transb != 0, false, true, NULL, 0, 0};
+    multiply_all(ctx, &p, batch, then);
     return 0;
 }
 #endif

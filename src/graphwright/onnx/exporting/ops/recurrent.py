@@ -9,7 +9,6 @@ import numpy as np
 from graphwright.ir.graph.node import Node
 from graphwright.onnx.errors import OnnxExporterError
 from graphwright.onnx.exporting.builder import Builder, Value
-from graphwright.onnx.exporting.ops.views import LAST
 from graphwright.onnx.exporting.registry import form
 from graphwright.runtime.ops.table import Op
 
@@ -35,29 +34,13 @@ def _is_call(node: Any, name: str) -> bool:
     return isinstance(node, Node) and isinstance(node.target, Op) and node.target.name == name
 
 
-def _projection(g: Builder, gates: Value) -> tuple[Value, Any, Any]:
-    """What the gates are a linear function of, the matrix and the bias; None: themselves."""
-    node = g.node.args[1]
-    turned = _is_call(node, "flip") and tuple(node.args[1]) == (0,)
-    source = node.args[0] if turned else node
-    if not _is_call(source, "linear"):
-        return gates, None, None
-    x, weight, bias = [None if one is None else g.values[one] for one in source.args]
-    assert x is not None and weight is not None
-    if x.ndim != 3 or weight.ndim != 2:
-        return gates, None, None
-    if turned:
-        x = g.op("Slice", x, [-1], [-LAST], [0], [-1], shape=x.shape)
-    return x, weight, bias
-
-
-def _check_cells(node: Any) -> None:
+def _check_cells(node: Any, last: int) -> None:
     """ONNX has the last cell; its index among all is -1 for the one step it is written as."""
     for part in node.users:
         place = part.args[1]
         if place == 2 and part.users:
             raise OnnxExporterError("the gates of a recurrent layer have no ONNX form")
-        if place == 1 and not all(_is_call(user, "select") and tuple(user.args[1:]) == (0, -1)
+        if place == 1 and not all(_is_call(user, "select") and tuple(user.args[1:]) == (0, last)
                                   for user in part.users):
             raise OnnxExporterError("the cells of all steps of an LSTM have no ONNX form; the "
                                     "last cell has")
@@ -65,12 +48,12 @@ def _check_cells(node: Any) -> None:
 
 @form("recurrence")
 def _recurrence(
-    g: Builder, out: Any, mode: str, gates: Value, hidden: Value, cell: Value | None,
-    weight: Value, bias: Value | None,
+    g: Builder, out: Any, mode: str, input: Value, hidden: Value, cell: Value | None,
+    weight: Value, bias: Value | None, matrix: Value | None = None, shift: Value | None = None,
+    reverse: bool = False, save: bool = True,
 ) -> tuple[Value, Value | None, None]:
-    _check_cells(g.node)
-    dtype, (width, count) = gates.dtype, weight.shape
-    x, matrix, shift = _projection(g, gates)
+    _check_cells(g.node, 0 if reverse or not save else -1)
+    dtype, (width, count) = input.dtype, weight.shape
     if matrix is None:
         matrix = g.constant(np.eye(int(width)), dtype)
     own = _ordered(g, mode, weight, "recurrent")
@@ -84,9 +67,10 @@ def _recurrence(
     first = None if cell is None else g.op("Unsqueeze", cell, [0])
     kind = mode.partition("_")[0]
     made = g.several(
-        3 if kind == "LSTM" else 1, kind, x, _ordered(g, mode, matrix, "input"), own, both, None,
+        3 if kind == "LSTM" else 1, kind, input, _ordered(g, mode, matrix, "input"), own, both, None,
         start, first, hidden_size=int(count), activations=_ACTIVATIONS.get(mode),
-        linear_before_reset=1 if kind == "GRU" else None)
+        linear_before_reset=1 if kind == "GRU" else None,
+        direction="reverse" if reverse else None)
     g.unlike.add(1)
     return g.op("Squeeze", made[0], [1]), made[2] if kind == "LSTM" else None, None
 

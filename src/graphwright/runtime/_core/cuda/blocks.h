@@ -46,7 +46,16 @@ extern GwCudaBlock gw_cuda_nothing;     /* the block of tensors without elements
 typedef struct {
     int64_t current, peak, allocated, freed;
 } GwFigure;
-void gw_figure_change(GwFigure *figure, int64_t by);
+static inline void gw_figure_change(GwFigure *figure, int64_t by) {
+    figure->current += by;
+    if (by > 0) {
+        figure->allocated += by;
+        figure->peak = figure->current > figure->peak ? figure->current : figure->peak;
+    } else {
+        figure->freed -= by;
+    }
+}
+
 void gw_figure_reset(GwFigure *figure, bool accumulated);   /* else the peak is the present one */
 /* Adds `name.current` and its like to a dict, in the order of their names. */
 bool gw_figure_add(PyObject *made, const char *name, const GwFigure *figure);
@@ -60,7 +69,19 @@ typedef enum {
     GW_COUNT_RETRIES, GW_COUNT_OOMS, GW_COUNT_ALLOCS, GW_COUNT_FREES, GW_COUNT_SYNCS,
     GW_COUNT_REJECTIONS, GW_NUM_COUNTS
 } GwCount;
-void gw_cuda_stat(int device, bool small, GwStat stat, int64_t change);
+enum { GW_ALL_BLOCKS, GW_SMALL_BLOCKS, GW_LARGE_BLOCKS, GW_BLOCK_KINDS };
+typedef struct {
+    GwFigure stats[GW_NUM_STATS][GW_BLOCK_KINDS];
+    int64_t counts[GW_NUM_COUNTS];
+    size_t limit;               /* of reserved bytes; 0: none */
+} GwFigures;
+extern GwFigures gw_cuda_figures[GW_CUDA_DEVICES];
+static inline void gw_cuda_stat(int device, bool small, GwStat stat, int64_t by) {
+    GwFigure *figures = gw_cuda_figures[device].stats[stat];
+    gw_figure_change(&figures[GW_ALL_BLOCKS], by);
+    gw_figure_change(&figures[small ? GW_SMALL_BLOCKS : GW_LARGE_BLOCKS], by);
+}
+
 void gw_cuda_count(int device, GwCount count);
 int64_t gw_cuda_stat_now(int device, GwStat stat);
 size_t gw_cuda_memory_limit(int device);    /* of reserved bytes */
@@ -84,7 +105,8 @@ bool gw_cuda_lend(GwTensor *t, int device, uint64_t address, int64_t bytes, PyOb
                   bool readonly);
 /* Of class, shape, strides and dtype: a tensor to be given memory, of so many bytes. */
 GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes);
-/* A new tensor, which the current stream may write to; or NULL. strides NULL: C-contiguous. */
+/* A new tensor on an entered device, which the current stream may write to; or NULL. strides NULL:
+ * C-contiguous. */
 GwTensor *gw_cuda_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
                                const int64_t *strides, int device);
 extern PyMethodDef gw_cuda_tensor_methods[];

@@ -45,7 +45,7 @@ GwTensor *gw_tensor_described(PyObject *const args[4], int64_t *bytes) {
     return described(cls, dtype, ndim, sizes, steps, bytes);
 }
 
-/* The tensor, which is given memory of the device; NULL, and the tensor is gone, without. */
+/* The tensor, which is given memory of an entered device; NULL, and the tensor is gone, without. */
 static GwTensor *placed(GwTensor *t, int64_t bytes, int device) {
     if (t == NULL) {
         return NULL;
@@ -53,7 +53,7 @@ static GwTensor *placed(GwTensor *t, int64_t bytes, int device) {
     t->device = GW_CUDA;
     t->device_index = (int16_t)device;
     t->storage = gw_storage_meta();
-    if (t->storage == NULL || !gw_cuda_enter(device)
+    if (t->storage == NULL
         || (t->storage->cuda = gw_cuda_alloc(device, (size_t)bytes)) == NULL) {
         Py_DECREF(t);
         return NULL;
@@ -78,7 +78,7 @@ static PyObject *cuda_empty(PyObject *self, PyObject *const *args, Py_ssize_t na
     int64_t bytes;
     int device;
     if (!gw_expect_args(nargs, 5, "cuda_empty(cls, shape, strides, dtype, device)")
-        || !gw_cuda_index(args[4], &device)) {
+        || !gw_cuda_index(args[4], &device) || !gw_cuda_enter(device)) {
         return NULL;
     }
     GwTensor *t = gw_tensor_described(args, &bytes);

@@ -18,12 +18,11 @@ static int broken_code;
 
 /* ---- the last kernels ---- */
 
-enum { RECENT = 8 };
-static _Atomic(const char *) recent[RECENT];
+static _Atomic(const char *) recent[GW_CUDA_RECENT];
 static atomic_uint launched;
 
 void gw_cuda_note_kernel(const char *name) {
-    unsigned place = atomic_fetch_add_explicit(&launched, 1, memory_order_relaxed) % RECENT;
+    unsigned place = atomic_fetch_add_explicit(&launched, 1, memory_order_relaxed) % GW_CUDA_RECENT;
     atomic_store_explicit(&recent[place], name, memory_order_relaxed);
 }
 
@@ -35,9 +34,9 @@ static void append(char *text, size_t size, const char *more) {
 /* "k3, k2, k1", the newest first. */
 static void list_kernels(char *text, size_t size) {
     unsigned count = launched;
-    for (unsigned i = 0; i < RECENT && i < count; i++) {
+    for (unsigned i = 0; i < GW_CUDA_RECENT && i < count; i++) {
         append(text, size, i == 0 ? "" : ", ");
-        append(text, size, recent[(count - 1 - i) % RECENT]);
+        append(text, size, recent[(count - 1 - i) % GW_CUDA_RECENT]);
     }
 }
 

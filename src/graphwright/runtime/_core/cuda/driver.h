@@ -96,6 +96,7 @@ extern PyObject *gw_accelerator_error;  /* a RuntimeError with `error_code` */
 /* AcceleratorError, and false, unless the result of the driver's function `call` is success. */
 bool gw_cuda_check(int result, const char *call);
 bool gw_cuda_check_launch(int result, const char *kernel);
+enum { GW_CUDA_RECENT = 8 };    /* kernels that errors name */
 void gw_cuda_note_kernel(const char *name);     /* a name that is never freed */
 extern PyMethodDef gw_cuda_driver_methods[];
 bool gw_cuda_waits(void);       /* GRAPHWRIGHT_CUDA_SYNC=1: after each kernel and copy */

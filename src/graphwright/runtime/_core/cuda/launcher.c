@@ -1,7 +1,7 @@
 /* `CudaLauncher`: a compiled graph of a GPU as a callable. A call reads the sizes of the inputs,
  * allocates the outputs, and puts the launches of its program into the current stream; it waits
- * for nothing. What the kernels do not hold for (addresses that are no multiples of 16 bytes,
- * sizes past 32 bits) goes to a callable of Python. */
+ * for nothing. What the kernels do not hold for (addresses or sizes that are no multiples of 16,
+ * sizes past 32 bits) goes to another launcher, or to a callable of Python. */
 #include "launcher.h"
 #include "blocks.h"
 #include "generator.h"
@@ -246,7 +246,14 @@ static PyObject *run_elsewhere(const GwCudaLauncher *self, const Call *call, PyO
         PyErr_SetString(PyExc_RuntimeError, "the compiled graph is no more");
         return NULL;
     }
-    return PyObject_Vectorcall(self->otherwise, call->args, (size_t)self->n_inputs, kwnames);
+    if (Py_EnterRecursiveCall(" in a compiled graph")) {
+        return NULL;
+    }
+    PyObject *otherwise = Py_NewRef(self->otherwise);       /* which the call may replace */
+    PyObject *result = PyObject_Vectorcall(otherwise, call->args, (size_t)self->n_inputs, kwnames);
+    Py_DECREF(otherwise);
+    Py_LeaveRecursiveCall();
+    return result;
 }
 
 static PyObject *run_call(GwCudaLauncher *self, Call *call, PyObject *kwnames) {
@@ -350,6 +357,7 @@ static PyMemberDef launcher_members[] = {
     {"n_outputs", T_INT, offsetof(GwCudaLauncher, n_outputs), READONLY, "Tensors it returns."},
     {"program", T_OBJECT, offsetof(GwCudaLauncher, program), READONLY, "What it launches."},
     {"label", T_OBJECT, offsetof(GwCudaLauncher, label), READONLY, "What profiles call it."},
+    {"otherwise", T_OBJECT, offsetof(GwCudaLauncher, otherwise), 0, "Runs what it does not."},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -128,18 +128,19 @@ static void stat_segment(const GwCudaBlock *b, int sign) {
 
 /* ---- free blocks ---- */
 
+static GwCudaBlock *spare;      /* what described blocks that have joined others */
+
 /* The block that follows takes the part from `bytes` on; false where there is no memory for it. */
 static bool split(GwCudaBlock *b, size_t bytes) {
-    GwCudaBlock *rest = PyMem_RawCalloc(1, sizeof *rest);
-    if (rest == NULL) {
+    GwCudaBlock *rest = spare;
+    if (rest != NULL) {
+        spare = rest->next;
+    } else if ((rest = PyMem_RawMalloc(sizeof *rest)) == NULL) {
         return false;
     }
-    rest->address = b->address + bytes;
-    rest->bytes = b->bytes - bytes;
-    rest->stream = b->stream;
-    rest->small = b->small;
-    rest->before = b;
-    rest->after = b->after;
+    *rest = (GwCudaBlock){.address = b->address + bytes, .bytes = b->bytes - bytes,
+                          .stream = b->stream, .small = b->small, .before = b,
+                          .after = b->after};
     if (b->after != NULL) {
         b->after->before = rest;
     }
@@ -160,7 +161,8 @@ static void join(GwCudaBlock *b) {
     if (b->after != NULL) {
         b->after->before = b;
     }
-    PyMem_RawFree(rest);
+    rest->next = spare;
+    spare = rest;
 }
 
 /* To be used again, joined with its free neighbours. */

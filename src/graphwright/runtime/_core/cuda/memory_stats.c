@@ -1,13 +1,7 @@
 /* Figures of the allocator, by PyTorch's names, and the error that lists what takes the memory. */
 #include "blocks.h"
 
-enum { ALL, SMALL, LARGE, KINDS };
-
-static struct {
-    GwFigure stats[GW_NUM_STATS][KINDS];
-    int64_t counts[GW_NUM_COUNTS];
-    size_t limit;               /* of reserved bytes; 0: none */
-} figures[GW_CUDA_DEVICES];
+GwFigures gw_cuda_figures[GW_CUDA_DEVICES];
 
 static const char *const stat_names[] = {
     "allocation", "segment", "active", "inactive_split", "allocated_bytes", "reserved_bytes",
@@ -19,16 +13,6 @@ static const char *const count_names[] = {
     "num_sync_all_streams", "num_oom_rejections",
 };
 
-void gw_figure_change(GwFigure *figure, int64_t by) {
-    figure->current += by;
-    if (by > 0) {
-        figure->allocated += by;
-        figure->peak = figure->current > figure->peak ? figure->current : figure->peak;
-    } else {
-        figure->freed -= by;
-    }
-}
-
 void gw_figure_reset(GwFigure *figure, bool accumulated) {
     if (accumulated) {
         figure->allocated = figure->freed = 0;
@@ -37,19 +21,14 @@ void gw_figure_reset(GwFigure *figure, bool accumulated) {
     }
 }
 
-void gw_cuda_stat(int device, bool small, GwStat stat, int64_t by) {
-    gw_figure_change(&figures[device].stats[stat][ALL], by);
-    gw_figure_change(&figures[device].stats[stat][small ? SMALL : LARGE], by);
-}
-
-void gw_cuda_count(int device, GwCount count) { figures[device].counts[count]++; }
+void gw_cuda_count(int device, GwCount count) { gw_cuda_figures[device].counts[count]++; }
 
 int64_t gw_cuda_stat_now(int device, GwStat stat) {
-    return figures[device].stats[stat][ALL].current;
+    return gw_cuda_figures[device].stats[stat][GW_ALL_BLOCKS].current;
 }
 
 size_t gw_cuda_memory_limit(int device) {
-    return figures[device].limit != 0 ? figures[device].limit : SIZE_MAX;
+    return gw_cuda_figures[device].limit != 0 ? gw_cuda_figures[device].limit : SIZE_MAX;
 }
 
 /* ---- out of memory ---- */
@@ -114,9 +93,9 @@ void gw_cuda_raise_out_of_memory(int device, size_t bytes) {
     write_size(live, sizeof live, (double)held);
     write_size(cached, sizeof cached, (double)(reserved - held));
     list_largest(device, blocks, sizeof blocks);
-    if (figures[device].limit != 0) {
+    if (gw_cuda_figures[device].limit != 0) {
         char allowed[32];
-        write_size(allowed, sizeof allowed, (double)figures[device].limit);
+        write_size(allowed, sizeof allowed, (double)gw_cuda_figures[device].limit);
         snprintf(limit, sizeof limit, " This process may have %s.", allowed);
     }
     PyErr_Format(gw_out_of_memory, "CUDA out of memory. Tried to allocate %s. GPU %d has a total "
@@ -154,16 +133,16 @@ static PyObject *cuda_memory_stats(PyObject *self, PyObject *index) {
     GW_UNUSED(self);
     int device;
     PyObject *made = gw_cuda_index(index, &device) ? PyDict_New() : NULL;
-    for (int stat = 0; made != NULL && stat < GW_NUM_STATS * KINDS; stat++) {
-        int name = stat / KINDS, kind = stat % KINDS;
+    for (int stat = 0; made != NULL && stat < GW_NUM_STATS * GW_BLOCK_KINDS; stat++) {
+        int name = stat / GW_BLOCK_KINDS, kind = stat % GW_BLOCK_KINDS;
         char key[64];
         snprintf(key, sizeof key, "%s.%s", stat_names[name], kind_names[kind]);
-        if (!gw_figure_add(made, key, &figures[device].stats[name][kind])) {
+        if (!gw_figure_add(made, key, &gw_cuda_figures[device].stats[name][kind])) {
             Py_CLEAR(made);
         }
     }
     for (int i = 0; made != NULL && i < GW_NUM_COUNTS; i++) {
-        if (!gw_count_add(made, count_names[i], figures[device].counts[i])) {
+        if (!gw_count_add(made, count_names[i], gw_cuda_figures[device].counts[i])) {
             Py_CLEAR(made);
         }
     }
@@ -178,11 +157,12 @@ static PyObject *cuda_reset_stats(PyObject *self, PyObject *args) {
         || !gw_cuda_index(index, &device)) {
         return NULL;
     }
-    for (int i = 0; i < GW_NUM_STATS * KINDS; i++) {
-        gw_figure_reset(&figures[device].stats[i / KINDS][i % KINDS], accumulated != 0);
+    for (int i = 0; i < GW_NUM_STATS * GW_BLOCK_KINDS; i++) {
+        GwFigure *stat = gw_cuda_figures[device].stats[i / GW_BLOCK_KINDS];
+        gw_figure_reset(&stat[i % GW_BLOCK_KINDS], accumulated != 0);
     }
     if (accumulated) {
-        memset(figures[device].counts, 0, sizeof figures[device].counts);
+        memset(gw_cuda_figures[device].counts, 0, sizeof gw_cuda_figures[device].counts);
     }
     Py_RETURN_NONE;
 }
@@ -209,7 +189,7 @@ static PyObject *cuda_set_memory_limit(PyObject *self, PyObject *args) {
         || !gw_cuda_index(index, &device)) {
         return NULL;
     }
-    figures[device].limit = limit < 0 ? 0 : (size_t)limit;
+    gw_cuda_figures[device].limit = limit < 0 ? 0 : (size_t)limit;
     Py_RETURN_NONE;
 }
 

@@ -37,15 +37,13 @@ static void program_dealloc(PyObject *self) {
 
 /* ---- what a call works on ---- */
 
-enum { FEW_BYTES = 4096, FEW_PARAMETERS = 512, FEW_NUMBERS = 64, FEW_LAUNCHES = 64 };
+enum { FEW_NUMBERS = 64 };
 
 typedef struct {
     const GwCudaProgram *program;
     GwCudaStream *stream;
     const GwNumber *numbers;
-    char *bytes;
-    void **parameters;
-    unsigned (*grids)[3];
+    GwRoom *room;
     uint64_t arena, word;
 } Call;
 
@@ -103,6 +101,7 @@ bool gw_program_derive(const GwCudaProgram *p, GwNumber *numbers) {
 
 static bool patch(const Call *call, GwTensor *const *buffers) {
     const GwCudaProgram *p = call->program;
+    char *bytes = call->room->bytes;
     for (int i = 0; i < p->patches; i++) {
         const GwPatch *patch = &p->patch[i];
         uint64_t address;
@@ -117,16 +116,13 @@ static bool patch(const Call *call, GwTensor *const *buffers) {
                 break;
             case GW_FROM_WORD: address = call->word; break;
             default:
-                if (!gw_number_write(call->bytes + patch->at, patch->type,
+                if (!gw_number_write(bytes + patch->at, patch->type,
                                      &call->numbers[patch->from.index])) {
                     return false;
                 }
                 continue;
         }
-        memcpy(call->bytes + patch->at, &address, sizeof address);
-    }
-    for (uint32_t i = 0; i < p->parameters; i++) {
-        call->parameters[i] = call->bytes + p->places[i];
+        memcpy(bytes + patch->at, &address, sizeof address);
     }
     return true;
 }
@@ -134,46 +130,97 @@ static bool patch(const Call *call, GwTensor *const *buffers) {
 enum { MAX_GRID_X = 0x7fffffff, MAX_GRID_YZ = 65535 };
 
 /* A grid with a size of 0 is a kernel that has nothing to do. */
-static bool set_grids(const Call *call) {
-    const GwCudaProgram *p = call->program;
-    for (int i = 0; i < p->launches; i++) {
-        for (int d = 0; d < 3; d++) {
-            int64_t size;
-            if (!gw_count_value(&p->launch[i].grid[d], call->numbers, &size)) {
-                return false;
-            }
-            if (size < 0 || size > (d == 0 ? MAX_GRID_X : MAX_GRID_YZ)) {
-                PyErr_Format(PyExc_ValueError, "the kernel %s cannot run on a grid of %lld in its "
-                             "dimension %d", p->launch[i].kernel->name, (long long)size, d);
-                return false;
-            }
-            call->grids[i][d] = (unsigned)size;
+static bool set_grid(const GwLaunch *launch, const GwNumber *numbers, unsigned *grid) {
+    for (int d = 0; d < 3; d++) {
+        int64_t size;
+        if (!gw_count_value(&launch->grid[d], numbers, &size)) {
+            return false;
         }
+        if (size < 0 || size > (d == 0 ? MAX_GRID_X : MAX_GRID_YZ)) {
+            PyErr_Format(PyExc_ValueError, "the kernel %s cannot run on a grid of %lld in its "
+                         "dimension %d", launch->kernel->name, (long long)size, d);
+            return false;
+        }
+        grid[d] = (unsigned)size;
+    }
+    return true;
+}
+
+/* Of the launches whose grids depend on scalars, or of the others. */
+static bool set_grids(const GwCudaProgram *p, bool sized, const GwNumber *numbers,
+                      unsigned (*grids)[3]) {
+    for (int i = 0; i < p->launches; i++) {
+        if (p->launch[i].sized == sized && !set_grid(&p->launch[i], numbers, grids[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool make_room(const GwCudaProgram *p, GwRoom *room) {
+    size_t addresses = p->parameters * sizeof *room->parameters;
+    size_t size = (p->size + 15) / 16 * 16;
+    room->bytes = PyMem_RawMalloc(
+        size + addresses + (size_t)p->launches * sizeof *room->grids + 1);
+    if (room->bytes == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    if (p->size > 0) {
+        memcpy(room->bytes, p->bytes, p->size);
+    }
+    room->parameters = (void **)(room->bytes + size);
+    for (uint32_t i = 0; i < p->parameters; i++) {
+        room->parameters[i] = room->bytes + p->places[i];
+    }
+    room->grids = (unsigned (*)[3])(room->bytes + size + addresses);
+    if (!set_grids(p, false, NULL, room->grids)) {
+        PyMem_RawFree(room->bytes);
+        room->bytes = NULL;
+        return false;
     }
     return true;
 }
 
 /* ---- launching ---- */
 
+static bool is_empty(const unsigned *grid) {
+    return grid[0] == 0 || grid[1] == 0 || grid[2] == 0;
+}
+
+/* The last of the launches before `end` are named where the GPU reports an error. */
+static void note_launches(const GwCudaProgram *p, const GwRoom *room, int end) {
+    int first = end;
+    for (int names = 0; first > 0 && names < GW_CUDA_RECENT; first--) {
+        names += !is_empty(room->grids[first - 1]);
+    }
+    for (int i = first; i < end; i++) {
+        if (!is_empty(room->grids[i])) {
+            gw_cuda_note_kernel(p->launch[i].kernel->name);
+        }
+    }
+}
+
 static int launch_all(const Call *call, bool wait, const GwLaunch **failed) {
     const GwCudaProgram *p = call->program;
-    int device = call->stream->device, result = GW_CUDA_SUCCESS;
-    for (int i = 0; i < p->launches && result == GW_CUDA_SUCCESS; i++) {
+    const GwRoom *room = call->room;
+    int device = call->stream->device, result = GW_CUDA_SUCCESS, i = 0;
+    for (; i < p->launches && result == GW_CUDA_SUCCESS; i++) {
         const GwLaunch *launch = &p->launch[i];
-        const unsigned *grid = call->grids[i];
-        if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) {
+        const unsigned *grid = room->grids[i];
+        if (is_empty(grid)) {
             continue;
         }
         const GwCudaKernel *k = launch->kernel;
         *failed = launch;
-        gw_cuda_note_kernel(k->name);
         result = gw_driver.cuLaunchKernel(
             k->functions[device], grid[0], grid[1], grid[2], (unsigned)k->warps * 32, 1, 1,
-            (unsigned)k->shared, call->stream->handle, call->parameters + launch->first, NULL);
+            (unsigned)k->shared, call->stream->handle, room->parameters + launch->first, NULL);
         if (wait && result == GW_CUDA_SUCCESS) {
             result = gw_driver.cuStreamSynchronize(call->stream->handle);
         }
     }
+    note_launches(p, room, i);
     return result;
 }
 
@@ -188,7 +235,8 @@ static bool load_all(const GwCudaProgram *p, int device) {
 }
 
 static bool run_call(Call *call, GwTensor *const *buffers) {
-    if (!patch(call, buffers) || !set_grids(call)) {
+    if (!patch(call, buffers)
+        || !set_grids(call->program, true, call->numbers, call->room->grids)) {
         return false;
     }
     const GwLaunch *failed = NULL;
@@ -200,56 +248,44 @@ static bool run_call(Call *call, GwTensor *const *buffers) {
     return result == GW_CUDA_SUCCESS || gw_cuda_check_launch(result, failed->kernel->name);
 }
 
-/* Memory for the buffers of one call, with the intermediate results in the arena, which the work
- * of the stream that comes later may overwrite. */
-static bool run_with_room(Call *call, GwTensor *const *buffers) {
-    const GwCudaProgram *p = call->program;
+/* The intermediate results are in the arena, which the work of the stream that comes later may
+ * overwrite. */
+static bool run_with_arena(Call *call, GwTensor *const *buffers) {
     int64_t arena;
-    if (!gw_count_value(&p->arena, call->numbers, &arena)) {
+    if (!gw_count_value(&call->program->arena, call->numbers, &arena)) {
         return false;
     }
     if (arena < 0) {
         PyErr_SetString(PyExc_ValueError, "the arena of a program cannot have a negative size");
         return false;
     }
-    char few_bytes[FEW_BYTES];
-    void *few_parameters[FEW_PARAMETERS];
-    unsigned few_grids[FEW_LAUNCHES][3];
-    call->bytes = p->size <= FEW_BYTES ? few_bytes : PyMem_RawMalloc(p->size);
-    call->parameters = p->parameters <= FEW_PARAMETERS ? few_parameters
-                       : PyMem_RawMalloc(p->parameters * sizeof *call->parameters);
-    call->grids = p->launches <= FEW_LAUNCHES ? few_grids
-                  : PyMem_RawMalloc((size_t)p->launches * sizeof *call->grids);
-    bool good = call->bytes != NULL && call->parameters != NULL && call->grids != NULL;
-    GwCudaBlock *block = good ? gw_cuda_alloc(call->stream->device, (size_t)arena) : NULL;
-    if (!good) {
-        PyErr_NoMemory();
+    GwCudaBlock *block = gw_cuda_alloc(call->stream->device, (size_t)arena);
+    if (block == NULL) {
+        return false;
     }
-    good = block != NULL;
-    if (good) {
-        call->arena = block->address;
-        if (p->size > 0) {
-            memcpy(call->bytes, p->bytes, p->size);
-        }
-        good = run_call(call, buffers);
-        gw_cuda_free(block);
-    }
-    if (call->bytes != few_bytes) {
-        PyMem_RawFree(call->bytes);
-    }
-    if (call->parameters != few_parameters) {
-        PyMem_RawFree(call->parameters);
-    }
-    if (call->grids != few_grids) {
-        PyMem_RawFree(call->grids);
-    }
+    call->arena = block->address;
+    bool good = run_call(call, buffers);
+    gw_cuda_free(block);
     return good;
 }
 
-bool gw_program_launch(const GwCudaProgram *p, GwCudaStream *stream, GwTensor *const *buffers,
+bool gw_program_launch(GwCudaProgram *p, GwCudaStream *stream, GwTensor *const *buffers,
                        const GwNumber *numbers, uint64_t word) {
-    Call call = {.program = p, .stream = stream, .numbers = numbers, .word = word};
-    return load_all(p, stream->device) && run_with_room(&call, buffers);
+    GwRoom fresh = {NULL, NULL, NULL};
+    bool is_own = !p->busy;             /* else another thread is launching it */
+    Call call = {.program = p, .stream = stream, .numbers = numbers, .word = word,
+                 .room = is_own ? &p->own : &fresh};
+    if (!load_all(p, stream->device)
+        || (call.room->bytes == NULL && !make_room(p, call.room))) {
+        return false;
+    }
+    p->busy = true;
+    bool good = run_with_arena(&call, buffers);
+    if (is_own) {
+        p->busy = false;
+    }
+    PyMem_RawFree(fresh.bytes);
+    return good;
 }
 
 /* ---- Python ---- */
@@ -274,7 +310,7 @@ static int device_of(const GwCudaProgram *p, PyObject *tensors) {
     return device;
 }
 
-static bool run(const GwCudaProgram *p, PyObject *tensors, PyObject *scalars) {
+static bool run(GwCudaProgram *p, PyObject *tensors, PyObject *scalars) {
     int device = device_of(p, tensors);
     GwCudaStream *stream = device < 0 || !gw_cuda_enter(device) ? NULL
                            : gw_cuda_current_stream(device);
@@ -301,7 +337,7 @@ static bool run(const GwCudaProgram *p, PyObject *tensors, PyObject *scalars) {
 }
 
 static PyObject *program_run(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
-    const GwCudaProgram *p = (GwCudaProgram *)self;
+    GwCudaProgram *p = (GwCudaProgram *)self;
     bool good = (nargs == 1 || nargs == 2) && PyTuple_Check(args[0])
                 && (nargs == 1 || PyTuple_Check(args[1]));
     if (!good) {

@@ -36,8 +36,16 @@ typedef struct {
 typedef struct {
     GwCudaKernel *kernel;
     GwOperand grid[3];
+    bool sized;                 /* the grid depends on scalars */
     uint32_t first;             /* of its parameters' addresses */
 } GwLaunch;
+
+/* What a call works on, one block of memory. */
+typedef struct {
+    char *bytes;                /* parameters, all that patches do not overwrite */
+    void **parameters;          /* the address of each */
+    unsigned (*grids)[3];       /* those that are not sized */
+} GwRoom;
 
 typedef struct {
     PyObject_HEAD
@@ -49,6 +57,8 @@ typedef struct {
     uint32_t *places;           /* of each parameter in them */
     uint32_t size, parameters;
     GwOperand arena;
+    GwRoom own;                 /* made by the first call; others have it while it is not `busy` */
+    bool busy;
 } GwCudaProgram;
 
 /* program_read.c: fills an object of zeros; false with an exception. */
@@ -66,7 +76,7 @@ bool gw_count_value(const GwOperand *o, const GwNumber *numbers, int64_t *value)
 bool gw_program_derive(const GwCudaProgram *p, GwNumber *numbers);
 /* Puts all launches into the current stream of an entered device, which the buffers are on.
  * word: the address of the word that kernels report errors in, or 0. */
-bool gw_program_launch(const GwCudaProgram *p, GwCudaStream *stream, GwTensor *const *buffers,
+bool gw_program_launch(GwCudaProgram *p, GwCudaStream *stream, GwTensor *const *buffers,
                        const GwNumber *numbers, uint64_t word);
 
 #endif

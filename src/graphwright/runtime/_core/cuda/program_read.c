@@ -258,6 +258,7 @@ static bool read_launch(GwCudaProgram *p, PyObject *given, GwLaunch *launch) {
         if (!gw_count_read(grid[i], p->scalars + p->derived, &launch->grid[i])) {
             return false;
         }
+        launch->sized = launch->sized || launch->grid[i].source == GW_FROM_SCALAR;
     }
     uint32_t start;
     launch->first = p->parameters;
@@ -300,4 +301,5 @@ void gw_program_clear(GwCudaProgram *p) {
     PyMem_Free(p->patch);
     PyMem_Free(p->bytes);
     PyMem_Free(p->places);
+    PyMem_RawFree(p->own.bytes);
 }

@@ -263,7 +263,7 @@ typedef struct {
 struct GwKernels {
     int32_t (*gemm)(const gw_ctx *, int32_t, int32_t, int32_t, int64_t, int64_t, int64_t, double,
                     const void *, int64_t, int64_t, const void *, int64_t, int64_t, double,
-                    void *, int64_t, int64_t, int64_t);     /* what is timed */
+                    void *, int64_t, int64_t, int64_t, const gw_then *);    /* what is timed */
     Kernel *list;
     size_t count, capacity;
 };
@@ -290,20 +290,25 @@ static void timed_parallel_for(const gw_ctx *ctx, gw_body body, void *closure, i
     }
 }
 
+/* What follows a product runs after it, so that each has its time. */
 static int32_t timed_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb,
                           int64_t m, int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
                           int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b,
-                          double beta, void *c, int64_t ldc, int64_t stride_c, int64_t batch) {
+                          double beta, void *c, int64_t ldc, int64_t stride_c, int64_t batch,
+                          const gw_then *then) {
     GwKernels *to = recorded;
     Kernel kernel = {.start = now(), .sizes = {m, n, k}};
     recorded = NULL;
-    int32_t code = (to != NULL ? to->gemm : gw_gemm)(
+    int32_t code = (to != NULL ? to->gemm : gw_gemm_then)(
         ctx, dtype, transa, transb, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c,
-        ldc, stride_c, batch);
+        ldc, stride_c, batch, NULL);
     recorded = to;
     kernel.end = now();
     if (to != NULL) {
         add_kernel(to, kernel);
+    }
+    if (then != NULL) {
+        timed_parallel_for(ctx, then->body, then->closure, then->count, then->grain);
     }
     return code;
 }

@@ -1,17 +1,20 @@
 /* The table of routines, and a way to call one on arrays. */
 #include "routines.h"
 #include "channels_last.h"
-#include "pool.h"
 
 const gw_routine gw_routines[GW_ROUTINES] = {
     [GW_ROUTINE_ATTENTION] = gw_attention_routine,
     [GW_ROUTINE_ATTENTION_BACKWARD] = gw_attention_backward_routine,
+    [GW_ROUTINE_RECURRENCE] = gw_recurrence_routine,
+    [GW_ROUTINE_RECURRENCE_BACKWARD] = gw_recurrence_backward_routine,
     [GW_ROUTINE_CONVOLUTION] = gw_convolution_routine,
 };
 
 static const char *const NAMES[GW_ROUTINES] = {
     [GW_ROUTINE_ATTENTION] = "attention",
     [GW_ROUTINE_ATTENTION_BACKWARD] = "attention_backward",
+    [GW_ROUTINE_RECURRENCE] = "recurrence",
+    [GW_ROUTINE_RECURRENCE_BACKWARD] = "recurrence_backward",
     [GW_ROUTINE_CONVOLUTION] = "convolution",
 };
 
@@ -76,7 +79,7 @@ static PyObject *call_routine(PyObject *self, PyObject *args) {
         && read_numbers(numbers, floats, PyTuple_GET_SIZE(numbers))) {
         gw_ctx ctx;
         gw_context(&ctx);
-        code = gw_routines[number](&ctx, memory, ints, floats);
+        code = gw_routines[number](&ctx, memory, ints, floats, NULL);
     }
     PyMem_Free(memory);
     PyMem_Free(ints);

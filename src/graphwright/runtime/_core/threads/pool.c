@@ -90,7 +90,7 @@ void gw_parallel_for(const gw_ctx *ctx, gw_body body, void *closure, int64_t n, 
 
 void gw_context(gw_ctx *ctx) {
     ctx->parallel_for = gw_parallel_for;
-    ctx->gemm = gw_gemm;
+    ctx->gemm = gw_gemm_then;
     ctx->seed = 0;
     ctx->offset = 0;
     ctx->num_threads = gw_num_threads();

@@ -18,11 +18,17 @@ int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb
                 const void *b, int64_t ldb, int64_t stride_b, double beta, void *c, int64_t ldc,
                 int64_t stride_c, int64_t batch);
 
-/* The same by own kernels alone, which packages of exported programs have: same bits as theirs. */
+/* The same, then what follows, as abi.h has it. */
+int32_t gw_gemm_then(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
+                     int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
+                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
+                     void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then);
+
+/* By own kernels alone, which packages of exported programs have: same bits as theirs. */
 int32_t gw_own_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
                     int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
-                    void *c, int64_t ldc, int64_t stride_c, int64_t batch);
+                    void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then);
 
 /* The opened library of BLAS and LAPACK, whose names begin with scipy_; NULL where there is none. */
 void *gw_blas_library(void);

@@ -15,76 +15,93 @@ from graphwright.runtime.tensor.tensor import Tensor
 
 blas.prepare()
 
-_KEPT = {"RNN_TANH": 0, "RNN_RELU": 0, "LSTM": 4, "GRU": 4}     # activations that gradients read
+_SAVED = {"RNN_TANH": 0, "RNN_RELU": 0, "LSTM": 4, "GRU": 4}    # activations that backward reads
 
 
 def _meta(
-    mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any
+    mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_weight: Any,
+    input_bias: Any, reverse: bool, save: bool,
 ) -> Any:
-    lead, size = tuple(gates.shape[:2]), weight.shape[1]
-    cells = (*lead, size) if mode == "LSTM" else (0,)
-    kept = (*lead, _KEPT[mode] * size) if _KEPT[mode] else (0,)
-    return spec((*lead, size), gates), spec(cells, gates), spec(kept, gates)
+    lead, size = tuple(input.shape[:2]), weight.shape[1]
+    cells = (lead[0] if save else 1, lead[1], size) if mode == "LSTM" else (0,)
+    saved = (*lead, _SAVED[mode] * size) if save and _SAVED[mode] else (0,)
+    return spec((*lead, size), input), spec(cells, input), spec(saved, input)
 
 
-def _dense(tensor: Tensor | None, dtype: Any) -> Array:
-    """The values row by row; an empty array for what a kind does not have."""
-    return np.empty(0, dtype) if tensor is None else np.ascontiguousarray(compute(tensor))
+def _dense(tensor: Tensor | None, dtype: Any) -> Array | None:
+    """The values row by row; None for what a kind does not have."""
+    return None if tensor is None else np.ascontiguousarray(compute(tensor), dtype)
 
 
 def _eager(
     mode: str,
-    gates: Tensor,
+    input: Tensor,
     hidden: Tensor,
     cell: Tensor | None,
     weight: Tensor,
     bias: Tensor | None,
+    input_weight: Tensor | None,
+    input_bias: Tensor | None,
+    reverse: bool,
+    save: bool,
 ) -> tuple[Tensor, ...]:
-    specs = _meta(mode, gates, hidden, cell, weight, bias)
-    results = [output(s.shape, gates.dtype) for s in specs]
-    x = _dense(gates, None)
-    shares = np.zeros(len(weight), x.dtype) if bias is None else _dense(bias, None)
-    first, first_cell, matrix = (_dense(t, x.dtype) for t in (hidden, cell, weight))
-    out, cells, kept = (array for _, array in results)
-    _core.recurrence(mode, x, first, first_cell, matrix, shares, out, cells, kept)
+    read = (input, hidden, cell, weight, bias, input_weight, input_bias)
+    specs = _meta(mode, *read, reverse, save)
+    results = [output(s.shape, input.dtype) for s in specs]
+    given = [_dense(t, compute(input).dtype) for t in read]
+    _core.recurrence(mode, reverse, save, *[_or_none(array) for _, array in results], *given)
     return tuple(finish(tensor, array) for tensor, array in results)
 
 
-def _vjp(ctx: Any, grad: Any, grad_cells: Any, grad_kept: Any) -> Any:
-    """The last cell is read from outside; the other cells and what is kept are not."""
-    out, hidden, weight = ctx.out0, ctx.hidden, ctx.weight
-    last = None if grad_cells is None else ops.select(grad_cells, 0, -1)
+def _or_none(array: Array) -> Array | None:
+    """An empty vector stands for what a kind does not have, and has not to be saved."""
+    return None if array.shape == (0,) else array
+
+
+def _vjp(ctx: Any, grad: Any, grad_cells: Any, grad_saved: Any) -> Any:
+    """The last cell is read from outside; the other cells and what is saved are not."""
+    mode, reverse, hidden, weight = ctx.mode, ctx.reverse, ctx.hidden, ctx.weight
+    read = (mode, ctx.input, hidden, ctx.cell, weight, ctx.bias, ctx.input_weight, ctx.input_bias,
+            reverse)
+    out, cells, saved = ctx.out0, ctx.out1, ctx.out2
+    if not ctx.save:
+        _, cells, saved = ops.recurrence(*read)
+    ends = 0 if reverse or not ctx.save else -1
     to_gates, to_own, to_hidden, to_cell = ops.recurrence_backward(
         ops.zeros_like(out) if grad is None else grad,
-        last,
-        ctx.mode,
-        ctx.gates,
-        hidden,
-        ctx.cell,
-        weight,
-        ctx.bias,
-        out,
-        ctx.out1,
-        ctx.out2,
-    )
-    own = ops.reshape(to_own if ctx.mode == "GRU" else to_gates, (-1, weight.shape[0]))
-    before = ops.cat([ops.unsqueeze(hidden, 0), ops.narrow(out, 0, 0, out.shape[0] - 1)])
-    to_weight = ops.matmul(ops.t(own), ops.reshape(before, (-1, weight.shape[1])))
-    to_bias = None if ctx.bias is None else ops.sum(own, 0)
+        None if grad_cells is None else ops.select(grad_cells, 0, ends),
+        *read, out, cells, saved)
+    rows = ops.reshape(to_gates, (-1, weight.shape[0]))
+    own = ops.reshape(to_own, (-1, weight.shape[0])) if mode == "GRU" else rows
+    first, steps = ops.unsqueeze(hidden, 0), out.shape[0]
+    before = (ops.cat([ops.narrow(out, 0, 1, steps - 1), first]) if reverse
+              else ops.cat([first, ops.narrow(out, 0, 0, steps - 1)]))
+    to_input, to_input_weight = to_gates, None
+    if ctx.input_weight is not None:
+        to_input = ops.matmul(to_gates, ctx.input_weight)
+        to_input_weight = _to_weight(rows, ctx.input)
     return (
-        to_gates,
+        to_input,
         to_hidden,
         None if ctx.cell is None else to_cell,
-        to_weight,
-        to_bias,
+        _to_weight(own, before),
+        None if ctx.bias is None else ops.sum(own, 0),
+        to_input_weight,
+        None if ctx.input_bias is None else ops.sum(rows, 0),
     )
+
+
+def _to_weight(rows: Any, input: Any) -> Any:
+    """The gradient of a weight, from those of its products [rows, gates * hidden]."""
+    return ops.matmul(ops.t(rows), ops.reshape(input, (-1, input.shape[2])))
 
 
 def _backward_meta(
-    grad: Any, last: Any, mode: str, gates: Any, hidden: Any, cell: Any, *rest: Any
+    grad: Any, last: Any, mode: str, input: Any, hidden: Any, cell: Any, weight: Any, *rest: Any
 ) -> Any:
     """The state's share of the gates has a gradient of its own in a GRU only."""
-    none, state, wide = (spec(s, hidden) for s in ((0,), hidden.shape, gates.shape))
+    gates = (*input.shape[:2], weight.shape[0])
+    none, state, wide = (spec(s, hidden) for s in ((0,), hidden.shape, gates))
     own = wide if mode == "GRU" else none
     return wide, own, state, state if mode == "LSTM" else none
 
@@ -93,55 +110,63 @@ def _backward_eager(
     grad: Tensor,
     last: Tensor | None,
     mode: str,
-    gates: Tensor,
+    input: Tensor,
     hidden: Tensor,
     cell: Tensor | None,
     weight: Tensor,
     bias: Tensor | None,
+    input_weight: Tensor | None,
+    input_bias: Tensor | None,
+    reverse: bool,
     out: Tensor,
     cells: Tensor,
-    kept: Tensor,
+    saved: Tensor,
 ) -> tuple[Tensor, ...]:
-    slopes = _dense(grad, None)
-    results = [output(s.shape, gates.dtype) for s in _backward_meta(
-        grad, last, mode, gates, hidden, cell)]
-    to_gates, to_own, to_hidden, to_cell = (array for _, array in results)
-    to_hidden[...] = 0
-    to_cell[...] = 0 if last is None else compute(last)
-    first, first_cell, matrix, hiddens, states, activations = (
-        _dense(t, slopes.dtype) for t in (hidden, cell, weight, out, cells, kept)
-    )
-    own = to_own if mode == "GRU" else to_gates
-    _core.recurrence_backward(
-        mode, slopes, first, first_cell, matrix, hiddens, states, activations,
-        to_gates, own, to_hidden, to_cell,
-    )  # fmt: skip
+    specs = _backward_meta(grad, last, mode, input, hidden, cell, weight)
+    results = [output(s.shape, input.dtype) for s in specs]
+    lstm, dtype = mode == "LSTM", compute(grad).dtype
+    read = (grad, last if lstm else None, hidden, cell, weight, out, cells if lstm else None,
+            saved if _SAVED[mode] else None)
+    _core.recurrence_backward(mode, reverse, *[_or_none(array) for _, array in results],
+                              *[_dense(t, dtype) for t in read])
     return tuple(finish(tensor, array) for tensor, array in results)
 
 
 def _steps(
-    mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any
+    mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_weight: Any,
+    input_bias: Any, reverse: bool,
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """What each step computes, op by op: activations, cells, hidden states."""
+    """What each step computes, op by op, in the order that they are taken: activations, cells,
+    hidden states."""
+    gates = input if input_weight is None else ops.linear(input, input_weight)
+    if input_bias is not None:
+        gates = ops.add(gates, input_bias)
     activations, cells, states = [], [cell], [hidden]
-    for x in ops.unbind(gates, 0):
+    for x in ops.unbind(gates, 0)[:: -1 if reverse else 1]:
         own = ops.linear(states[-1], weight, bias)
-        kept, cell, hidden = CELLS[mode](x, own, states[-1], cells[-1])
-        activations.append(kept)
+        saved, cell, hidden = CELLS[mode](x, own, states[-1], cells[-1])
+        activations.append(saved)
         cells.append(cell)
         states.append(hidden)
     return activations, cells, states
 
 
 def _decompose(
-    mode: str, gates: Any, hidden: Any, cell: Any, weight: Any, bias: Any
+    mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_weight: Any,
+    input_bias: Any, reverse: bool, save: bool,
 ) -> tuple[Any, Any, Any]:
-    activations, cells, states = _steps(mode, gates, hidden, cell, weight, bias)
-    none = ops.zeros((0,), dtype=gates.dtype, device=gates.device)
-    kept = none
-    if _KEPT[mode]:
-        kept = ops.stack([ops.cat(list(each), 1) for each in activations])
-    return ops.stack(states[1:]), ops.stack(cells[1:]) if mode == "LSTM" else none, kept
+    activations, cells, states = _steps(
+        mode, input, hidden, cell, weight, bias, input_weight, input_bias, reverse)
+    none = ops.zeros((0,), dtype=input.dtype, device=input.device)
+
+    def stacked(values: list[Any]) -> Any:
+        return ops.stack(values[::-1] if reverse else values)
+
+    saved = none
+    if save and _SAVED[mode]:
+        saved = stacked([ops.cat(list(each), 1) for each in activations])
+    cells = stacked(cells[1:] if save else cells[-1:]) if mode == "LSTM" else none
+    return stacked(states[1:]), cells, saved
 
 
 def _through_sigmoid(slope: Any, y: Any) -> Any:
@@ -152,8 +177,8 @@ def _through_tanh(slope: Any, y: Any) -> Any:
     return ops.mul(slope, ops.rsub(ops.mul(y, y), 1))
 
 
-def _lstm_back(slope: Any, kept: Any, before: Any, cells: Any, to_cell: Any) -> Any:
-    i, f, g, o = kept
+def _lstm_back(slope: Any, saved: Any, before: Any, cells: Any, to_cell: Any) -> Any:
+    i, f, g, o = saved
     t = ops.tanh(cells[1])
     to_cell = ops.add(to_cell, _through_tanh(ops.mul(slope, o), t))
     to_gates = ops.cat([
@@ -165,8 +190,8 @@ def _lstm_back(slope: Any, kept: Any, before: Any, cells: Any, to_cell: Any) -> 
     return to_gates, to_gates, None, ops.mul(to_cell, f)
 
 
-def _gru_back(slope: Any, kept: Any, before: Any, _cells: Any, to_cell: Any) -> Any:
-    r, z, n, candidate = kept
+def _gru_back(slope: Any, saved: Any, before: Any, _cells: Any, to_cell: Any) -> Any:
+    r, z, n, candidate = saved
     to_new = _through_tanh(ops.mul(slope, ops.rsub(z, 1)), n)
     to_reset = _through_sigmoid(ops.mul(to_new, candidate), r)
     to_update = _through_sigmoid(ops.mul(slope, ops.sub(before, n)), z)
@@ -182,22 +207,27 @@ def _backward_decompose(
     grad: Any,
     last: Any,
     mode: str,
-    gates: Any,
+    input: Any,
     hidden: Any,
     cell: Any,
     weight: Any,
     bias: Any,
+    input_weight: Any,
+    input_bias: Any,
+    reverse: bool,
     out: Any,
     cells: Any,
-    kept: Any,
+    saved: Any,
 ) -> Any:
     """From the gates and the first state alone, so that it can be differentiated again."""
-    activations, all_cells, states = _steps(mode, gates, hidden, cell, weight, bias)
+    activations, all_cells, states = _steps(
+        mode, input, hidden, cell, weight, bias, input_weight, input_bias, reverse)
     slope: Any = ops.zeros_like(hidden)
     to_cell: Any = ops.zeros_like(hidden) if last is None else last
     all_gates, all_own = [], []
-    for t in range(len(activations) - 1, -1, -1):
-        slope = ops.add(slope, ops.select(grad, 0, t))
+    steps = len(activations)
+    for t in range(steps - 1, -1, -1):
+        slope = ops.add(slope, ops.select(grad, 0, steps - 1 - t if reverse else t))
         if mode == "LSTM":
             step = _lstm_back(slope, activations[t], None, all_cells[t : t + 2], to_cell)
         elif mode == "GRU":
@@ -210,24 +240,28 @@ def _backward_decompose(
         slope = slope if rest is None else ops.add(slope, rest)
         all_gates.append(to_gates)
         all_own.append(to_own)
+    order = 1 if reverse else -1
     none = ops.zeros(0, dtype=hidden.dtype, device=hidden.device)
-    own = ops.stack(all_own[::-1]) if mode == "GRU" else none
-    return ops.stack(all_gates[::-1]), own, slope, to_cell if mode == "LSTM" else none
+    own = ops.stack(all_own[::order]) if mode == "GRU" else none
+    return ops.stack(all_gates[::order]), own, slope, to_cell if mode == "LSTM" else none
 
 
 internal(
-    "recurrence(str mode, Tensor gates, Tensor hidden, Tensor? cell, Tensor weight, Tensor? bias)",
+    "recurrence(str mode, Tensor input, Tensor hidden, Tensor? cell, Tensor weight, Tensor? bias, "
+    "Tensor? input_weight=None, Tensor? input_bias=None, bool reverse=False, bool save=True)",
     Kind.OTHER,
     meta=_meta,
     vjp=_vjp,
-    saves=("gates", "hidden", "cell", "weight", "bias", "out0", "out1", "out2"),
+    saves=("input", "hidden", "cell", "weight", "bias", "input_weight", "input_bias", "out0", "out1",
+           "out2"),
     decompose=_decompose,
     eager=_eager,
     tags=("whole",),
 )
 internal(
-    "recurrence_backward(Tensor grad, Tensor? last, str mode, Tensor gates, Tensor hidden, "
-    "Tensor? cell, Tensor weight, Tensor? bias, Tensor out, Tensor cells, Tensor kept)",
+    "recurrence_backward(Tensor grad, Tensor? last, str mode, Tensor input, Tensor hidden, "
+    "Tensor? cell, Tensor weight, Tensor? bias, Tensor? input_weight, Tensor? input_bias, "
+    "bool reverse, Tensor out, Tensor cells, Tensor saved)",
     Kind.OTHER,
     meta=_backward_meta,
     decompose=_backward_decompose,

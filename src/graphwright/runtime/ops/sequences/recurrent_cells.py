@@ -12,7 +12,9 @@ from typing import Any
 
 from graphwright.runtime.ops import functions as ops
 
-GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+GATES = {      # in the order in which kernels number the kinds
+    "RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3,
+}
 
 Cell = Callable[[Any, Any, Any, Any], tuple[tuple[Any, ...], Any, Any]]
 

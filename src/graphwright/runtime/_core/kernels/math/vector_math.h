@@ -13,6 +13,7 @@
 #define GW_VECTOR_MATH                                                                     \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"),           \
                    optimize("O3", "fp-contract=fast", "no-trapping-math", "no-math-errno", \
+                            "no-thread-jumps", /* bounds stay selections */                 \
                             "no-tree-loop-distribute-patterns"))) /* no memset of lanes */
 #else
 #define GW_VECTOR_MATH
@@ -59,6 +60,17 @@ GW_INLINE int64_t gw_bits_double(double d) {
     return bits;
 }
 
+/* e^r of |r| <= log(2) / 2. */
+GW_INLINE float gw_exp_rest_float(float r) {
+    float p = 0.0013926926614021907f;
+    p = p * r + 0.008363773874405574f;
+    p = p * r + 0.04166655011030512f;
+    p = p * r + 0.16666573381900845f;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    return p * r + 1.0f;
+}
+
 /* e^x as two factors of which none is subnormal, the second a power of two, and its inverse: for
  * products and quotients that are rounded once and do not overflow. */
 GW_INLINE float gw_exp_parts_float(float x, float *scale, float *inverse) {
@@ -67,17 +79,10 @@ GW_INLINE float gw_exp_parts_float(float x, float *scale, float *inverse) {
     float shifted = x * 1.44269504f + 12582912.0f;
     float n = shifted - 12582912.0f;
     float r = (x - n * 0.693145751953125f) - n * 1.42860682030941723212e-06f;
-    float p = 0.0013926926614021907f;
-    p = p * r + 0.008363773874405574f;
-    p = p * r + 0.04166655011030512f;
-    p = p * r + 0.16666573381900845f;
-    p = p * r + 0.5f;
-    p = p * r + 1.0f;
-    p = p * r + 1.0f;
     int32_t i = gw_bits_float(shifted) - 0x4b400000, half = i >> 1;
     *scale = gw_float_bits((i - half + 127) << 23);
     *inverse = gw_float_bits((half - i + 127) << 23);
-    return p * gw_float_bits((half + 127) << 23);
+    return gw_exp_rest_float(r) * gw_float_bits((half + 127) << 23);
 }
 
 /* e^x; about 1 ulp. */
@@ -133,10 +138,28 @@ GW_INLINE double gw_exp2_double(double x) {
     return part * scale;
 }
 
-/* e^x - 1; about 2 ulp. */
-GW_INLINE float gw_expm1_float(float given) {
-    float x = given < -20.0f ? -20.0f : given;
-    x = x > 89.0f ? 89.0f : x;
+/* e^x of |x| <= 87; about 1 ulp. */
+GW_INLINE float gw_exp_near_float(float x) {
+    float shifted = x * 1.44269504f + 12582912.0f;
+    float n = shifted - 12582912.0f;
+    float r = (x - n * 0.693145751953125f) - n * 1.42860682030941723212e-06f;
+    uint32_t power = ((uint32_t)gw_bits_float(shifted) << 23) + (127u << 23);
+    return gw_exp_rest_float(r) * gw_float_bits((int32_t)power);
+}
+
+/* 1 / (1 + e^-x); about 2 ulp, and 2e-38 where it is less. */
+GW_INLINE float gw_sigmoid_float(float x) {
+    float bounded = x < -87.0f ? -87.0f : x;
+    bounded = bounded > 87.0f ? 87.0f : bounded;
+    return 1.0f / (1.0f + gw_exp_near_float(-bounded));
+}
+
+GW_INLINE double gw_sigmoid_double(double x) {
+    return 1.0 / (1.0 + gw_exp_double(-x));
+}
+
+/* e^x - 1 of -20 <= x <= 89, in float64 of -40 <= x <= 710; about 2 ulp. */
+GW_INLINE float gw_expm1_near_float(float x) {
     float shifted = x * 1.44269504f + 12582912.0f;
     float n = shifted - 12582912.0f;
     float r = (x - n * 0.693145751953125f) - n * 1.42860682030941723212e-06f;
@@ -148,12 +171,10 @@ GW_INLINE float gw_expm1_float(float given) {
     float part = p * (r * r) + r;
     float half = gw_float_bits((gw_bits_float(shifted) - 0x4b400000 + 126) << 23);
     float doubled = part * half + (half - 0.5f);
-    return given == 0.0f ? given : doubled + doubled;
+    return doubled + doubled;
 }
 
-GW_INLINE double gw_expm1_double(double given) {
-    double x = given < -40.0 ? -40.0 : given;
-    x = x > 710.0 ? 710.0 : x;
+GW_INLINE double gw_expm1_near_double(double x) {
     double shifted = x * 1.4426950408889634 + 6755399441055744.0;
     double n = shifted - 6755399441055744.0;
     double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
@@ -170,7 +191,20 @@ GW_INLINE double gw_expm1_double(double given) {
     double part = p * (r * r) + r;
     double half = gw_double_bits((gw_bits_double(shifted) - 0x4338000000000000 + 1022) << 52);
     double doubled = part * half + (half - 0.5);
-    return given == 0.0 ? given : doubled + doubled;
+    return doubled + doubled;
+}
+
+/* e^x - 1; about 2 ulp. */
+GW_INLINE float gw_expm1_float(float given) {
+    float x = given < -20.0f ? -20.0f : given;
+    x = x > 89.0f ? 89.0f : x;
+    return given == 0.0f ? given : gw_expm1_near_float(x);
+}
+
+GW_INLINE double gw_expm1_double(double given) {
+    double x = given < -40.0 ? -40.0 : given;
+    x = x > 710.0 ? 710.0 : x;
+    return given == 0.0 ? given : gw_expm1_near_double(x);
 }
 
 /* log x of a positive number; about 1 ulp. */
@@ -245,13 +279,13 @@ GW_INLINE double gw_log1p_double(double x) {
 /* z / (z + 2) with z = e^(2|x|) - 1; about 2.5 ulp. */
 GW_INLINE float gw_tanh_float(float x) {
     float size = __builtin_fabsf(x);
-    float z = gw_expm1_float(2.0f * (size > 9.5f ? 9.5f : size));
+    float z = gw_expm1_near_float(2.0f * (size > 9.5f ? 9.5f : size));
     return __builtin_copysignf(z / (z + 2.0f), x);
 }
 
 GW_INLINE double gw_tanh_double(double x) {
     double size = __builtin_fabs(x);
-    double z = gw_expm1_double(2.0 * (size > 20.0 ? 20.0 : size));
+    double z = gw_expm1_near_double(2.0 * (size > 20.0 ? 20.0 : size));
     return __builtin_copysign(z / (z + 2.0), x);
 }
 

@@ -1,6 +1,10 @@
 /* Matrix products over the pool: through a BLAS whose calls start no threads, with own kernels
  * for few rows, where its vectors are shorter than the processor's, and where there is no BLAS. */
 #define _GNU_SOURCE
+#if defined(__GNUC__) && !defined(__clang__)
+/* Python's builds let integers wrap, for which tiles of 6 rows take a seventh longer. */
+#pragma GCC optimize("no-wrapv")
+#endif
 #include "core.h"
 #include "gemm_bfloat16.h"
 #include "packed.h"
@@ -170,7 +174,7 @@ static bool by_library(const Product *p) {
 
 /* By the panels that the launch has of b, or gets; false where it has none, and where a library with
  * vectors of 64 bytes has so many rows that packing b is little. */
-static bool by_panels(const gw_ctx *ctx, const Product *p, int64_t batch) {
+static bool by_panels(const gw_ctx *ctx, const Product *p, int64_t batch, const gw_then *then) {
     enum { MANY_ROWS = 256 };
     if (ctx->weights == NULL || p->dtype != GW_FLOAT32 || p->transa || batch != 1
         || p->m == 0 || (p->m > MANY_ROWS && use_blas() && blas_is_wide)) {
@@ -183,48 +187,57 @@ static bool by_panels(const gw_ctx *ctx, const Product *p, int64_t batch) {
     }
     GwPackedProduct q = {p->m, p->n, p->k, p->ldc, p->a, p->lda, p->k, (float)p->alpha,
                          (float)p->beta, p->c};
-    gw_multiply_packed(ctx, &q, panels);
+    gw_multiply_packed(ctx, &q, panels, then);
     return true;
+}
+
+int32_t gw_gemm_then(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
+                     int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
+                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
+                     void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then) {
+    bool halves = dtype == GW_BFLOAT16;
+    if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64 && !halves) || m < 0 || n < 0 || k < 0
+        || batch < 0) {
+        return -1;
+    }
+    Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
+                 dtype, transa != 0, transb != 0, false, false, NULL, 0, 0};
+    if (halves) {
+        if (m > 0 && n > 0 && batch > 0) {
+            gw_gemm_bfloat16(ctx, transa != 0, transb != 0, m, n, k, alpha, a, lda, stride_a, b,
+                             ldb, stride_b, beta, c, ldc, stride_c, batch);
+        }
+        if (then != NULL) {
+            gw_parallel_for(ctx, then->body, then->closure, then->count, then->grain);
+        }
+    } else if (!by_panels(ctx, &p, batch, then)) {
+        multiply_all(ctx, &p, batch, then);
+    }
+    return 0;
 }
 
 int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
                 int64_t n, int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
                 const void *b, int64_t ldb, int64_t stride_b, double beta, void *c, int64_t ldc,
                 int64_t stride_c, int64_t batch) {
-    bool halves = dtype == GW_BFLOAT16;
-    if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64 && !halves) || m < 0 || n < 0 || k < 0
-        || batch < 0) {
-        return -1;
-    }
-    if (halves) {
-        if (m > 0 && n > 0 && batch > 0) {
-            gw_gemm_bfloat16(ctx, transa != 0, transb != 0, m, n, k, alpha, a, lda, stride_a, b,
-                             ldb, stride_b, beta, c, ldc, stride_c, batch);
-        }
-        return 0;
-    }
-    Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
-                 dtype, transa != 0, transb != 0, false, false};
-    if (!by_panels(ctx, &p, batch)) {
-        multiply_all(ctx, &p, batch);
-    }
-    return 0;
+    return gw_gemm_then(ctx, dtype, transa, transb, m, n, k, alpha, a, lda, stride_a, b, ldb,
+                        stride_b, beta, c, ldc, stride_c, batch, NULL);
 }
 
 int32_t gw_own_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
                     int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
-                    void *c, int64_t ldc, int64_t stride_c, int64_t batch) {
+                    void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then) {
     if (dtype == GW_BFLOAT16) {
-        return gw_gemm(ctx, dtype, transa, transb, m, n, k, alpha, a, lda, stride_a, b, ldb,
-                       stride_b, beta, c, ldc, stride_c, batch);
+        return gw_gemm_then(ctx, dtype, transa, transb, m, n, k, alpha, a, lda, stride_a, b, ldb,
+                            stride_b, beta, c, ldc, stride_c, batch, then);
     }
     if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64) || m < 0 || n < 0 || k < 0 || batch < 0) {
         return -1;
     }
     Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
-                 dtype, transa != 0, transb != 0, false, true};
-    multiply_all(ctx, &p, batch);
+                 dtype, transa != 0, transb != 0, false, true, NULL, 0, 0};
+    multiply_all(ctx, &p, batch, then);
     return 0;
 }
 

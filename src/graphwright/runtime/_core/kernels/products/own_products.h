@@ -6,6 +6,8 @@
  * GW_PARALLEL_FOR, the pool's; GW_FLOAT32 and GW_FLOAT64, the dtypes, and GW_ONLY_FLOAT32, whether there
  * is only the first, so that the compiler drops the other's kernels. */
 
+#include "following.h"
+
 enum {
     TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
     MAX_DOT_ROWS = 4,   /* of all vector widths */
@@ -27,6 +29,8 @@ typedef struct {
     int32_t dtype;
     bool transa, transb, by_rows;
     bool own;           /* whether no library may have it */
+    const gw_then *then;    /* what follows its parts, or NULL; */
+    int64_t before, total;  /* elements of c in earlier batches, and in all */
 } Product;
 
 typedef struct {
@@ -142,9 +146,14 @@ static Product part(const Product *p, int64_t begin, int64_t end) {
     return q;
 }
 
+/* Rows, or columns, [begin, end). */
 static void multiply_part(void *closure, int64_t begin, int64_t end) {
-    Product q = part(closure, begin, end);
+    const Product *p = closure;
+    Product q = part(p, begin, end);
     multiply(&q);
+    if (p->then != NULL) {
+        gw_follow(p->then, p->before + begin * p->n, p->before + end * p->n, p->total);
+    }
 }
 
 static Product batch_entry(const Product *p, int64_t index) {
@@ -153,6 +162,7 @@ static Product batch_entry(const Product *p, int64_t index) {
     q.a = (const char *)p->a + (size_t)(index * p->stride_a) * size;
     q.b = (const char *)p->b + (size_t)(index * p->stride_b) * size;
     q.c = (char *)p->c + (size_t)(index * p->stride_c) * size;
+    q.before = index * p->m * p->n;
     return q;
 }
 
@@ -160,6 +170,9 @@ static void multiply_batch(void *closure, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         Product q = batch_entry(closure, i);
         multiply(&q);
+        if (q.then != NULL) {
+            gw_follow(q.then, q.before, q.before + q.m * q.n, q.total);
+        }
     }
 }
 
@@ -184,31 +197,60 @@ static int64_t share_of(int64_t n, int64_t unit, int64_t num_threads) {
     return (units + num_threads - 1) / num_threads * unit;
 }
 
-static void multiply_on_pool(const gw_ctx *ctx, Product *p) {
-    p->by_rows = p->m > p->n && p->m > THIN_ROWS;
-    int64_t n = p->by_rows ? p->m : p->n;
-    GW_PARALLEL_FOR(ctx, multiply_part, p, n, share_of(n, 32, ctx->num_threads));
+/* Which part of a product is a thread's: batches, or rows or columns of each. */
+typedef struct {
+    bool parallel, by_batch;
+    int64_t share;
+} Sharing;
+
+static Sharing sharing_of(const Product *p, int64_t batch, int64_t num_threads) {
+    double work = (double)p->m * (double)p->n * (double)p->k * (double)batch;
+    Sharing s = {num_threads > 1 && work > PARALLEL_WORK, batch >= num_threads, 0};
+    s.share = s.by_batch ? share_of(batch, 1, num_threads)
+                         : share_of(p->by_rows ? p->m : p->n, 32, num_threads);
+    return s;
 }
 
-static void multiply_all(const gw_ctx *ctx, Product *p, int64_t batch) {
-    if (p->m == 0 || p->n == 0 || batch == 0) {
-        return;
+/* Whether what follows can run on each thread's part: parts are whole rows that end where an iteration
+ * does. A product that is not worth the threads leaves it to them. */
+static bool may_follow(const gw_then *then, const Product *p, const Sharing *s, int64_t batch,
+                       int64_t num_threads) {
+    if (!s->parallel) {
+        return num_threads == 1;
     }
-    bool parallel = ctx->num_threads > 1
-                    && (double)p->m * (double)p->n * (double)p->k * (double)batch > PARALLEL_WORK;
+    int64_t rows = gw_whole_rows(then, p->n);
+    return s->by_batch ? s->share * p->m % rows == 0
+           : p->by_rows && s->share % rows == 0 && (batch == 1 || p->m % rows == 0);
+}
+
+static void multiply_in_parts(const gw_ctx *ctx, Product *p, int64_t batch, const Sharing *s) {
+    if (!s->parallel) {
+        multiply_batch(p, 0, batch);
+    } else if (s->by_batch) {
+        GW_PARALLEL_FOR(ctx, multiply_batch, p, batch, s->share);
+    } else {
+        for (int64_t i = 0; i < batch; i++) {
+            Product q = batch_entry(p, i);
+            GW_PARALLEL_FOR(ctx, multiply_part, &q, q.by_rows ? q.m : q.n, s->share);
+        }
+    }
+}
+
+static void multiply_all(const gw_ctx *ctx, Product *p, int64_t batch, const gw_then *then) {
+    p->total = p->m * p->n * batch;
+    p->by_rows = p->m > p->n && p->m > THIN_ROWS;
     if (p->k == 0) {
         for (int64_t i = 0; i < batch; i++) {
             Product q = batch_entry(p, i);
             scale(&q);
         }
-    } else if (!parallel) {
-        multiply_batch(p, 0, batch);
-    } else if (batch >= ctx->num_threads) {
-        GW_PARALLEL_FOR(ctx, multiply_batch, p, batch, share_of(batch, 1, ctx->num_threads));
-    } else {
-        for (int64_t i = 0; i < batch; i++) {
-            Product q = batch_entry(p, i);
-            multiply_on_pool(ctx, &q);
-        }
+    } else if (p->total > 0) {
+        Sharing s = sharing_of(p, batch, ctx->num_threads);
+        bool follows = then != NULL && may_follow(then, p, &s, batch, ctx->num_threads);
+        p->then = follows ? then : NULL;
+        multiply_in_parts(ctx, p, batch, &s);
+    }
+    if (then != NULL && p->then == NULL) {
+        GW_PARALLEL_FOR(ctx, then->body, then->closure, then->count, then->grain);
     }
 }

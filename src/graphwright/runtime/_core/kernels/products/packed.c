@@ -4,6 +4,7 @@
 #pragma GCC optimize("no-wrapv")
 #endif
 #include "packed.h"
+#include "following.h"
 #include "packs.h"
 #include "pool.h"
 #include "widths.h"
@@ -15,6 +16,8 @@ enum {
     MOST_SUMS = 6,
     DEEP = 512,         /* rows of a panel that the nearest cache holds */
     TALL = 16 * ROWS,   /* rows of a that the next one holds, DEEP numbers of each */
+    NEAR = 64 << 10,    /* numbers of a that the next one holds beside panels */
+    AHEAD = 1024,       /* numbers of a panel that are asked for before their turn: a page */
     LINE = 16,
 };
 
@@ -31,6 +34,7 @@ typedef struct {
     const GwPackedProduct *product;
     const float *panels;
     bool by_rows;
+    const gw_then *then;    /* what follows blocks of its rows, or NULL */
 } Task;
 
 typedef struct {
@@ -104,10 +108,26 @@ const float *gw_packed_weight(const gw_ctx *ctx, const float *b, const GwFactorF
     return NULL;
 }
 
-void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float *panels) {
-    Task task = {p, panels, p->m > p->n && p->m > TALL};
+/* One grain a thread. Rows are shared out where there are many, and sooner where something follows that
+ * can have them. */
+void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float *panels,
+                        const gw_then *then) {
+    Task task = {p, panels, p->m > p->n && p->m > TALL, NULL};
+    bool split = (double)p->m * (double)p->n * (double)p->k > MULTIPLY_WORK && ctx->num_threads > 1;
+    int64_t threads = split ? ctx->num_threads : 1, rows = ROWS;
+    if (then != NULL && (task.by_rows || !split || p->m >= threads * TALL / 2)
+        && (split || ctx->num_threads == 1)) {
+        int64_t whole = gw_whole_rows(then, p->n);
+        bool fits = !split || whole == 1 || p->m % (threads * whole) == 0;
+        task.then = fits ? then : NULL;
+        task.by_rows |= fits;
+        rows = fits && whole > 1 ? whole : ROWS;
+    }
     int64_t count = task.by_rows ? p->m : panels_of(p->n);
-    int64_t share = grain(ctx, count, (double)p->m * (double)p->n * (double)p->k, MULTIPLY_WORK);
-    share = task.by_rows ? (share + ROWS - 1) / ROWS * ROWS : share;
+    int64_t share = (count + threads - 1) / threads;
+    share = task.by_rows ? (share + rows - 1) / rows * rows : share;
     gw_parallel_for(ctx, kernels()->multiply, &task, count, share);
+    if (then != NULL && task.then == NULL) {
+        gw_parallel_for(ctx, then->body, then->closure, then->count, then->grain);
+    }
 }

@@ -50,8 +50,9 @@ void gw_pack_panels(const gw_ctx *ctx, const float *b, const GwFactorForm *form,
 /* The panels of a product's right factor; NULL where it is no weight, or has none and gets none.
  * Called by the thread that runs the launch. */
 const float *gw_packed_weight(const gw_ctx *ctx, const float *b, const GwFactorForm *form);
-/* c = alpha * op(a) @ b + beta * c. Each result is one sum in the order of k, in parts of a fixed
- * length: the same whatever the other rows, and however many threads. */
-void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float *panels);
+/* c = alpha * op(a) @ b + beta * c, then what follows it (NULL: nothing). Each result is one sum in the
+ * order of k, in parts of a fixed length: the same whatever the other rows, and however many threads. */
+void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float *panels,
+                        const gw_then *then);
 
 #endif

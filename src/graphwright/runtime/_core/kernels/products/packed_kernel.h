@@ -49,6 +49,9 @@ NAME(tile)(const GwPackedProduct *p, const int rows, const int panels, int64_t k
     for (int64_t q = 0; q < k; q++, b += NAME(WIDTH)) {
         for (int panel = 0; panel < panels; panel++) {
             const float *at = b + panel * apart;
+            if (rows > 2) {     /* one or two panels are one stream, which stops at each page */
+                __builtin_prefetch(at + AHEAD);
+            }
             NAME(Vector) low = *(const NAME(Vector) *)at;
             NAME(Vector) high = *(const NAME(Vector) *)(at + NAME(LANES));
             for (int i = 0; i < rows; i++) {
@@ -132,20 +135,33 @@ NAME(block)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a, c
     }
 }
 
-/* Rows and panels [begin, end) of either. */
+/* c[i.., first..] = alpha * a @ b + beta * c for `rows` rows, no more than TALL, and `columns` columns. */
+static inline __attribute__((always_inline)) void
+NAME(all_parts)(const Task *t, int64_t i, int64_t rows, int64_t first, int64_t columns) {
+    const GwPackedProduct *p = t->product;
+    for (int64_t q = 0; q < p->k; q += DEEP) {
+        NAME(block)(p, rows, p->k - q < DEEP ? p->k - q : DEEP, p->a + i * p->lda + q,
+                    t->panels + first * p->depth + q * NAME(WIDTH), q == 0 ? p->beta : 1,
+                    p->c + i * p->ldc + first, columns);
+    }
+}
+
+/* Rows and panels [begin, end) of either. A few panels at a time, while a cache has all of the rows:
+ * then panels are read from memory as they lie there. */
 KERNEL static void NAME(multiply)(void *closure, int64_t begin, int64_t end) {
     const Task *t = closure;
     const GwPackedProduct *p = t->product;
     int64_t top = t->by_rows ? begin : 0, bottom = t->by_rows ? end : p->m;
-    int64_t first = t->by_rows ? 0 : begin * NAME(WIDTH);
+    int64_t start = t->by_rows ? 0 : begin * NAME(WIDTH);
     int64_t last = t->by_rows || end * NAME(WIDTH) > p->n ? p->n : end * NAME(WIDTH);
     for (int64_t i = top; i < bottom; i += TALL) {
         int64_t rows = bottom - i < TALL ? bottom - i : TALL;
-        for (int64_t q = 0; q < p->k; q += DEEP) {
-            NAME(block)(p, rows, p->k - q < DEEP ? p->k - q : DEEP,
-                        p->a + i * p->lda + q,
-                        t->panels + first * p->depth + q * NAME(WIDTH), q == 0 ? p->beta : 1,
-                        p->c + i * p->ldc + first, last - first);
+        int64_t wide = rows * p->k <= NEAR ? 4 * NAME(WIDTH) : last - start;
+        for (int64_t first = start; first < last; first += wide) {
+            NAME(all_parts)(t, i, rows, first, last - first < wide ? last - first : wide);
+        }
+        if (t->then != NULL) {
+            gw_follow(t->then, i * p->n, (i + rows) * p->n, p->m * p->n);
         }
     }
 }

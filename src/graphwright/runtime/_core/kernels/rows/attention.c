@@ -101,7 +101,7 @@ static void times_keys(const Attention *a, const Head *h, const Panels *panels, 
     }
     gw_multiply_packed(&a->ctx, &(GwPackedProduct){
         .m = rows, .n = columns, .k = a->size, .ldc = columns, .a = query, .lda = a->query.row,
-        .depth = a->size, .alpha = (float)a->scale, .c = scores}, panels->keys);
+        .depth = a->size, .alpha = (float)a->scale, .c = scores}, panels->keys, NULL);
 }
 
 /* out = weights @ value, for the first `columns` values. */
@@ -114,7 +114,7 @@ static void times_values(const Attention *a, const Head *h, const Panels *panels
     }
     gw_multiply_packed(&a->ctx, &(GwPackedProduct){
         .m = rows, .n = a->value_size, .k = columns, .ldc = a->value_size, .a = weights,
-        .lda = columns, .depth = a->columns, .alpha = 1, .c = out}, panels->values);
+        .lda = columns, .depth = a->columns, .alpha = 1, .c = out}, panels->values, NULL);
 }
 
 #define REAL float
@@ -322,19 +322,21 @@ static int32_t finished(Attention *a) {
 
 /* arrays: the result, its levels or NULL, then the operands */
 int32_t gw_attention_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
-                             const double *numbers) {
+                             const double *numbers, const gw_then *then) {
     Attention a;
     describe(&a, arrays + 2, sizes, numbers);
     a.out = arrays[0];
     a.levels = arrays[1];
     run(ctx, &a, false);
+    gw_follow_all(ctx, then);
     return finished(&a);
 }
 
 /* arrays: the gradients of query, key and value, these, the mask, the gradient of the result, the
  * result and its levels */
 int32_t gw_attention_backward_routine(const gw_ctx *ctx, void *const *arrays,
-                                      const int64_t *sizes, const double *numbers) {
+                                      const int64_t *sizes, const double *numbers,
+                                      const gw_then *then) {
     Attention a;
     describe(&a, arrays + 3, sizes, numbers);
     a.to_query = arrays[0];
@@ -344,6 +346,7 @@ int32_t gw_attention_backward_routine(const gw_ctx *ctx, void *const *arrays,
     a.out = arrays[8];
     a.levels = arrays[9];
     run(ctx, &a, true);
+    gw_follow_all(ctx, then);
     return finished(&a);
 }
 

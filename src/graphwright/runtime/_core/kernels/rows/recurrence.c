@@ -4,218 +4,457 @@
  * LSTM: Gers, Schmidhuber & Cummins (2000). GRU: Cho et al. (2014), the reset gate after the
  * product. */
 #include "core.h"
+#include "packed.h"
+#include "routines.h"
 #include "vector_math.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum Kind { RNN_TANH, RNN_RELU, LSTM, GRU, KINDS };
+enum { RNN_TANH, RNN_RELU, LSTM, GRU, KINDS };
+enum { WIDEST = 4, LINE = 64 };     /* most numbers of a unit that a step saves; of a cache, in bytes */
 
-enum { GRAIN = 4096 };      /* elements of a state worth a thread */
+/* Rows that are multiplied at once, which the second cache holds beside the weights: of the hidden
+ * state, and of the input, over several steps. Multiplications worth a thread. */
+enum { BLOCK = 96, INPUTS = 48 };
+static const double THREAD_WORK = 400e3;
 
 static const char *const NAMES[KINDS] = {"RNN_TANH", "RNN_RELU", "LSTM", "GRU"};
 static const int GATES[KINDS] = {1, 1, 4, 3};
 
-/* Arrays are contiguous, [steps, batch, ...]; `row` is the first of the current step's. */
+/* A matrix that rows are multiplied by: its panels, or NULL where it is read as it is. */
 typedef struct {
+    const void *data;
+    const float *panels;
+    bool transposed;
+    int64_t n, k;
+} Factor;
+
+/* Arrays are contiguous, [steps, batch, ...], but for the strides of the input, in elements. */
+typedef struct {
+    gw_ctx ctx;
     int32_t code;
     int kind;
-    int64_t steps, batch, hidden, gates, row, size;
-    const void *x, *first, *first_cell, *weight, *bias;
-    void *out, *cells, *kept, *own;
+    bool reverse, save;
+    int64_t steps, batch, width, hidden, gates, size;
+    Factor weight, input_weight;    /* of the input: none where it is its share of the gates */
+    const void *first, *first_cell;
+    void *out, *cells, *saved;
+    const void *input, *bias;
+    int64_t input_step, input_row;
+    void *gates_in, *own;           /* the shares of `ahead` steps, and of one */
+    int64_t ahead;
     const void *grad;
     void *to_gates, *to_own, *slope, *to_cell;
 } Recurrence;
 
-static const void *before(const Recurrence *r, const void *first, const void *all) {
-    if (r->row == 0) {
-        return first;
-    }
-    return (const char *)all + (r->row - r->batch) * r->hidden * r->size;
-}
+/* A step, the state before it, and from the first row on its input's share of the gates. */
+typedef struct {
+    int64_t at;
+    const void *hidden, *cell, *x;
+    int64_t x_row;
+} Step;
 
-static const void *hidden_before(const Recurrence *r) { return before(r, r->first, r->out); }
+/* The input's share of the gates in some steps; how many elements steps and rows are apart. */
+typedef struct {
+    const void *data;
+    int64_t step, row;
+} Share;
 
-static const void *cell_before(const Recurrence *r) { return before(r, r->first_cell, r->cells); }
+/* Before a loop each of whose elements is read before it is written, and no other is. */
+#define GW_ELEMENT_BY_ELEMENT _Pragma("GCC ivdep")
 
 #define REAL float
-#define EXP gw_exp_float
+#define SIGMOID gw_sigmoid_float
 #define TANH gw_tanh_float
 #define NAME(x) x##_f32
 #include "recurrence_kernel.h"
 #undef REAL
-#undef EXP
+#undef SIGMOID
 #undef TANH
 #undef NAME
 #define REAL double
-#define EXP gw_exp_double
+#define SIGMOID gw_sigmoid_double
 #define TANH gw_tanh_double
 #define NAME(x) x##_f64
 #include "recurrence_kernel.h"
 
-static void pass(const gw_ctx *ctx, Recurrence *r, gw_body body) {
-    gw_parallel_for(ctx, body, r, r->batch, GRAIN / (r->hidden > 0 ? r->hidden : 1) + 1);
+/* The step that is taken as number `count`. */
+static Step step_of(const Recurrence *r, int64_t count) {
+    int64_t at = r->reverse ? r->steps - 1 - count : count, state = r->batch * r->hidden * r->size;
+    if (count == 0) {
+        return (Step){.at = at, .hidden = r->first, .cell = r->first_cell};
+    }
+    int64_t before = (r->reverse ? at + 1 : at - 1) * state;
+    return (Step){.at = at, .hidden = (char *)r->out + before,
+                  .cell = (char *)r->cells + (r->save ? before : 0)};
 }
 
-static void run(const gw_ctx *ctx, Recurrence *r) {
-    int64_t wide = r->gates * r->hidden;
-    for (int64_t step = 0; step < r->steps; step++) {
-        r->row = step * r->batch;
-        gw_gemm(ctx, r->code, 0, 1, r->batch, wide, r->hidden, 1, hidden_before(r), r->hidden, 0,
-                r->weight, r->hidden, 0, 0, r->own, wide, 0, 1);
-        pass(ctx, r, r->code == GW_FLOAT32 ? advance_f32 : advance_f64);
+/* c [rows, n] = a [rows, k] @ factor + beta * c. */
+static void multiply(const Recurrence *r, const Factor *f, int64_t rows, const void *a, int64_t lda,
+                     double beta, void *c, int64_t ldc) {
+    if (f->panels != NULL) {
+        GwPackedProduct p = {rows, f->n, f->k, ldc, a, lda, f->k, 1, (float)beta, c};
+        gw_multiply_packed(&r->ctx, &p, f->panels);
+    } else {
+        gw_gemm(&r->ctx, r->code, 0, f->transposed, rows, f->n, f->k, 1, a, lda, 0, f->data,
+                f->transposed ? f->k : f->n, 0, beta, c, ldc, 0, 1);
     }
+}
+
+/* The input's share of the gates, of rows [begin, end) of `ahead` steps or fewer from number `count`
+ * on: in order of memory, which is that of steps. */
+static Share share_ahead(const Recurrence *r, int64_t count, int64_t begin, int64_t end) {
+    int64_t wide = r->gates * r->hidden, rows = end - begin;
+    int64_t steps = r->steps - count < r->ahead ? r->steps - count : r->ahead;
+    int64_t first = r->reverse ? r->steps - count - steps : count;
+    const char *input = (const char *)r->input
+                        + (first * r->input_step + begin * r->input_row) * r->size;
+    if (r->input_weight.data == NULL) {
+        return (Share){input, r->input_step, r->input_row};
+    }
+    char *to = (char *)r->gates_in + begin * r->ahead * wide * r->size;
+    if (rows == 1 || r->input_step == rows * r->input_row) {
+        int64_t apart = rows == 1 ? r->input_step : r->input_row;
+        multiply(r, &r->input_weight, steps * rows, input, apart, 0, to, wide);
+    } else {
+        for (int64_t step = 0; step < steps; step++) {
+            multiply(r, &r->input_weight, rows, input + step * r->input_step * r->size,
+                     r->input_row, 0, to + step * rows * wide * r->size, wide);
+        }
+    }
+    return (Share){to, rows * wide, wide};
+}
+
+/* Rows [begin, end) of all steps. */
+static void forward(void *closure, int64_t begin, int64_t end) {
+    const Recurrence *r = closure;
+    int64_t state = r->hidden * r->size, wide = WIDEST * r->hidden;
+    Share share = {0};
+    for (int64_t count = 0; count < r->steps; count++) {
+        Step step = step_of(r, count);
+        int64_t place = count % r->ahead;
+        if (place == 0) {
+            share = share_ahead(r, count, begin, end);
+        }
+        int64_t left = r->steps - (count - place), steps = left < r->ahead ? left : r->ahead;
+        place = r->reverse ? steps - 1 - place : place;
+        const char *x = (const char *)share.data + place * share.step * r->size;
+        for (int64_t row = begin; row < end; row += BLOCK) {
+            int64_t stop = end - row < BLOCK ? end : row + BLOCK;
+            multiply(r, &r->weight, stop - row, (const char *)step.hidden + row * state, r->hidden,
+                     0, (char *)r->own + row * wide * r->size, wide);
+            step.x = x + (row - begin) * share.row * r->size;
+            step.x_row = share.row;
+            (r->code == GW_FLOAT32 ? advance_f32 : advance_f64)(r, &step, row, stop);
+        }
+    }
+}
+
+static void backward(void *closure, int64_t begin, int64_t end) {
+    const Recurrence *r = closure;
+    int64_t state = r->hidden * r->size, wide = r->gates * r->hidden;
+    for (int64_t count = r->steps - 1; count >= 0; count--) {
+        Step step = step_of(r, count);
+        for (int64_t row = begin; row < end; row += BLOCK) {
+            int64_t stop = end - row < BLOCK ? end : row + BLOCK;
+            (r->code == GW_FLOAT32 ? go_back_f32 : go_back_f64)(r, &step, row, stop);
+            multiply(r, &r->weight, stop - row,
+                     (const char *)r->to_own + (step.at * r->batch + row) * wide * r->size, wide,
+                     r->kind == GRU, (char *)r->slope + row * state, r->hidden);
+        }
+    }
+}
+
+/* Threads share the rows, each for all steps, without waiting for one another; where there are fewer
+ * rows than threads, they share each step's product. */
+static void over_rows(const gw_ctx *ctx, Recurrence *r, gw_body body) {
+    double work = (double)r->steps * (double)r->batch * (double)(r->gates * r->hidden * r->hidden);
+    r->ctx = *ctx;
+    if (ctx->num_threads == 1 || r->batch < ctx->num_threads || work < THREAD_WORK) {
+        body(r, 0, r->batch);
+        return;
+    }
+    r->ctx.num_threads = 1;
+    gw_parallel_for(ctx, body, r, r->batch, (r->batch + ctx->num_threads - 1) / ctx->num_threads);
+}
+
+/* ---- routines ---- */
+
+enum { SIZES = 8 };
+
+static Recurrence described(const int64_t *sizes) {
+    int kind = (int)sizes[0], code = (int32_t)sizes[1];
+    return (Recurrence){
+        .code = code, .kind = kind, .steps = sizes[2], .batch = sizes[3], .hidden = sizes[4],
+        .reverse = sizes[5] != 0, .save = sizes[6] != 0, .gates = GATES[kind],
+        .size = code == GW_FLOAT32 ? sizeof(float) : sizeof(double), .width = sizes[7],
+    };
+}
+
+/* Where so many numbers are, or NULL where they still have no memory. */
+typedef struct {
+    void **at;
+    int64_t count;
+} Part;
+
+static size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+static GwFactorForm form_of(const Factor *f) {
+    return (GwFactorForm){f->n, f->k, f->transposed ? f->k : f->n, 1, 1, f->transposed};
+}
+
+/* Panels of a factor, where it has any in this launch; else how many bytes they would take. */
+static size_t find_panels(const gw_ctx *ctx, const Recurrence *r, Factor *f) {
+    enum { FEW = 4 };       /* rows that do not pay for packing */
+    if (f->data == NULL) {
+        return 0;
+    }
+    GwFactorForm form = form_of(f);
+    f->panels = gw_packed_weight(ctx, f->data, &form);
+    bool make = f->panels == NULL && r->code == GW_FLOAT32 && r->steps * r->batch >= FEW;
+    return make ? in_lines(gw_panels_bytes(&form)) : 0;
+}
+
+static char *make_panels(const gw_ctx *ctx, Factor *f, char *memory, size_t bytes) {
+    if (bytes > 0) {
+        GwFactorForm form = form_of(f);
+        float *panels = (float *)(void *)memory;
+        gw_pack_panels(ctx, f->data, &form, panels);
+        f->panels = panels;
+    }
+    return memory + bytes;
+}
+
+/* Memory for the parts that have none, and for panels of the weights, which are packed where this
+ * launch keeps none. NULL where there is no memory; the caller frees it. */
+static void *prepare(const gw_ctx *ctx, Recurrence *r, const Part *parts, int count) {
+    size_t own = find_panels(ctx, r, &r->weight), input = find_panels(ctx, r, &r->input_weight);
+    size_t total = LINE + own + input;
+    for (int i = 0; i < count; i++) {
+        total += *parts[i].at == NULL ? in_lines((size_t)(parts[i].count * r->size)) : 0;
+    }
+    char *memory = aligned_alloc(LINE, total), *next = memory;
+    if (memory == NULL) {
+        return NULL;
+    }
+    next = make_panels(ctx, &r->weight, next, own);
+    next = make_panels(ctx, &r->input_weight, next, input);
+    for (int i = 0; i < count; i++) {
+        if (*parts[i].at == NULL) {
+            *parts[i].at = next;
+            next += in_lines((size_t)(parts[i].count * r->size));
+        }
+    }
+    return memory;
+}
+
+int32_t gw_recurrence_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
+                              const double *numbers) {
+    GW_UNUSED(numbers);
+    Recurrence r = described(sizes);
+    int64_t wide = r.gates * r.hidden, state = r.batch * r.hidden, all = r.steps * state;
+    r.out = arrays[0];
+    r.cells = arrays[1];
+    r.saved = arrays[2];
+    r.input = arrays[3];
+    r.input_step = sizes[SIZES];
+    r.input_row = sizes[SIZES + 1];
+    r.first = arrays[4];
+    r.first_cell = arrays[5];
+    r.weight = (Factor){.data = arrays[6], .transposed = true, .n = wide, .k = r.hidden};
+    r.input_weight = (Factor){.data = arrays[8], .transposed = true, .n = wide, .k = r.width};
+    r.save = r.save && r.cells != NULL;
+    r.ahead = r.batch < INPUTS ? INPUTS / (r.batch > 0 ? r.batch : 1) : 1;
+    r.ahead = r.ahead < r.steps ? r.ahead : r.steps > 0 ? r.steps : 1;
+    void *bias = NULL;
+    const Part parts[] = {
+        {&r.own, WIDEST * state}, {&bias, WIDEST * r.hidden}, {&r.out, all},
+        {&r.cells, r.kind == LSTM ? (r.save ? all : state) : 0},
+        {&r.gates_in, r.input_weight.data == NULL ? 0 : r.ahead * r.batch * wide},
+    };
+    void *memory = prepare(ctx, &r, parts, 5);
+    if (memory == NULL) {
+        return GW_NO_MEMORY;
+    }
+    (r.code == GW_FLOAT32 ? add_biases_f32 : add_biases_f64)(&r, arrays[9], arrays[7], bias);
+    r.bias = bias;
+    if (r.kind == LSTM && !r.save) {
+        memcpy(r.cells, r.first_cell, (size_t)(state * r.size));
+    }
+    over_rows(ctx, &r, forward);
+    free(memory);
+    return GW_OK;
 }
 
 /* The gradient of the first state is left in `slope`. */
-static void run_back(const gw_ctx *ctx, Recurrence *r) {
-    int64_t wide = r->gates * r->hidden;
-    for (int64_t step = r->steps - 1; step >= 0; step--) {
-        r->row = step * r->batch;
-        pass(ctx, r, r->code == GW_FLOAT32 ? go_back_f32 : go_back_f64);
-        const char *to_own = (const char *)r->to_own + r->row * wide * r->size;
-        gw_gemm(ctx, r->code, 0, 0, r->batch, r->hidden, wide, 1, to_own, wide, 0, r->weight,
-                r->hidden, 0, r->kind == GRU, r->slope, r->hidden, 0, 1);
+int32_t gw_recurrence_backward_routine(const gw_ctx *ctx, void *const *arrays,
+                                       const int64_t *sizes, const double *numbers) {
+    GW_UNUSED(numbers);
+    Recurrence r = described(sizes);
+    int64_t wide = r.gates * r.hidden, state = r.batch * r.hidden;
+    r.to_gates = arrays[0];
+    r.to_own = r.kind == GRU ? arrays[1] : NULL;
+    r.slope = arrays[2];
+    r.to_cell = arrays[3];
+    r.grad = arrays[4];
+    r.first = arrays[6];
+    r.first_cell = arrays[7];
+    r.weight = (Factor){.data = arrays[8], .transposed = false, .n = r.hidden, .k = wide};
+    r.out = arrays[9];
+    r.cells = arrays[10];
+    r.saved = arrays[11];
+    const Part parts[] = {
+        {&r.to_gates, r.steps * r.batch * wide}, {&r.slope, state},
+        {&r.to_own, r.kind == GRU ? r.steps * r.batch * wide : 0},
+        {&r.to_cell, r.kind == LSTM ? state : 0},
+    };
+    void *memory = prepare(ctx, &r, parts, 4);
+    if (memory == NULL) {
+        return GW_NO_MEMORY;
     }
+    r.to_own = r.kind == GRU ? r.to_own : r.to_gates;
+    memset(r.slope, 0, (size_t)(state * r.size));
+    if (r.kind == LSTM && arrays[5] != NULL) {
+        memcpy(r.to_cell, arrays[5], (size_t)(state * r.size));
+    } else if (r.kind == LSTM) {
+        memset(r.to_cell, 0, (size_t)(state * r.size));
+    }
+    over_rows(ctx, &r, backward);
+    free(memory);
+    return GW_OK;
 }
 
 /* ---- Python ---- */
 
-/* The memory of a contiguous array of `count` elements. */
-static bool array(const Recurrence *r, PyObject *object, int64_t count, const void **data) {
+/* An array that a routine takes: its size, None where it may be absent, and whether it is written. */
+typedef struct {
+    int64_t count;
+    bool absent, written;
+} Wanted;
+
+static bool array(const Recurrence *r, PyObject *object, const Wanted *wanted, void **data) {
     PyArrayObject *a = (PyArrayObject *)object;
     int type = r->code == GW_FLOAT32 ? NPY_FLOAT : NPY_DOUBLE;
+    if (object == Py_None && wanted->absent) {
+        return true;
+    }
     if (!PyArray_Check(object) || PyArray_TYPE(a) != type || !PyArray_ISCARRAY_RO(a)
-        || PyArray_SIZE(a) != count) {
+        || PyArray_SIZE(a) != wanted->count || (wanted->written && !PyArray_ISWRITEABLE(a))) {
         PyErr_SetString(PyExc_ValueError, "a recurrence takes contiguous arrays of one dtype "
-                        "whose sizes fit together");
+                        "whose sizes fit together, and writes into writable ones");
         return false;
     }
     *data = PyArray_DATA(a);
     return true;
 }
 
-static bool writable(const Recurrence *r, PyObject *object, int64_t count, void **data) {
-    const void *found;
-    if (!array(r, object, count, &found)) {
+/* The sizes of a routine, from the kind's name, a contiguous array [steps, batch, width] and the
+ * weight [gates * hidden, hidden]. */
+static bool describe(const char *name, PyObject *rows, PyObject *weight, bool reverse, bool save,
+                     int64_t *sizes) {
+    int kind = 0;
+    while (kind < KINDS && strcmp(name, NAMES[kind]) != 0) {
+        kind++;
+    }
+    PyArrayObject *x = (PyArrayObject *)rows, *w = (PyArrayObject *)weight;
+    if (kind == KINDS || !PyArray_Check(rows) || PyArray_NDIM(x) != 3 || !PyArray_Check(weight)
+        || PyArray_NDIM(w) != 2 || PyArray_DIM(w, 0) != PyArray_DIM(w, 1) * GATES[kind]
+        || (PyArray_TYPE(x) != NPY_FLOAT && PyArray_TYPE(x) != NPY_DOUBLE)) {
+        PyErr_SetString(PyExc_ValueError, "a recurrence takes an input [steps, batch, width] of "
+                        "float32 or float64 and a weight [gates * hidden, hidden]");
         return false;
     }
-    if (!PyArray_ISWRITEABLE((PyArrayObject *)object)) {
-        PyErr_SetString(PyExc_ValueError, "a recurrence's result must be writable");
-        return false;
-    }
-    *data = PyArray_DATA((PyArrayObject *)object);
+    int64_t batch = PyArray_DIM(x, 1), width = PyArray_DIM(x, 2);
+    const int64_t found[] = {kind, PyArray_TYPE(x) == NPY_FLOAT ? GW_FLOAT32 : GW_FLOAT64,
+                             PyArray_DIM(x, 0), batch, PyArray_DIM(w, 1), reverse, save, width,
+                             batch * width, width};
+    memcpy(sizes, found, sizeof found);
     return true;
 }
 
-/* Kind, dtype and sizes, from the kind's name and the gates [steps, batch, gates * hidden]. */
-static bool describe(Recurrence *r, const char *name, PyObject *gates) {
-    while (r->kind < KINDS && strcmp(name, NAMES[r->kind]) != 0) {
-        r->kind++;
-    }
-    PyArrayObject *x = (PyArrayObject *)gates;
-    if (r->kind == KINDS || !PyArray_Check(gates) || PyArray_NDIM(x) != 3
-        || (PyArray_TYPE(x) != NPY_FLOAT && PyArray_TYPE(x) != NPY_DOUBLE)
-        || PyArray_DIM(x, 2) % GATES[r->kind] != 0) {
-        PyErr_SetString(PyExc_ValueError, "a recurrence takes gates [steps, batch, gates * "
-                        "hidden] of float32 or float64");
-        return false;
-    }
-    r->code = PyArray_TYPE(x) == NPY_FLOAT ? GW_FLOAT32 : GW_FLOAT64;
-    r->size = PyArray_ITEMSIZE(x);
-    r->steps = PyArray_DIM(x, 0);
-    r->batch = PyArray_DIM(x, 1);
-    r->gates = GATES[r->kind];
-    r->hidden = PyArray_DIM(x, 2) / r->gates;
-    return true;
-}
+enum { MOST_ARRAYS = 12 };
 
-static int64_t wide_of(const Recurrence *r) { return r->gates * r->hidden; }
-static int64_t rows_of(const Recurrence *r) { return r->steps * r->batch; }
-static int64_t kept_of(const Recurrence *r) {
-    return r->kind == LSTM || r->kind == GRU ? rows_of(r) * 4 * r->hidden : 0;
-}
-static int64_t cells_of(const Recurrence *r) {
-    return r->kind == LSTM ? rows_of(r) * r->hidden : 0;
+static PyObject *call(gw_routine routine, const int64_t *sizes, PyObject *const *objects,
+                      const Wanted *wanted, int count) {
+    Recurrence r = described(sizes);
+    void *arrays[MOST_ARRAYS] = {NULL};
+    for (int i = 0; i < count; i++) {
+        if (!array(&r, objects[i], &wanted[i], &arrays[i])) {
+            return NULL;
+        }
+    }
+    gw_ctx ctx;
+    gw_context(&ctx);
+    int32_t failed;
+    Py_BEGIN_ALLOW_THREADS
+    failed = routine(&ctx, arrays, sizes, NULL);
+    Py_END_ALLOW_THREADS
+    if (failed) {
+        return PyErr_NoMemory();
+    }
+    Py_RETURN_NONE;
 }
 
 static PyObject *recurrence(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     const char *name;
-    PyObject *x, *first, *first_cell, *weight, *bias, *out, *cells, *kept;
-    Recurrence r = {0};
-    if (!PyArg_ParseTuple(args, "sOOOOOOOO", &name, &x, &first, &first_cell, &weight, &bias, &out,
-                          &cells, &kept)
-        || !describe(&r, name, x)) {
+    int reverse, save;
+    int64_t sizes[SIZES + 2];
+    PyObject *o[10];
+    if (!PyArg_ParseTuple(args, "sppOOOOOOOOOO", &name, &reverse, &save, &o[0], &o[1], &o[2],
+                          &o[3], &o[4], &o[5], &o[6], &o[7], &o[8], &o[9])
+        || !describe(name, o[3], o[6], reverse, save, sizes)) {
         return NULL;
     }
-    int64_t state = r.batch * r.hidden;
-    if (!array(&r, x, rows_of(&r) * wide_of(&r), &r.x) || !array(&r, first, state, &r.first)
-        || !array(&r, first_cell, r.kind == LSTM ? state : 0, &r.first_cell)
-        || !array(&r, weight, wide_of(&r) * r.hidden, &r.weight)
-        || !array(&r, bias, wide_of(&r), &r.bias)
-        || !writable(&r, out, rows_of(&r) * r.hidden, &r.out)
-        || !writable(&r, cells, cells_of(&r), &r.cells)
-        || !writable(&r, kept, kept_of(&r), &r.kept)) {
-        return NULL;
-    }
-    r.own = PyMem_RawMalloc((size_t)(r.batch * wide_of(&r) * r.size) + 1);
-    if (r.own == NULL) {
-        return PyErr_NoMemory();
-    }
-    gw_ctx ctx;
-    gw_context(&ctx);
-    Py_BEGIN_ALLOW_THREADS
-    run(&ctx, &r);
-    Py_END_ALLOW_THREADS
-    PyMem_RawFree(r.own);
-    Py_RETURN_NONE;
+    Recurrence r = described(sizes);
+    int64_t state = r.batch * r.hidden, wide = r.gates * r.hidden, all = r.steps * state;
+    bool cells = r.kind == LSTM, saved = save && (cells || r.kind == GRU);
+    const Wanted wanted[] = {
+        {all, false, true}, {cells ? (save ? all : state) : 0, !cells, true},
+        {saved ? WIDEST * all : 0, !saved, true}, {r.steps * r.batch * r.width, false, false},
+        {state, false, false}, {state, !cells, false}, {wide * r.hidden, false, false},
+        {wide, true, false}, {wide * r.width, r.width == wide, false}, {wide, true, false},
+    };
+    return call(gw_recurrence_routine, sizes, o, wanted, 10);
 }
 
 static PyObject *recurrence_backward(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     const char *name;
-    PyObject *grad, *first, *first_cell, *weight, *out, *cells, *kept, *to_gates, *to_own, *slope,
-        *to_cell;
-    Recurrence r = {0};
-    if (!PyArg_ParseTuple(args, "sOOOOOOOOOOO", &name, &grad, &first, &first_cell, &weight, &out,
-                          &cells, &kept, &to_gates, &to_own, &slope, &to_cell)
-        || !describe(&r, name, to_gates)) {
+    int reverse;
+    int64_t sizes[SIZES + 2];
+    PyObject *o[12];
+    if (!PyArg_ParseTuple(args, "spOOOOOOOOOOOO", &name, &reverse, &o[0], &o[1], &o[2], &o[3],
+                          &o[4], &o[5], &o[6], &o[7], &o[8], &o[9], &o[10], &o[11])
+        || !describe(name, o[0], o[8], reverse, true, sizes)) {
         return NULL;
     }
-    int64_t state = r.batch * r.hidden, hiddens = rows_of(&r) * r.hidden;
-    const void *given;
-    if (!array(&r, grad, hiddens, &r.grad) || !array(&r, first, state, &r.first)
-        || !array(&r, first_cell, r.kind == LSTM ? state : 0, &r.first_cell)
-        || !array(&r, weight, wide_of(&r) * r.hidden, &r.weight)
-        || !array(&r, out, hiddens, &given) || !array(&r, cells, cells_of(&r), &given)
-        || !array(&r, kept, kept_of(&r), &given)
-        || !writable(&r, to_gates, rows_of(&r) * wide_of(&r), &r.to_gates)
-        || !writable(&r, to_own, rows_of(&r) * wide_of(&r), &r.to_own)
-        || !writable(&r, slope, state, &r.slope)
-        || !writable(&r, to_cell, r.kind == LSTM ? state : 0, &r.to_cell)) {
-        return NULL;
-    }
-    r.out = PyArray_DATA((PyArrayObject *)out);
-    r.cells = PyArray_DATA((PyArrayObject *)cells);
-    r.kept = PyArray_DATA((PyArrayObject *)kept);
-    gw_ctx ctx;
-    gw_context(&ctx);
-    Py_BEGIN_ALLOW_THREADS
-    run_back(&ctx, &r);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    Recurrence r = described(sizes);
+    int64_t state = r.batch * r.hidden, wide = r.gates * r.hidden, all = r.steps * state;
+    int64_t gates = r.steps * r.batch * wide;
+    bool cells = r.kind == LSTM, own = r.kind == GRU, saved = cells || own;
+    const Wanted wanted[] = {
+        {gates, false, true}, {own ? gates : 0, !own, true}, {state, false, true},
+        {cells ? state : 0, !cells, true}, {all, false, false}, {state, true, false},
+        {state, false, false}, {state, !cells, false}, {wide * r.hidden, false, false},
+        {all, false, false}, {cells ? all : 0, !cells, false},
+        {saved ? WIDEST * all : 0, !saved, false},
+    };
+    return call(gw_recurrence_backward_routine, sizes, o, wanted, 12);
 }
 
 PyMethodDef gw_recurrence_methods[] = {
     {"recurrence", recurrence, METH_VARARGS,
-     "recurrence(mode, gates, hidden, cell, weight, bias, out, cells, kept): the steps of an "
-     "\"LSTM\", \"GRU\", \"RNN_TANH\" or \"RNN_RELU\" over gates [steps, batch, gates * hidden], "
-     "the input's share. `cells` and `kept` receive what the gradient reads; `cell` and they are "
-     "empty for kinds without."},
+     "recurrence(mode, reverse, save, out, cells, saved, input, hidden, cell, weight, bias, "
+     "input_weight, input_bias): the steps of an \"LSTM\", \"GRU\", \"RNN_TANH\" or \"RNN_RELU\" "
+     "over an input [steps, batch, width], from the last one if reverse. Without input_weight the "
+     "input is its share of the gates. With save, `cells` and `saved` receive what backward reads, "
+     "else `cells` the last cell. None: what a kind does not have, and an absent bias."},
     {"recurrence_backward", recurrence_backward, METH_VARARGS,
-     "recurrence_backward(mode, grad, hidden, cell, weight, out, cells, kept, to_gates, to_own, "
-     "to_hidden, to_cell): the gradients of the input's and of the hidden state's shares of the "
-     "gates (one array but for a GRU), and of the first state. to_hidden is zeros on entry, "
-     "to_cell the gradient of the last cell."},
+     "recurrence_backward(mode, reverse, to_gates, to_own, to_hidden, to_cell, grad, last, hidden, "
+     "cell, weight, out, cells, saved): the gradients of the input's and of the hidden state's "
+     "shares of the gates (one array but for a GRU), and of the first state. `last`: that of the "
+     "last cell, or None."},
     {NULL, NULL, 0, NULL},
 };

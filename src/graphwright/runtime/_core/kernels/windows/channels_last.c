@@ -8,6 +8,7 @@
 #pragma GCC optimize("no-wrapv")
 #endif
 #include "channels_last.h"
+#include "following.h"
 #include "packed.h"
 #include "packs.h"
 #include "pool.h"
@@ -41,6 +42,7 @@ typedef struct {
     int64_t shares, share_panels;       /* into how many the panels of a block are split */
     int64_t parts, part_taps, part_depth;
     bool depthwise;
+    const gw_then *then;                /* on each block, or NULL */
     bool by_places;                     /* all panels for one tile after the other */
 } Job;
 
@@ -144,16 +146,32 @@ static void split_sums(Job *job) {
                  * ((depth + job->part_depth - 1) / job->part_depth);
 }
 
+/* The places of a block, so that nothing which follows on it has elements of two blocks; where there
+ * are no such blocks it does not follow on them. */
+static int64_t block_of(const gw_ctx *ctx, Job *job) {
+    int64_t block = (even_part(job->places, TALL) + ROWS - 1) / ROWS * ROWS;
+    if (job->then == NULL || ctx->num_threads == 1) {
+        return block;
+    }
+    int64_t whole = gw_whole_rows(job->then, job->groups * job->outs);
+    if (whole > TALL) {
+        job->then = NULL;
+        return block;
+    }
+    return block < whole ? whole : block / whole * whole;
+}
+
 /* Blocks of places, and where these are too few for the threads, shares of the panels. */
 static int64_t split_tasks(const gw_ctx *ctx, Job *job) {
-    int64_t panels = job->groups * job->group_panels, wanted = 4 * ctx->num_threads;
-    job->block = even_part(job->places, TALL);
-    job->block = (job->block + ROWS - 1) / ROWS * ROWS;
+    int64_t panels = job->groups * job->group_panels;
+    int64_t wanted = ctx->num_threads == 1 ? 1 : 4 * ctx->num_threads;
+    job->block = block_of(ctx, job);
     int64_t blocks = (job->places + job->block - 1) / job->block;
     int64_t shares = blocks < wanted ? (wanted + blocks - 1) / blocks : 1;
     shares = shares < panels ? shares : panels;
     job->share_panels = (panels + shares - 1) / shares;
     job->shares = (panels + job->share_panels - 1) / job->share_panels;
+    job->then = job->shares == 1 ? job->then : NULL;
     return blocks * job->shares;
 }
 
@@ -220,17 +238,23 @@ static const float *panels_of(const gw_ctx *ctx, const float *weight, const GwFa
     return panels;
 }
 
-static void run(const gw_ctx *ctx, Job *job) {
-    job->group_panels = (job->outs + gw_panel_width() - 1) / gw_panel_width();
-    split_sums(job);
-    int64_t tasks = split_tasks(ctx, job);
-    double work = (double)job->places * (double)job->panel_rows;
-    work *= (double)(job->groups * job->outs);
-    gw_parallel_for(ctx, kernel(), job, tasks, work > WORK ? 1 : tasks);
+static void run(const gw_ctx *ctx, Job *job, const gw_then *then) {
+    if (job->places > 0) {
+        job->then = then;
+        job->group_panels = (job->outs + gw_panel_width() - 1) / gw_panel_width();
+        split_sums(job);
+        int64_t tasks = split_tasks(ctx, job);
+        double work = (double)job->places * (double)job->panel_rows;
+        work *= (double)(job->groups * job->outs);
+        gw_parallel_for(ctx, kernel(), job, tasks, work > WORK ? 1 : tasks);
+    }
+    if (then != NULL && job->then == NULL) {
+        gw_parallel_for(ctx, then->body, then->closure, then->count, then->grain);
+    }
 }
 
 int32_t gw_convolution_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
-                               const double *numbers) {
+                               const double *numbers, const gw_then *then) {
     (void)numbers;
     GwConvSizes s;
     memcpy(&s, sizes, sizeof s);
@@ -245,8 +269,8 @@ int32_t gw_convolution_routine(const gw_ctx *ctx, void *const *arrays, const int
     job.panel_rows = form.k;
     bool ready = zeros != NULL && job.panels != NULL
                  && (!joins_taps(&job) || join_taps(&job, s.images, &copy));
-    if (ready && job.places > 0) {
-        run(ctx, &job);
+    if (ready) {
+        run(ctx, &job, then);
     }
     free(zeros);
     free(copy);

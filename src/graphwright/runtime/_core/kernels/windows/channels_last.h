@@ -15,6 +15,6 @@ typedef struct {
  * is one sum in the order of taps and channels, in parts of a fixed length: the same however many
  * threads, and whatever the other elements. */
 int32_t gw_convolution_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
-                               const double *numbers);
+                               const double *numbers, const gw_then *then);
 
 #endif

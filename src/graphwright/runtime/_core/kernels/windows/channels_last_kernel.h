@@ -198,6 +198,10 @@ KERNEL static void NAME(convolve)(void *closure, int64_t begin, int64_t end) {
             find_places(job, &part, first, rows, places);
             NAME(panels)(job, &part, places, first, rows, panel, last);
         }
+        if (job->then != NULL) {
+            int64_t row = job->groups * job->outs;
+            gw_follow(job->then, first * row, (first + rows) * row, job->places * row);
+        }
     }
 }
 
