@@ -67,8 +67,8 @@ def _recurrence(
     first = None if cell is None else g.op("Unsqueeze", cell, [0])
     kind = mode.partition("_")[0]
     made = g.several(
-        3 if kind == "LSTM" else 1, kind, input, _ordered(g, mode, matrix, "input"), own, both, None,
-        start, first, hidden_size=int(count), activations=_ACTIVATIONS.get(mode),
+        3 if kind == "LSTM" else 1, kind, input, _ordered(g, mode, matrix, "input"), own, both,
+        None, start, first, hidden_size=int(count), activations=_ACTIVATIONS.get(mode),
         linear_before_reset=1 if kind == "GRU" else None,
         direction="reverse" if reverse else None)
     g.unlike.add(1)

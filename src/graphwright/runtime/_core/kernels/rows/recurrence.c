@@ -95,7 +95,7 @@ static void multiply(const Recurrence *r, const Factor *f, int64_t rows, const v
                      double beta, void *c, int64_t ldc) {
     if (f->panels != NULL) {
         GwPackedProduct p = {rows, f->n, f->k, ldc, a, lda, f->k, 1, (float)beta, c};
-        gw_multiply_packed(&r->ctx, &p, f->panels);
+        gw_multiply_packed(&r->ctx, &p, f->panels, NULL);
     } else {
         gw_gemm(&r->ctx, r->code, 0, f->transposed, rows, f->n, f->k, 1, a, lda, 0, f->data,
                 f->transposed ? f->k : f->n, 0, beta, c, ldc, 0, 1);
@@ -250,7 +250,7 @@ static void *prepare(const gw_ctx *ctx, Recurrence *r, const Part *parts, int co
 }
 
 int32_t gw_recurrence_routine(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,
-                              const double *numbers) {
+                              const double *numbers, const gw_then *then) {
     GW_UNUSED(numbers);
     Recurrence r = described(sizes);
     int64_t wide = r.gates * r.hidden, state = r.batch * r.hidden, all = r.steps * state;
@@ -283,13 +283,15 @@ int32_t gw_recurrence_routine(const gw_ctx *ctx, void *const *arrays, const int6
         memcpy(r.cells, r.first_cell, (size_t)(state * r.size));
     }
     over_rows(ctx, &r, forward);
+    gw_follow_all(ctx, then);
     free(memory);
     return GW_OK;
 }
 
 /* The gradient of the first state is left in `slope`. */
 int32_t gw_recurrence_backward_routine(const gw_ctx *ctx, void *const *arrays,
-                                       const int64_t *sizes, const double *numbers) {
+                                       const int64_t *sizes, const double *numbers,
+                                       const gw_then *then) {
     GW_UNUSED(numbers);
     Recurrence r = described(sizes);
     int64_t wide = r.gates * r.hidden, state = r.batch * r.hidden;
@@ -321,6 +323,7 @@ int32_t gw_recurrence_backward_routine(const gw_ctx *ctx, void *const *arrays,
         memset(r.to_cell, 0, (size_t)(state * r.size));
     }
     over_rows(ctx, &r, backward);
+    gw_follow_all(ctx, then);
     free(memory);
     return GW_OK;
 }
@@ -388,7 +391,7 @@ static PyObject *call(gw_routine routine, const int64_t *sizes, PyObject *const 
     gw_context(&ctx);
     int32_t failed;
     Py_BEGIN_ALLOW_THREADS
-    failed = routine(&ctx, arrays, sizes, NULL);
+    failed = routine(&ctx, arrays, sizes, NULL, NULL);
     Py_END_ALLOW_THREADS
     if (failed) {
         return PyErr_NoMemory();
