@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.codegen.lowered import check, tensor, text
+from tests.codegen.lowered import check, program_of, tensor, text
 
 import graphwright as gw
 from graphwright.codegen.loop_printer import print_step
@@ -110,3 +110,27 @@ def test_training_keeps_the_convolutions_that_have_gradients() -> None:
 def test_both_emitters_call_it(target: str) -> None:
     run = gw.compile(lambda x, w: conv(x, w).relu(), backend=target)
     assert gw.allclose(run(IMAGES, WEIGHT), conv(IMAGES, WEIGHT).relu(), atol=1e-5)
+
+
+@pytest.mark.parametrize(("outs", "size"), [(64, 40), (24, 57), (7, 30), (1, 90)])
+def test_what_follows_runs_on_blocks_of_places(outs: int, size: int) -> None:
+    """The same bits whether it does or not, and with any number of threads."""
+    gw.manual_seed(0)
+    x, residual = gw.randn(2, 16, size, size), gw.randn(2, outs, size, size)
+    first, second = gw.randn(outs, 16, 3, 3), gw.randn(outs, outs, 1, 1)
+
+    def block(x: Any, residual: Any, first: Any, second: Any) -> Any:
+        y = gw.tanh(conv(x, first)) + 1
+        return gw.tanh(conv(y, second, pad=0)).mean((2, 3)), conv(gw.sigmoid(y), second, pad=0)
+
+    inputs = [x, residual, first, second]
+    program, _ = program_of(block, inputs)
+    assert program.chained, text(program)
+    compiled, before, results = gw.compile(block), gw.get_num_threads(), []
+    for threads in (1, 2):
+        gw.set_num_threads(threads)
+        results.append([y.numpy() for y in compiled(*inputs)])
+    gw.set_num_threads(before)
+    for one, other, eager in zip(*results, block(*inputs), strict=True):
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_allclose(one, eager.numpy(), rtol=1e-3, atol=1e-4)
