@@ -24,16 +24,16 @@ def threads_as_before() -> Iterator[None]:
 
 def convolve(
     x: np.ndarray, weight: np.ndarray, bias: Any, stride: Pair, pad: Pair, dilation: Pair,
-    groups: int,
+    groups: int, joins: bool = False,
 ) -> np.ndarray:
-    """x: [N, H, W, C], whose channels lie side by side."""
+    """x: [N, H, W, C], whose channels lie side by side unless the taps of a line are joined."""
     n, *size, _ = x.shape
     outs, ins, *kernel = weight.shape
     out = [(s + 2 * p - d * (k - 1) - 1) // step + 1 for s, p, d, k, step in zip(
         size, pad, dilation, kernel, stride, strict=True)]
     y = np.full((n, *out, outs), np.nan, np.float32)
-    strides = [s // x.itemsize for s in x.strides[:3]]
-    sizes = (n, *size, *out, *kernel, *stride, *pad, *dilation, groups, ins, outs // groups)
+    strides = [s // x.itemsize for s in x.strides]
+    sizes = (n, *size, *out, *kernel, *stride, *pad, *dilation, groups, ins, outs // groups, joins)
     _core.call_routine(
         _core.ROUTINES["convolution"], (y, x, weight, bias), (*sizes, *strides), ())
     return y
@@ -80,6 +80,10 @@ def test_any_geometry(kind: str) -> None:
             results.append(convolve(x, weight, bias, *options))
         assert close(results[0], exact(x, weight, bias, *options), ins * int(kernel.prod()))
         assert (results[0] == results[1]).all()
+        if groups == options[2][1] == 1 and outs * ins > 1:
+            planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)
+            joined = convolve(planes, weight, bias, *options, joins=True)
+            assert close(joined, exact(x, weight, bias, *options), ins * int(kernel.prod()))
 
 
 def test_images_are_read_where_they_lie() -> None:

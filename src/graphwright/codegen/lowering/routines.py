@@ -23,12 +23,14 @@ from graphwright.codegen.lowering.nodes import Byproduct, Gemm, Given, Read, Rou
 from graphwright.codegen.lowering.rules import Call, Rule
 from graphwright.codegen.lowering.views import permute, reshape
 from graphwright.runtime.ops.sequences.recurrent_cells import GATES
-from graphwright.runtime.symbolic.expr import Expr, Int, as_expr, product
+from graphwright.runtime.symbolic.expr import Expr, Int, as_expr, as_int, product
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype
 
 Result = tuple[Shape, dtype]
 Sizes = Sequence[Any]
+FEW_CHANNELS = 16
+"""Up to here convolutions take the taps of a line as one: see channels_last.h."""
 
 
 def call_routine(
@@ -180,10 +182,15 @@ def _convolved(
 ) -> Tensor:
     """windows: stride, padding and dilation. shape: of the result."""
     batch, outs, *out = shape
-    sizes = (batch, *x.shape[2:], *out, *weight.shape[2:],
+    kernel, (*_, gap) = weight.shape[2:], windows[2]
+    channels = as_int(weight.shape[1])
+    joins = (channels is not None and channels <= FEW_CHANNELS and groups == gap == 1
+             and kernel[1] != 1 and (outs, channels) != (1, 1))
+    sizes = (batch, *x.shape[2:], *out, *kernel,
              *(as_expr(size) for sizes in windows for size in sizes), Int(groups),
-             weight.shape[1], outs // groups)
-    operands = (Given(permute(context, x, (0, 2, 3, 1)).name, 1), Given(weight.name, 4),
+             weight.shape[1], outs // groups, Int(int(joins)))
+    last = permute(context, x, (0, 2, 3, 1))
+    operands = (Given(last.name, 0 if joins else 1), Given(weight.name, 4),
                 None if bias is None else Given(bias.name, 1))
     (y,) = call_routine(
         context, "convolution", (((batch, *out, outs), dtypes.float32),), operands, sizes)

@@ -24,7 +24,6 @@ enum {
     DEEP = 256,         /* rows of a panel that are summed up at a time */
     MOST_TAPS = 25,     /* whose pointers are found at a time */
     FEW_WEIGHTS = 24 << 10,     /* bytes of panels that the nearest cache holds beside places */
-    FEW_CHANNELS = 16,  /* up to here the taps of a line are taken as one, of all their channels */
 };
 
 /* Multiplications that are worth a thread. */
@@ -193,33 +192,48 @@ static Job job_of(const GwConvSizes *s, void *const *arrays, const int64_t *stri
     return job;
 }
 
-/* Whether the taps of a line may be taken as one: they read what lies side by side. */
-static bool joins_taps(const Job *job) {
-    return !job->depthwise && job->groups == 1 && job->ins <= FEW_CHANNELS && job->kernel[1] > 1
-           && job->dilation[1] == 1 && job->pixel == job->ins;
+/* Lines of x with zeros before and behind, pixel by pixel. */
+typedef struct {
+    const Job *job;
+    int64_t channel, line;      /* strides of x and of the copy */
+    float *copy;
+} Lines;
+
+static void copy_lines(void *closure, int64_t begin, int64_t end) {
+    const Lines *l = closure;
+    const Job *job = l->job;
+    for (int64_t i = begin; i < end; i++) {
+        const float *from = job->x + i / job->in[0] * job->image + i % job->in[0] * job->line;
+        float *line = l->copy + i * l->line, *to = line + job->pad[1] * job->ins;
+        int64_t count = job->in[1] * job->ins, behind = l->line - (to - line) - count;
+        memset(line, 0, (size_t)(to - line) * sizeof *to);
+        memset(to + count, 0, (size_t)behind * sizeof *to);
+        for (int64_t c = 0; c < job->ins; c++) {
+            for (int64_t x = 0; x < job->in[1]; x++) {
+                to[x * job->ins + c] = from[x * job->pixel + c * l->channel];
+            }
+        }
+    }
 }
 
-/* Lines between zeros, where there is padding, so that no tap reaches over their ends. */
-static bool join_taps(Job *job, int64_t images, float **copy) {
+/* Takes all taps of a line as one: no tap reaches over the ends of lines that are copied so. */
+static bool join_taps(const gw_ctx *ctx, Job *job, int64_t images, int64_t channel, float **copy) {
+    enum { MANY = 64 << 10 };       /* numbers that are worth a thread */
     int64_t reach = (job->out[1] - 1) * job->stride[1] + job->kernel[1];
     int64_t width = job->pad[1] + job->in[1] > reach ? job->pad[1] + job->in[1] : reach;
-    if (job->pad[1] != 0) {
-        int64_t line = width * job->ins, lines = images * job->in[0];
-        *copy = calloc((size_t)(lines * line), sizeof **copy);
-        if (*copy == NULL) {
-            return false;
-        }
-        for (int64_t i = 0; i < lines; i++) {
-            int64_t from = i / job->in[0] * job->image + i % job->in[0] * job->line;
-            memcpy(*copy + i * line + job->pad[1] * job->ins, job->x + from,
-                   (size_t)(job->in[1] * job->ins) * sizeof **copy);
-        }
-        job->x = *copy;
-        job->line = line;
-        job->image = job->in[0] * line;
-        job->in[1] = width;
-        job->pad[1] = 0;
+    int64_t line = width * job->ins, lines = images * job->in[0];
+    *copy = malloc((size_t)(lines * line) * sizeof **copy);
+    if (*copy == NULL) {
+        return false;
     }
+    Lines closure = {job, channel, line, *copy};
+    gw_parallel_for(ctx, copy_lines, &closure, lines, 1 + MANY / line);
+    job->x = *copy;
+    job->pixel = job->ins;
+    job->line = line;
+    job->image = job->in[0] * line;
+    job->in[1] = width;
+    job->pad[1] = 0;
     job->ins *= job->kernel[1];
     job->kernel[1] = 1;
     return true;
@@ -258,7 +272,8 @@ int32_t gw_convolution_routine(const gw_ctx *ctx, void *const *arrays, const int
     (void)numbers;
     GwConvSizes s;
     memcpy(&s, sizes, sizeof s);
-    Job job = job_of(&s, arrays, sizes + sizeof s / sizeof *sizes);
+    const int64_t *strides = sizes + sizeof s / sizeof *sizes;
+    Job job = job_of(&s, arrays, strides);
     int64_t taps = job.kernel[0] * job.kernel[1], depth = job.depthwise ? 1 : job.ins;
     GwFactorForm form = {job.outs, depth * taps, depth * taps, job.depthwise ? 1 : taps,
                          job.groups, true};
@@ -268,7 +283,7 @@ int32_t gw_convolution_routine(const gw_ctx *ctx, void *const *arrays, const int
     job.panels = panels_of(ctx, arrays[2], &form, &own);
     job.panel_rows = form.k;
     bool ready = zeros != NULL && job.panels != NULL
-                 && (!joins_taps(&job) || join_taps(&job, s.images, &copy));
+                 && (!s.joins || join_taps(ctx, &job, s.images, strides[3], &copy));
     if (ready) {
         run(ctx, &job, then);
     }
