@@ -85,6 +85,24 @@ def test_bits_depend_neither_on_threads_nor_on_other_rows() -> None:
     assert run(x[7:9]).numpy().tobytes() == run(x)[7:9].numpy().tobytes()
 
 
+@pytest.mark.parametrize("groups", [1, 2, 32])
+def test_convolutions_keep_their_weights_packed(groups: int) -> None:
+    model = nn.Conv2d(32, 64 if groups < 32 else 32, 6, groups=groups)
+    run, x = compiled_layer(model), gw.randn(2, 32, 9, 8)
+    made = counts()["made"]
+    for _ in range(3):
+        with gw.no_grad():
+            model.weight.mul_(2)
+            run(x)
+            expected = gw.conv2d(x.double(), model.weight.double(), model.bias.double(),
+                                 groups=groups)
+        assert np.abs(run(x).numpy() - expected.numpy()).max() < 2e-3
+    assert counts()["made"] == made + 3 and counts()["count"] == 1
+    lent = model.weight.detach().numpy()
+    lent[:] = 0
+    assert (run(x).numpy() == run(gw.zeros(2, 32, 9, 8)).numpy()).all()
+
+
 # ---- mutation ----
 
 def optimiser_step(model: nn.Linear) -> None:

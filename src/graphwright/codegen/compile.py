@@ -14,6 +14,7 @@ from graphwright.codegen.launch_plan import LaunchPlan, launch_plan, native_laun
 from graphwright.codegen.loop_printer import print_program
 from graphwright.codegen.lowering.graph import (
     CPU_RULES,
+    TRAINING_RULES,
     CannotLowerNode,
     lower_graph,
     needs_eager,
@@ -36,7 +37,7 @@ class Segment(Record, frozen=False):
     """A compiled graph without eager ops in it.
 
     launcher: what `launch` calls, or is. plan: how its code is called. module: the graph, whose
-    inputs are like `examples`; strict: see `compile_graph`.
+    inputs are like `examples`; strict: see `compile_graph`. rules: by which it was lowered.
     """
 
     launch: Callable[..., Any]
@@ -47,6 +48,7 @@ class Segment(Record, frozen=False):
     module: Any
     examples: Sequence[Any]
     strict: bool
+    rules: Mapping[str, Rule]
 
     @property
     def staged(self) -> bool:
@@ -65,8 +67,7 @@ class Segment(Record, frozen=False):
 
     def fused_nodes(self) -> tuple[frozenset[str], ...]:
         """The names of the graph's nodes in each step: see `fusion_map`."""
-        return fused_nodes(
-            self.module, self.examples, self.strict, _rules(self.plan.blas))
+        return fused_nodes(self.module, self.examples, self.strict, self.rules)
 
     @property
     def sources(self) -> dict[str, str]:
@@ -163,7 +164,7 @@ class CompiledGraph(Record, frozen=False):
 def compile_graph(
     module: Any, fake_inputs: Sequence[Any], *, target: str, strict: bool = False,
     blas: bool = True, packed_weights: int | None = 0, label: str = "graph",
-    spans: list[Span] | None = None, staged: bool = False,
+    spans: list[Span] | None = None, staged: bool = False, trains: bool = False,
 ) -> CompiledGraph:
     """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c".
 
@@ -175,7 +176,8 @@ def compile_graph(
     as their right factors are parameters; None leaves it to the limit of the process.
     label: what profiles call it. spans: gets when it was lowered, scheduled, and emitted or taken
     from the cache. staged: `launch.consume` frees the inputs in its list as they die, and outputs
-    get memory when they are first written.
+    get memory when they are first written. trains: it is a part of a training step, whose
+    convolutions are eager ops, as their gradients are.
     """
     places = homes(module)
     if places != {cpu}:
@@ -183,8 +185,9 @@ def compile_graph(
     elif not blas:
         module = without_convolutions(module)
     compile_segment = partial(
-        _compile_segment, target, strict, blas, packed_weights, label, spans, staged)
-    eager = _eager_nodes(module, places, _rules(blas))
+        _compile_segment, target, strict, blas, packed_weights, label, spans, staged,
+        _rules(blas, trains))
+    eager = _eager_nodes(module, places, _rules(blas, trains))
     if not eager and len(places) == 1:
         try:
             segment = compile_segment(module, fake_inputs)
@@ -194,7 +197,7 @@ def compile_graph(
     symbols = dict(module.meta.get("symbols", {}))
     compile_whole = partial(
         compile_graph, target=target, strict=strict, blas=blas, packed_weights=packed_weights,
-        label=label, spans=spans)
+        label=label, spans=spans, trains=trains)
     launch, segments = split(module, eager, symbols, compile_segment, compile_whole)
     return _compiled(launch, segments, module, fake_inputs)
 
@@ -219,8 +222,8 @@ def gpu_build() -> Any:
     return import_module("graphwright.codegen.gpu.build")
 
 
-def _rules(blas: bool) -> Mapping[str, Rule]:
-    return CPU_RULES if blas else RULES
+def _rules(blas: bool, trains: bool) -> Mapping[str, Rule]:
+    return RULES if not blas else TRAINING_RULES if trains else CPU_RULES
 
 
 def _eager_nodes(
@@ -241,7 +244,8 @@ def _eager_nodes(
 
 def _compile_segment(
     target: str, strict: bool, blas: bool, packed_weights: int | None, label: str,
-    spans: list[Span] | None, staged: bool, module: Any, fake_inputs: Sequence[Any],
+    spans: list[Span] | None, staged: bool, rules: Mapping[str, Rule], module: Any,
+    fake_inputs: Sequence[Any],
 ) -> Any:
     (home,) = homes(module)
     if home != cpu:
@@ -251,11 +255,11 @@ def _compile_segment(
         except KernelFailure as failure:
             return build.op_by_op_segment(module, fake_inputs, strict, home, label, failure)
     with Timed("compile::lowering", into=spans):
-        graph = lower_graph(module, fake_inputs, strict, _rules(blas))
+        graph = lower_graph(module, fake_inputs, strict, rules)
     program = build_program(graph, spans, staged)
     with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)
     plan = launch_plan(program, graph, len(fake_inputs), blas, packed_weights)
     launcher = native_launcher(plan, loaded, label)
     launch = plan_results(plan, launcher)
-    return Segment(launch, launcher, program, loaded, plan, module, fake_inputs, strict)
+    return Segment(launch, launcher, program, loaded, plan, module, fake_inputs, strict, rules)

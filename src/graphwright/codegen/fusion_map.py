@@ -55,6 +55,9 @@ def fused_nodes(
     for name, made in lowering.became.items():
         for loop_node in made:
             origins.setdefault(loop_node, []).append(name)
+    for name, node in anchors.nodes.items():
+        if isinstance(node, View) and node.source not in origins:   # made by the scheduler
+            origins[node.source] = origins.get(name, [])
     return tuple(
         frozenset(
             origin for name in _spliced(anchors.nodes, group.members, anchors.chosen)

@@ -8,19 +8,20 @@ from typing import Any
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.program import Gemm, NativeProgram, RoutineCall, Step
 from graphwright.runtime.ops.sequences.recurrent_cells import GATES
-from graphwright.runtime.symbolic.expr import Expr, as_int
+from graphwright.runtime.symbolic.expr import Expr, Int, as_int, product
 from graphwright.runtime.tensor.dtypes import float32
 
-Weight = tuple[int, int, bool, int, int, int]
-"""Input, offset in bytes, whether it is transposed, columns, rows, leading dimension."""
+Weight = tuple[int, int, bool, int, int, int, int, int]
+"""Input, offset in bytes, whether it is transposed, columns, rows, leading dimension, and of a
+convolution's weight the taps of a kernel and the groups: see `GwFactorForm` in packed.h."""
 
 SMALL = 1 << 10
 """Elements below which a product is quicker than looking its pack up."""
 
 
 def weight_inputs(program: NativeProgram, most: int | None) -> tuple[Weight, ...]:
-    """The matrices of float32 among the inputs that products and recurrent layers read
-    and nothing writes.
+    """The matrices of float32 among the inputs that products, recurrent layers and convolutions
+    read and nothing writes.
 
     most: the bytes that their packs may take together; those that come first get them. None: no
     bound of their own.
@@ -30,7 +31,7 @@ def weight_inputs(program: NativeProgram, most: int | None) -> tuple[Weight, ...
         for factor in _factors(step):
             weight = _weight(program, *factor)
             if weight is not None:
-                found[weight] = weight[3] * weight[4] * float32.itemsize
+                found[weight] = weight[3] * weight[4] * weight[7] * float32.itemsize
     chosen, total = [], 0
     for weight, size in found.items():
         total += size
@@ -39,27 +40,33 @@ def weight_inputs(program: NativeProgram, most: int | None) -> tuple[Weight, ...
     return tuple(chosen)
 
 
-Factor = tuple[Buffer, Expr, bool, Expr, Expr, Expr]
+Factor = tuple[Buffer, Expr, bool, Expr, Expr, Expr, Expr, Expr]
 """Where a right factor begins, in elements of a buffer, and how it lies: see `Weight`."""
+ONE = Int(1)
 
 
 def _weight(program: NativeProgram, buffer: Buffer, *form: Any) -> Weight | None:
     slot = program.slots[buffer.name]
-    offset, transposed, n, k, leading = (
+    offset, transposed, *sizes = (
         size if isinstance(size, bool) else as_int(size) for size in form)
     if (slot.kind != "input" or slot.index in program.mutated or buffer.dtype is not float32
-            or offset is None or n is None or k is None or leading is None or n * k < SMALL):
+            or offset is None or None in sizes):
         return None
-    return slot.index, offset * float32.itemsize, bool(transposed), n, k, leading
+    n, k, leading, taps, groups = (size for size in sizes if size is not None)
+    if n * k * groups < SMALL:
+        return None
+    return slot.index, offset * float32.itemsize, bool(transposed), n, k, leading, taps, groups
 
 
 def _factors(step: Step) -> Iterator[Factor]:
     """The right factors of a step's products."""
     if isinstance(step, Gemm):
         if step.batch == 1:
-            yield step.b, step.offset_b, step.transb, step.n, step.k, step.ldb
+            yield step.b, step.offset_b, step.transb, step.n, step.k, step.ldb, ONE, ONE
     elif isinstance(step, RoutineCall) and step.routine in _RECURRENT:
         yield from _recurrent(step)
+    elif isinstance(step, RoutineCall) and step.routine == "convolution":
+        yield _convolved(step)
 
 
 _RECURRENT = {"recurrence": ((3, True), (5, True)), "recurrence_backward": ((4, False),)}
@@ -74,4 +81,15 @@ def _recurrent(step: RoutineCall) -> Iterator[Factor]:
         weight, offset = step.operands[place]
         if weight is not None:
             n, k = (wide, inner) if transposed else (inner, wide)
-            yield weight, offset, transposed, n, k, inner
+            yield weight, offset, transposed, n, k, inner, ONE, ONE
+
+
+def _convolved(step: RoutineCall) -> Factor:
+    """As gw_convolution_routine lays its weight out (channels_last.c)."""
+    weight, offset = step.operands[1]
+    assert weight is not None, "a convolution has a weight"
+    taps = product(step.sizes[5:7])
+    groups, ins, outs = step.sizes[13:16]
+    if ins == outs == 1:
+        return weight, offset, True, groups, taps, taps, ONE, ONE
+    return weight, offset, True, outs, ins * taps, ins * taps, taps, groups

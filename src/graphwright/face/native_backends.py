@@ -248,7 +248,8 @@ def _compiled(
                f"of {len(module.graph.nodes)} nodes")
     compile_ = partial(compile_graph, module, examples, strict=artifacts.strict,
                        blas=artifacts.blas, packed_weights=artifacts.packed_weights,
-                       label=label, spans=spans, staged=name != "forward")
+                       label=label, spans=spans, staged=name != "forward",
+                       trains=lowered.has_backward)
     try:
         return compile_(target=artifacts.target)
     except machine.CompilerMissing as missing:

@@ -107,8 +107,10 @@ def _half(artifacts: Artifacts, name: str, module: GraphModule) -> Half:
 
 def _compiled(artifacts: Artifacts, name: str, module: GraphModule) -> CompiledGraph:
     examples = [node.meta["val"] for node in module.graph.placeholders]
+    lowered = artifacts.lowered
     return compile_graph(module, examples, target=artifacts.target, strict=artifacts.strict,
-                         blas=artifacts.blas, staged=name != "forward")
+                         blas=artifacts.blas, staged=name != "forward",
+                         trains=lowered is not None and lowered.has_backward)
 
 
 def _part(segment: Segment | GpuSegment, values: Mapping[str, Any]) -> Part:

@@ -452,9 +452,10 @@ class Launcher:
     (input index, dim), dim -1 for the value of an int. `messages` are texts
     with {value} and {bound}. Pointers are passed as inputs, constants, outputs, arena.
     A single output comes alone with `single`, else in a tuple. Without `blas` matrix products are
-    made by own kernels alone. `weights` are right factors of products among the inputs, as (input,
-    offset in bytes, transposed, columns, rows, leading dimension): those of the class
-    `weight_class` are kept packed beside their memory. `stages` holds, for each that the native
+    made by own kernels alone. `weights` are right factors of products among the inputs, and
+    weights of convolutions, as (input, offset in bytes, transposed, columns, rows, leading
+    dimension, taps, groups): those of the class `weight_class` are kept packed beside their
+    memory. `stages` holds, for each that the native
     code enters, the positions of the inputs that are dead by then and of the outputs that get
     memory then. Behind them count temporaries of so many bytes as `blocks` says, whose pointers
     follow the arena's.
@@ -484,7 +485,7 @@ class Launcher:
         constants: Sequence[TensorBase] = (),
         label: str = "graph",
         blas: bool = True,
-        weights: list[tuple[int, int, bool, int, int, int]] = [],
+        weights: list[tuple[int, int, bool, int, int, int, int, int]] = [],
         weight_class: type[TensorBase] = ...,
         stages: list[tuple[tuple[int, ...], tuple[int, ...]]] = ...,
         blocks: list[int] = ...,

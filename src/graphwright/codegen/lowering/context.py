@@ -6,7 +6,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from graphwright.codegen.loops import Apply, Check, Const, IndexOf, Let, Local, Message, Value
+from graphwright.codegen.loops import (
+    Apply,
+    Check,
+    Const,
+    IndexOf,
+    Let,
+    Local,
+    Message,
+    Philox,
+    Value,
+)
 from graphwright.codegen.lowering.nodes import (
     Body,
     Index,
@@ -202,8 +212,8 @@ def substitute(value: Any, symbols: Mapping[str, Expr]) -> Any:
         mask = None if value.mask is None else substitute(value.mask, symbols)
         index = tuple(i.at(symbols) for i in value.index)
         return Read(value.source, index, value.dtype, mask, value.other)
-    if isinstance(value, IndexOf):
-        return IndexOf(value.index.at(symbols), value.dtype)
+    if isinstance(value, (IndexOf, Philox)):
+        return replace(value, index=value.index.at(symbols))
     return value
 
 

@@ -33,7 +33,7 @@ from graphwright.codegen.lowering.nodes import (
     View,
     axis_symbols,
 )
-from graphwright.codegen.lowering.routines import ROUTINES
+from graphwright.codegen.lowering.routines import ROUTINES, TAKES
 from graphwright.codegen.lowering.rules import RULES, Call, Rule
 from graphwright.codegen.lowering.writes import resolved
 from graphwright.ir.graph.node import LISTS, Node
@@ -48,6 +48,9 @@ FAMILIES = (contractions, creation, indexing, pointwise, reductions, views, wind
 """The modules whose import fills the table of rules."""
 CPU_RULES: Mapping[str, Rule] = {**RULES, **ROUTINES}
 """Of programs that have the runtime core at hand."""
+TRAINING_RULES: Mapping[str, Rule] = {
+    name: rule for name, rule in CPU_RULES.items() if name != "convolution"}
+"""Of those that are part of a training step."""
 
 
 class TensorOutput(Record):
@@ -122,15 +125,16 @@ def needs_eager(module: Any, rules: Mapping[str, Rule] = CPU_RULES) -> set[Any]:
         node
         for node in module.graph.nodes
         if node.op == "call_function"
-        and (not _has_rule(node.target, rules) or _dtypes(node) & dtypes.EAGER_ONLY)
+        and (not _has_rule(node, rules) or _dtypes(node) & dtypes.EAGER_ONLY)
     }
 
 
-def _has_rule(target: Any, rules: Mapping[str, Rule]) -> bool:
-    if target is operator.getitem or getattr(target, "is_view", False):
+def _has_rule(node: Any, rules: Mapping[str, Rule]) -> bool:
+    if node.target is operator.getitem or getattr(node.target, "is_view", False):
         return True
-    name = getattr(target, "name", None)
-    return name == "copy_" or name in rules
+    name = getattr(node.target, "name", "")
+    rule = rules.get(name)
+    return name == "copy_" or (rule is not None and (rule not in TAKES or TAKES[rule](node)))
 
 
 def lower_graph(

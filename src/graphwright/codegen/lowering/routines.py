@@ -5,6 +5,7 @@ Packages and other programs that run without the runtime have none of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.codegen.loops import Const
@@ -18,15 +19,18 @@ from graphwright.codegen.lowering.context import (
     convert,
     shape_of,
 )
-from graphwright.codegen.lowering.nodes import Byproduct, Given, Read, Routine, Shape
+from graphwright.codegen.lowering.nodes import Byproduct, Gemm, Given, Read, Routine, Shape
 from graphwright.codegen.lowering.rules import Call, Rule
-from graphwright.codegen.lowering.views import reshape
+from graphwright.codegen.lowering.views import permute, reshape
 from graphwright.runtime.ops.sequences.recurrent_cells import GATES
-from graphwright.runtime.symbolic.expr import Expr, Int, product
+from graphwright.runtime.symbolic.expr import Expr, Int, as_expr, as_int, product
 from graphwright.runtime.tensor import dtypes
 from graphwright.runtime.tensor.dtypes import dtype
 
 Result = tuple[Shape, dtype]
+Sizes = Sequence[Any]
+FEW_CHANNELS = 16
+"""Up to here convolutions take the taps of a line as one: see channels_last.h."""
 
 
 def call_routine(
@@ -119,6 +123,80 @@ class _Heads:
                 self.query.shape[-1], self.value.shape[-1], Int(int(causal)))
 
 
+def _takes_convolution(node: Any) -> bool:
+    """Whether a convolution has a lowering: of float32, over one or two dims, whose channels and
+    kernel have known sizes; of transposed ones those whose windows lie side by side."""
+    x, weight, _, stride, padding, dilation, transposed, more, groups = node.args
+    shape = weight.meta["val"].shape
+    if (x.meta["val"].dtype is not dtypes.float32 or len(shape) not in (3, 4)
+            or not all(type(size) is int and size for size in (groups, *shape))):
+        return False
+    return not transposed or (groups == 1 and not any((*padding, *more)) and tuple(
+        stride) == tuple(shape[2:]) and set(dilation) == {1})
+
+
+def _convolution(
+    context: Lowering, call: Call, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    padding: Sizes, dilation: Sizes, transposed: bool, output_padding: Sizes, groups: int,
+) -> Tensor:
+    """It reads and writes channels last."""
+    if transposed:
+        return _spread(context, call, x, weight, bias)
+    if x.ndim == 3:
+        lines, row = (_with_height(context, t) for t in (x, weight))
+        made = _convolved(context, lines, row, bias, (*call.shape[:2], Int(1), call.shape[2]), (
+            (1, *stride), (0, *padding), (1, *dilation)), groups)
+        return reshape(context, "lines", made, call.shape)
+    return _convolved(context, x, weight, bias, call.shape, (stride, padding, dilation), groups)
+
+
+def _spread(
+    context: Lowering, call: Call, x: Tensor, weight: Tensor, bias: Tensor | None
+) -> Tensor:
+    """Each place becomes a window of its own: a product of places with the weight."""
+    batch, channels, *places = x.shape
+    outs, *kernel = weight.shape[1:]
+    ndim = len(places)
+    last = permute(context, x, (0, *range(2, ndim + 2), 1))
+    rows = reshape(context, "rows", last, (product((batch, *places)), channels))
+    matrix = reshape(context, "matrix", weight, (channels, product((outs, *kernel))))
+    y = context.add(Gemm(context.unique("mm"), (rows.shape[0], matrix.shape[1]), x.dtype,
+                         rows.name, matrix.name, channels))
+    y = reshape(context, "windows", y, (batch, *places, outs, *kernel))
+    sides = [side for d in range(ndim) for side in (1 + d, ndim + 2 + d)]
+    y = permute(context, y, (0, ndim + 1, *sides))
+    y = reshape(context, "places", y, call.shape)
+    if bias is None:
+        return y
+    return context.pointwise("add", call.shape, call.dtype, lambda index: apply(
+        "add", y.at(index), bias.at(index[1:2])))
+
+
+def _with_height(context: Lowering, x: Tensor) -> Tensor:
+    return reshape(context, "lines", x, (*x.shape[:2], Int(1), x.shape[2]))
+
+
+def _convolved(
+    context: Lowering, x: Tensor, weight: Tensor, bias: Tensor | None, shape: Shape,
+    windows: tuple[Sizes, ...], groups: int,
+) -> Tensor:
+    """windows: stride, padding and dilation. shape: of the result."""
+    batch, outs, *out = shape
+    kernel, (*_, gap) = weight.shape[2:], windows[2]
+    channels = as_int(weight.shape[1])
+    joins = (channels is not None and channels <= FEW_CHANNELS and groups == gap == 1
+             and kernel[1] != 1 and (outs, channels) != (1, 1))
+    sizes = (batch, *x.shape[2:], *out, *kernel,
+             *(as_expr(size) for sizes in windows for size in sizes), Int(groups),
+             weight.shape[1], outs // groups, Int(int(joins)))
+    last = permute(context, x, (0, 2, 3, 1))
+    operands = (Given(last.name, 0 if joins else 1), Given(weight.name, 4),
+                None if bias is None else Given(bias.name, 1))
+    (y,) = call_routine(
+        context, "convolution", (((batch, *out, outs), dtypes.float32),), operands, sizes)
+    return permute(context, y, (0, 3, 1, 2))
+
+
 class _Steps:
     """The operands of a recurrent layer, in a dtype that it computes in."""
 
@@ -176,7 +254,10 @@ def _recurrence_backward(
 
 ROUTINES: dict[str, Rule] = {
     "attention_backward": _attention_backward,
+    "convolution": _convolution,
     "fused_attention": _fused_attention,
     "recurrence": _recurrence,
     "recurrence_backward": _recurrence_backward,
 }
+TAKES: dict[Rule, Callable[[Any], bool]] = {_convolution: _takes_convolution}
+"""Whether a node of the graph has a lowering by the rule; the other rules take all."""

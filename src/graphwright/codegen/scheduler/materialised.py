@@ -37,6 +37,7 @@ from graphwright.codegen.lowering.nodes import (
     row_major,
 )
 from graphwright.codegen.scheduler.affine import apart, coefficient, volume
+from graphwright.codegen.scheduler.channels_last import channels_last
 from graphwright.codegen.scheduler.reads import Reads, bodies
 from graphwright.runtime.record import Record, field, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int, product
@@ -105,7 +106,7 @@ class Block(Record):
 
 def choose_anchors(graph: LoweredGraph) -> Anchors:
     """Decide for every live node of the graph."""
-    nodes = dict(graph.nodes)
+    nodes = channels_last(graph.nodes)
     anchors = Anchors(nodes, Reads(nodes))
     _bind_outputs(graph, anchors)
     _bind_operands(anchors, _live(anchors))

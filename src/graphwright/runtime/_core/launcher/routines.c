@@ -1,11 +1,13 @@
 /* The table of routines, and a way to call one on arrays. */
 #include "routines.h"
+#include "channels_last.h"
 
 const gw_routine gw_routines[GW_ROUTINES] = {
     [GW_ROUTINE_ATTENTION] = gw_attention_routine,
     [GW_ROUTINE_ATTENTION_BACKWARD] = gw_attention_backward_routine,
     [GW_ROUTINE_RECURRENCE] = gw_recurrence_routine,
     [GW_ROUTINE_RECURRENCE_BACKWARD] = gw_recurrence_backward_routine,
+    [GW_ROUTINE_CONVOLUTION] = gw_convolution_routine,
 };
 
 static const char *const NAMES[GW_ROUTINES] = {
@@ -13,6 +15,7 @@ static const char *const NAMES[GW_ROUTINES] = {
     [GW_ROUTINE_ATTENTION_BACKWARD] = "attention_backward",
     [GW_ROUTINE_RECURRENCE] = "recurrence",
     [GW_ROUTINE_RECURRENCE_BACKWARD] = "recurrence_backward",
+    [GW_ROUTINE_CONVOLUTION] = "convolution",
 };
 
 int gw_add_routine_names(PyObject *module) {

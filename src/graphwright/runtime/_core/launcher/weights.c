@@ -23,18 +23,20 @@ void gw_free_weight_inputs(GwWeightInputs *inputs) {
 }
 
 static bool read_weight_input(PyObject *spec, Py_ssize_t n_inputs, GwWeightInput *w) {
-    long long offset, n, k, ld;
+    long long offset, n, k, ld, taps, groups;
     int transposed;
     if (!PyTuple_Check(spec)
-        || !PyArg_ParseTuple(spec, "nLpLLL", &w->input, &offset, &transposed, &n, &k, &ld)
-        || w->input < 0 || w->input >= n_inputs || offset < 0 || n < 1 || k < 1 || ld < 1) {
+        || !PyArg_ParseTuple(spec, "nLpLLLLL", &w->input, &offset, &transposed, &n, &k, &ld, &taps,
+                             &groups)
+        || w->input < 0 || w->input >= n_inputs || offset < 0 || n < 1 || k < 1 || ld < 1
+        || taps < 1 || k % taps != 0 || groups < 1) {
         if (!PyErr_Occurred()) {
             PyErr_SetString(PyExc_ValueError, "Launcher: a weight is (input, offset in bytes, "
-                            "transposed, columns, rows, leading dimension)");
+                            "transposed, columns, rows, leading dimension, taps, groups)");
         }
         return false;
     }
-    w->factor = (GwFactor){offset, n, k, ld, transposed != 0};
+    w->factor = (GwFactor){offset, {n, k, ld, taps, groups, transposed != 0}};
     return true;
 }
 
@@ -81,14 +83,13 @@ static void borrow(const GwWeightInput *input, const GwTensor *t, GwWeight *w, s
     loan->storage = (GwStorage *)Py_NewRef(t->storage);
     loan->factor = *f;
     loan->factor.offset += t->data - t->storage->data;
-    *w = (GwWeight){(const float *)(const void *)(t->data + f->offset), f->n, f->k, f->ld,
-                    f->transposed, false, NULL};
+    *w = (GwWeight){(const float *)(const void *)(t->data + f->offset), f->form, false, NULL};
     loan->pack = gw_pack_find(t->storage, &loan->factor, loan->writes);
     if (loan->pack != NULL) {
         w->panels = loan->pack->panels;
         return;
     }
-    size_t bytes = gw_panels_bytes(f->n, f->k);
+    size_t bytes = gw_panels_bytes(&f->form);
     w->may_pack = gw_pack_reserve(bytes);
     loan->reserved = w->may_pack ? bytes : 0;
 }
@@ -135,7 +136,7 @@ void gw_return_weights(GwWeightInputs *inputs, GwBorrowed *borrowed, PyObject *c
             continue;
         }
         packed += w->panels != NULL;
-        bytes += w->panels != NULL ? (int64_t)gw_panels_bytes(w->n, w->k) : 0;
+        bytes += w->panels != NULL ? (int64_t)gw_panels_bytes(&w->form) : 0;
         if (loan->pack != NULL) {
             gw_pack_release(loan->pack);
         } else if (w->may_pack) {

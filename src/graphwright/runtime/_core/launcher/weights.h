@@ -19,8 +19,8 @@ typedef struct {
     GwWeightInput list[];
 } GwWeightInputs;
 
-/* From a list of (input, offset in bytes, transposed, n, k, ld) and a class; NULL where there is no
- * list. False with an exception. */
+/* From a list of (input, offset in bytes, transposed, n, k, ld, taps, groups) and a class; NULL where
+ * there is no list. False with an exception. */
 bool gw_read_weight_inputs(PyObject *list, PyObject *cls, Py_ssize_t n_inputs,
                            GwWeightInputs **inputs);
 PyObject *gw_packed_counts(const GwWeightInputs *inputs);   /* how many, in how many bytes */

@@ -65,8 +65,7 @@ static void drop(GwPack *p) {
 }
 
 static bool is_of(const GwPack *p, const GwFactor *f) {
-    return p->factor.offset == f->offset && p->factor.n == f->n && p->factor.k == f->k
-           && p->factor.ld == f->ld && p->factor.transposed == f->transposed;
+    return p->factor.offset == f->offset && gw_same_form(&p->factor.form, &f->form);
 }
 
 void gw_packs_drop(GwStorage *s) {

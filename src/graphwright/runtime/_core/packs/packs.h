@@ -4,12 +4,12 @@
 #define GRAPHWRIGHT_PACKS_H
 
 #include "core.h"
+#include "packed.h"
 
-/* The right factor of a product: k rows of n columns, `ld` elements apart, or n of k, transposed. */
+/* The right factor of a product. */
 typedef struct {
     int64_t offset;         /* of its first element, in bytes from the storage's start */
-    int64_t n, k, ld;
-    bool transposed;
+    GwFactorForm form;
 } GwFactor;
 
 typedef struct GwPack {

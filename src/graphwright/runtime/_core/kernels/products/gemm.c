@@ -180,13 +180,14 @@ static bool by_panels(const gw_ctx *ctx, const Product *p, int64_t batch, const 
         || p->m == 0 || (p->m > MANY_ROWS && use_blas() && blas_is_wide)) {
         return false;
     }
-    const GwWeight *w = gw_packed_weight(ctx, p->b, p->transb, p->n, p->k, p->ldb);
-    if (w == NULL) {
+    GwFactorForm form = {p->n, p->k, p->ldb, 1, 1, p->transb};
+    const float *panels = gw_packed_weight(ctx, p->b, &form);
+    if (panels == NULL) {
         return false;
     }
     GwPackedProduct q = {p->m, p->n, p->k, p->ldc, p->a, p->lda, p->k, (float)p->alpha,
                          (float)p->beta, p->c};
-    gw_multiply_packed(ctx, &q, w->panels, then);
+    gw_multiply_packed(ctx, &q, panels, then);
     return true;
 }
 

@@ -25,7 +25,8 @@ enum {
 static const double MULTIPLY_WORK = 200e3, PACK_WORK = 64e3;
 
 typedef struct {
-    const GwWeight *weight;
+    const float *b;
+    const GwFactorForm *form;
     float *panels;
 } Packing;
 
@@ -62,10 +63,12 @@ static const Kernels *kernels(void) {
     return &kernels_narrow;
 }
 
+int64_t gw_panel_width(void) { return kernels()->width; }
+
 static int64_t panels_of(int64_t n) { return (n + kernels()->width - 1) / kernels()->width; }
 
-size_t gw_panels_bytes(int64_t n, int64_t k) {
-    return (size_t)(panels_of(n) * kernels()->width * k) * sizeof(float);
+size_t gw_panels_bytes(const GwFactorForm *f) {
+    return (size_t)(f->groups * panels_of(f->n) * kernels()->width * f->k) * sizeof(float);
 }
 
 /* How many of `count` a thread gets, all at once: threads are not worth it for less than `least`. */
@@ -74,39 +77,32 @@ static int64_t grain(const gw_ctx *ctx, int64_t count, double work, double least
     return work > least ? share : count;
 }
 
+void gw_pack_panels(const gw_ctx *ctx, const float *b, const GwFactorForm *f, float *panels) {
+    Packing packing = {b, f, panels};
+    int64_t count = f->groups * panels_of(f->n);
+    double work = (double)f->groups * (double)f->n * (double)f->k;
+    gw_parallel_for(ctx, kernels()->pack, &packing, count, grain(ctx, count, work, PACK_WORK));
+}
+
 static const float *packed_now(const gw_ctx *ctx, const GwWeight *w) {
-    float *panels = gw_panels_alloc(gw_panels_bytes(w->n, w->k));
+    float *panels = gw_panels_alloc(gw_panels_bytes(&w->form));
     if (panels != NULL) {
-        Packing packing = {w, panels};
-        int64_t count = panels_of(w->n);
-        gw_parallel_for(ctx, kernels()->pack, &packing, count,
-                        grain(ctx, count, (double)w->n * (double)w->k, PACK_WORK));
+        gw_pack_panels(ctx, w->b, &w->form, panels);
     }
     return panels;
 }
 
-void gw_pack_panels(const GwWeight *weight, float *panels) {
-    Packing packing = {weight, panels};
-    kernels()->pack(&packing, 0, panels_of(weight->n));
-}
-
-static bool is_weight(const GwWeight *w, const float *b, bool transposed, int64_t n, int64_t k,
-                      int64_t ld) {
-    return w->b == b && w->transposed == transposed && w->n == n && w->k == k && w->ld == ld;
-}
-
-const GwWeight *gw_packed_weight(const gw_ctx *ctx, const float *b, bool transposed, int64_t n,
-                                 int64_t k, int64_t ld) {
+const float *gw_packed_weight(const gw_ctx *ctx, const float *b, const GwFactorForm *form) {
     struct gw_weights *all = ctx->weights;
     for (int64_t i = 0; all != NULL && i < all->count; i++) {
         int64_t index = (all->next + i) % all->count;
         GwWeight *w = &all->list[index];
-        if (is_weight(w, b, transposed, n, k, ld)) {
+        if (w->b == b && gw_same_form(&w->form, form)) {
             all->next = index + 1;
             if (w->panels == NULL && w->may_pack) {
                 w->panels = packed_now(ctx, w);
             }
-            return w->panels != NULL ? w : NULL;
+            return w->panels;
         }
     }
     return NULL;

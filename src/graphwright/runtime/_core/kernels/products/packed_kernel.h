@@ -7,21 +7,26 @@ typedef float NAME(Vector) __attribute__((vector_size(BYTES), aligned(sizeof(flo
 /* Panels [begin, end). */
 KERNEL static void NAME(pack)(void *closure, int64_t begin, int64_t end) {
     const Packing *p = closure;
-    const GwWeight *w = p->weight;
+    const GwFactorForm *f = p->form;
+    int64_t per_group = (f->n + NAME(WIDTH) - 1) / NAME(WIDTH), depth = f->k / f->taps;
     for (int64_t panel = begin; panel < end; panel++) {
-        float *to = p->panels + panel * NAME(WIDTH) * w->k;
-        int64_t first = panel * NAME(WIDTH), left = w->n - first;
+        float *to = p->panels + panel * NAME(WIDTH) * f->k;
+        int64_t first = panel % per_group * NAME(WIDTH), left = f->n - first;
         int64_t columns = left < NAME(WIDTH) ? left : NAME(WIDTH);
-        const float *from = w->b + (w->transposed ? first * w->ld : first);
-        int64_t row = w->transposed ? 1 : w->ld, column = w->transposed ? w->ld : 1;
+        int64_t row = f->transposed ? 1 : f->ld, column = f->transposed ? f->ld : 1;
+        const float *from = p->b + panel / per_group * f->n * f->ld + first * column;
         if (columns < NAME(WIDTH)) {
-            memset(to, 0, (size_t)(NAME(WIDTH) * w->k) * sizeof *to);
+            memset(to, 0, (size_t)(NAME(WIDTH) * f->k) * sizeof *to);
         }
-        for (int64_t start = 0; start < w->k; start += LINE) {  /* a cache line of each column */
-            int64_t stop = w->k - start < LINE ? w->k : start + LINE;
-            for (int64_t j = 0; j < columns; j++) {
-                for (int64_t q = start; q < stop; q++) {
-                    to[q * NAME(WIDTH) + j] = from[q * row + j * column];
+        for (int64_t start = 0; start < depth; start += LINE) {  /* a cache line of each column */
+            int64_t stop = depth - start < LINE ? depth : start + LINE;
+            for (int64_t tap = 0; tap < f->taps; tap++) {
+                float *rows = to + tap * depth * NAME(WIDTH);
+                for (int64_t j = 0; j < columns; j++) {
+                    const float *at = from + j * column + tap * row;
+                    for (int64_t q = start; q < stop; q++) {
+                        rows[q * NAME(WIDTH) + j] = at[q * f->taps * row];
+                    }
                 }
             }
         }

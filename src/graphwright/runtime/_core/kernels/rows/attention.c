@@ -58,25 +58,36 @@ typedef struct {
     float *keys, *values;
 } Panels;
 
+static GwFactorForm keys_form(const Attention *a) {
+    return (GwFactorForm){a->columns, a->size, a->key.row, 1, 1, true};
+}
+
+static GwFactorForm values_form(const Attention *a) {
+    return (GwFactorForm){a->value_size, a->columns, a->value.row, 1, 1, false};
+}
+
+static size_t keys_count(const Attention *a) {
+    GwFactorForm keys = keys_form(a);
+    return gw_panels_bytes(&keys) / sizeof(float);
+}
+
 static size_t panels_count(const Attention *a) {
+    GwFactorForm values = values_form(a);
     bool packed = a->code == GW_FLOAT32 && a->rows >= PACKED_ROWS && a->columns > 0;
-    return !packed ? 0 : (gw_panels_bytes(a->columns, a->size)
-                          + gw_panels_bytes(a->value_size, a->columns)) / sizeof(float);
+    return !packed ? 0 : keys_count(a) + gw_panels_bytes(&values) / sizeof(float);
 }
 
 static Panels panels_in(const Attention *a, void *memory) {
     bool packed = panels_count(a) > 0;
     float *keys = packed ? memory : NULL;
-    return (Panels){keys, packed ? keys + gw_panels_bytes(a->columns, a->size) / sizeof(float)
-                                 : NULL};
+    return (Panels){keys, packed ? keys + keys_count(a) : NULL};
 }
 
 static void pack_head(const Attention *a, const Head *h, const Panels *to) {
     if (to->keys != NULL) {
-        gw_pack_panels(&(GwWeight){.b = h->key, .n = a->columns, .k = a->size, .ld = a->key.row,
-                                   .transposed = true}, to->keys);
-        gw_pack_panels(&(GwWeight){.b = h->value, .n = a->value_size, .k = a->columns,
-                                   .ld = a->value.row}, to->values);
+        GwFactorForm keys = keys_form(a), values = values_form(a);
+        gw_pack_panels(&a->ctx, h->key, &keys, to->keys);
+        gw_pack_panels(&a->ctx, h->value, &values, to->values);
     }
 }
 

@@ -200,25 +200,27 @@ typedef struct {
 
 static size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 
+static GwFactorForm form_of(const Factor *f) {
+    return (GwFactorForm){f->n, f->k, f->transposed ? f->k : f->n, 1, 1, f->transposed};
+}
+
 /* Panels of a factor, where it has any in this launch; else how many bytes they would take. */
 static size_t find_panels(const gw_ctx *ctx, const Recurrence *r, Factor *f) {
     enum { FEW = 4 };       /* rows that do not pay for packing */
     if (f->data == NULL) {
         return 0;
     }
-    const GwWeight *known = gw_packed_weight(ctx, f->data, f->transposed, f->n, f->k,
-                                             f->transposed ? f->k : f->n);
-    f->panels = known != NULL ? known->panels : NULL;
-    bool make = known == NULL && r->code == GW_FLOAT32 && r->steps * r->batch >= FEW;
-    return make ? in_lines(gw_panels_bytes(f->n, f->k)) : 0;
+    GwFactorForm form = form_of(f);
+    f->panels = gw_packed_weight(ctx, f->data, &form);
+    bool make = f->panels == NULL && r->code == GW_FLOAT32 && r->steps * r->batch >= FEW;
+    return make ? in_lines(gw_panels_bytes(&form)) : 0;
 }
 
-static char *make_panels(Factor *f, char *memory, size_t bytes) {
+static char *make_panels(const gw_ctx *ctx, Factor *f, char *memory, size_t bytes) {
     if (bytes > 0) {
-        GwWeight w = {.b = f->data, .n = f->n, .k = f->k, .ld = f->transposed ? f->k : f->n,
-                      .transposed = f->transposed};
+        GwFactorForm form = form_of(f);
         float *panels = (float *)(void *)memory;
-        gw_pack_panels(&w, panels);
+        gw_pack_panels(ctx, f->data, &form, panels);
         f->panels = panels;
     }
     return memory + bytes;
@@ -236,8 +238,8 @@ static void *prepare(const gw_ctx *ctx, Recurrence *r, const Part *parts, int co
     if (memory == NULL) {
         return NULL;
     }
-    next = make_panels(&r->weight, next, own);
-    next = make_panels(&r->input_weight, next, input);
+    next = make_panels(ctx, &r->weight, next, own);
+    next = make_panels(ctx, &r->input_weight, next, input);
     for (int i = 0; i < count; i++) {
         if (*parts[i].at == NULL) {
             *parts[i].at = next;
