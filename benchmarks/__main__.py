@@ -23,6 +23,7 @@ from benchmarks import (
     reporting,
     roofline,
     startup,
+    threads,
     training,
     untouched,
     writes,
@@ -34,9 +35,10 @@ GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager
           "mapping": mapping, "memory": memory, "training": training, "startup": startup,
           "compile_time": compile_time, "untouched": untouched, "writes": writes}
 BY_NAME = {"ecosystem": ecosystem, "gpu": gpu, "launches": launches, "models": models,
-           "out_of_process": out_of_process, "products": products, "roofline": roofline}
-"""Groups that need a GPU, a C compiler, libraries of their own or much time: they run where they
-are named."""
+           "out_of_process": out_of_process, "products": products, "roofline": roofline,
+           "threads": threads}
+"""Groups that need a GPU, a C compiler, libraries of their own, much time or an idle machine: they
+run where they are named."""
 
 
 def main() -> None:
