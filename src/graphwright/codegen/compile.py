@@ -7,6 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from graphwright.codegen.autotune import autotuned
 from graphwright.codegen.build import build_program
 from graphwright.codegen.emit.native import LoadedProgram, compile_program
 from graphwright.codegen.fusion_map import fused_nodes
@@ -165,6 +166,7 @@ def compile_graph(
     module: Any, fake_inputs: Sequence[Any], *, target: str, strict: bool = False,
     blas: bool = True, packed_weights: int | None = 0, label: str = "graph",
     spans: list[Span] | None = None, staged: bool = False, trains: bool = False,
+    autotune: bool = False,
 ) -> CompiledGraph:
     """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c".
 
@@ -177,7 +179,7 @@ def compile_graph(
     label: what profiles call it. spans: gets when it was lowered, scheduled, and emitted or taken
     from the cache. staged: `launch.consume` frees the inputs in its list as they die, and outputs
     get memory when they are first written. trains: it is a part of a training step, whose
-    convolutions are eager ops, as their gradients are.
+    convolutions are eager ops, as their gradients are. autotune: see `codegen.autotune`.
     """
     places = homes(module)
     if places != {cpu}:
@@ -185,7 +187,7 @@ def compile_graph(
     elif not blas:
         module = without_convolutions(module)
     compile_segment = partial(
-        _compile_segment, target, strict, blas, packed_weights, label, spans, staged,
+        _compile_segment, target, strict, blas, packed_weights, label, spans, staged, autotune,
         _rules(blas, trains))
     eager = _eager_nodes(module, places, _rules(blas, trains))
     if not eager and len(places) == 1:
@@ -197,7 +199,7 @@ def compile_graph(
     symbols = dict(module.meta.get("symbols", {}))
     compile_whole = partial(
         compile_graph, target=target, strict=strict, blas=blas, packed_weights=packed_weights,
-        label=label, spans=spans, trains=trains)
+        label=label, spans=spans, trains=trains, autotune=autotune)
     launch, segments = split(module, eager, symbols, compile_segment, compile_whole)
     return _compiled(launch, segments, module, fake_inputs)
 
@@ -244,7 +246,7 @@ def _eager_nodes(
 
 def _compile_segment(
     target: str, strict: bool, blas: bool, packed_weights: int | None, label: str,
-    spans: list[Span] | None, staged: bool, rules: Mapping[str, Rule], module: Any,
+    spans: list[Span] | None, staged: bool, autotune: bool, rules: Mapping[str, Rule], module: Any,
     fake_inputs: Sequence[Any],
 ) -> Any:
     (home,) = homes(module)
@@ -257,6 +259,9 @@ def _compile_segment(
     with Timed("compile::lowering", into=spans):
         graph = lower_graph(module, fake_inputs, strict, rules)
     program = build_program(graph, spans, staged)
+    if autotune and blas:
+        with Timed("compile::autotune", into=spans):
+            program = autotuned(program, packed_weights != 0 and not staged)
     with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)
     plan = launch_plan(program, graph, len(fake_inputs), blas, packed_weights)

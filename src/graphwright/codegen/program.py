@@ -30,10 +30,15 @@ class Output(Record):
     strides: tuple[Expr, ...]
 
 
+ANY, LIBRARY, OWN, PANELS = range(4)
+"""How a product is made (abi.h): as it is usually fastest, or in one of the three ways."""
+
+
 class Gemm(Record):
     """out = alpha * op(a) @ op(b) + beta * out, batched; row-major.
 
     Leading dimensions, strides and offsets count elements; offsets are from the buffers' starts.
+    `way`: how it is made.
     """
 
     out: Buffer
@@ -55,6 +60,7 @@ class Gemm(Record):
     offset_b: Expr
     alpha: float = 1.0
     beta: float = 0.0
+    way: int = ANY
 
 
 class RoutineCall(Record):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphwright.codegen.loops import Buffer
-from graphwright.codegen.program import Gemm, NativeProgram, RoutineCall, Step
+from graphwright.codegen.program import ANY, PANELS, Gemm, NativeProgram, RoutineCall, Step
 from graphwright.runtime.ops.sequences.recurrent_cells import GATES
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int, product
 from graphwright.runtime.tensor.dtypes import float32
@@ -40,6 +40,12 @@ def weight_inputs(program: NativeProgram, most: int | None) -> tuple[Weight, ...
     return tuple(chosen)
 
 
+def factor_inputs(program: NativeProgram) -> set[int]:
+    """The products of `weight_inputs`, by identity."""
+    return {id(step) for step in program.steps if isinstance(step, Gemm) and any(
+        _weight(program, *factor) is not None for factor in _factors(step))}
+
+
 Factor = tuple[Buffer, Expr, bool, Expr, Expr, Expr, Expr, Expr]
 """Where a right factor begins, in elements of a buffer, and how it lies: see `Weight`."""
 ONE = Int(1)
@@ -61,7 +67,7 @@ def _weight(program: NativeProgram, buffer: Buffer, *form: Any) -> Weight | None
 def _factors(step: Step) -> Iterator[Factor]:
     """The right factors of a step's products."""
     if isinstance(step, Gemm):
-        if step.batch == 1:
+        if step.batch == 1 and step.way in (ANY, PANELS):
             yield step.b, step.offset_b, step.transb, step.n, step.k, step.ldb, ONE, ONE
     elif isinstance(step, RoutineCall) and step.routine in _RECURRENT:
         yield from _recurrent(step)

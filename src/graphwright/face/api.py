@@ -28,11 +28,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
 OPTIONS: dict[str, Any] = {
     "recompile_limit": 8, "strict": False, "blas": True, "packed_weights": "auto",
-    "activation_memory_budget": 1.0}
+    "activation_memory_budget": 1.0, "max_autotune": False}
 """The keys of `options`, and their defaults."""
-OF_BACKENDS = ("strict", "blas", "packed_weights", "activation_memory_budget")
-"""Those that named backends take."""
+OF_BACKENDS = {
+    "strict": "strict", "blas": "blas", "packed_weights": "packed_weights",
+    "activation_memory_budget": "activation_memory_budget", "max_autotune": "autotune"}
+"""Those that named backends take, and what they call them."""
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+AUTOTUNING = MODES[3:]
 ALIASES = {"inductor": "auto", "aot_eager": "eager"}
 """PyTorch's names of backends, by what they are here."""
 
@@ -113,7 +116,8 @@ def lookup(
             callable with an option that is for named ones.
         TypeError: neither a name nor a callable.
     """
-    changed = {name: settings[name] for name in OF_BACKENDS if settings[name] != OPTIONS[name]}
+    changed = {own: settings[name] for name, own in OF_BACKENDS.items()
+               if settings[name] != OPTIONS[name]}
     if isinstance(backend, str):
         found = native_backends.BACKENDS.get(ALIASES.get(backend, backend))
         if found is None:
@@ -167,7 +171,8 @@ def compile(
         backend: "auto", "llvm", "c", "eager", or a callable
             `(GraphModule, example_inputs) -> callable`, the example inputs being fake tensors.
             Of PyTorch's names, "inductor" is "auto" and "aot_eager" is "eager".
-        mode: one of `MODES`, PyTorch's names; without effect: each compiles the same code.
+        mode: one of `MODES`, PyTorch's names. The two of "max-autotune" set the option
+            "max_autotune"; the others have no effect: each compiles the same code.
         options: "recompile_limit": how many versions one code object may have, 8 by default;
             what needs more runs as plain Python, after one warning. "strict": whether to round
             as eager execution does, False by default: half types after every operation, not only
@@ -180,6 +185,9 @@ def compile(
             "activation_memory_budget": how much memory the values that are saved for gradients
             may take, from 0.0 to 1.0, as a part of what eager execution saves; 1.0 by default.
             Below, more is recomputed in the backward; 0.0 saves as little as possible.
+            "max_autotune": whether to measure, when a graph is compiled, which kernels make each
+            matrix product of known sizes fastest: a library's, own ones, or own ones on packed
+            parameters. What was measured is kept on disk. False by default.
         disable: return `model` as it is.
 
     Returns:
@@ -200,11 +208,12 @@ def compile(
     if mode is not None and mode not in MODES:
         raise ValueError(f"unknown mode '{mode}'; there are {', '.join(MODES)}")
     settings = checked_options(options or {})
+    settings["max_autotune"] |= mode in AUTOTUNING
     if disable:
         return model if model is not None else lambda function: function
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
-                                 options=options)
+                                 mode=mode, options=options)
     lookup(backend, settings)
     if hook_problem() is not None:
         native_backends.warn_once(f"graphwright: everything runs eagerly: {hook_problem()}")
@@ -232,7 +241,7 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     limit = settings["recompile_limit"]
     if type(limit) is not int or limit < 1:
         raise ValueError(f"recompile_limit must be a positive int, not {limit!r}")
-    for name in ("strict", "blas"):
+    for name in ("strict", "blas", "max_autotune"):
         if type(settings[name]) is not bool:
             raise ValueError(f"{name} must be True or False, not {settings[name]!r}")
     packed = settings["packed_weights"]

@@ -42,6 +42,7 @@ class Artifacts(Record, frozen=False):
         packed_weights: the most bytes in which parameters are kept packed; None: no bound but the
             process's.
         activation_memory_budget: see `ir.pipeline.lower_graph`.
+        autotune: whether products are made the way that was measured to be the fastest.
         function: the function that the graph is of, and where it is defined.
         spans: when the passes over the graph and the code generation for it ran.
         loaded: which of "lowered", "forward" and "backward" came from the graph cache.
@@ -55,6 +56,7 @@ class Artifacts(Record, frozen=False):
     blas: bool = True
     packed_weights: int | None = 0
     activation_memory_budget: float = 1.0
+    autotune: bool = False
     function: str = "a function"
     spans: list[Span] = field(default_factory=list)
     loaded: list[str] = field(default_factory=list)

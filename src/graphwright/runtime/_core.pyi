@@ -264,6 +264,9 @@ def layer_norm_backward_rows(
     out: NDArray[Any],
     /,
 ) -> None: ...
+def time_product(
+    dtype: int, way: int, transa: bool, transb: bool, m: int, n: int, k: int, batch: int, /
+) -> float: ...
 def call_routine(
     number: int,
     arrays: tuple[NDArray[Any] | None, ...],

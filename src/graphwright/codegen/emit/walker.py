@@ -252,7 +252,7 @@ def _emit_gemm(
     itemsize = step.a.dtype.itemsize
     a = b.address(places[step.a.name], size(step.offset_a * itemsize), "f32")
     other = b.address(places[step.b.name], size(step.offset_b * itemsize), "f32")
-    b.call_gemm(ctx, step.out.dtype.code, [
+    b.call_gemm(ctx, step.out.dtype.code | step.way << 16, [
         b.const(int(step.transa), "i32"), b.const(int(step.transb), "i32"),
         size(step.m), size(step.n), size(step.k), b.const(step.alpha, "f64"),
         a, size(step.lda), size(step.stride_a),

@@ -33,6 +33,7 @@ from graphwright.codegen.scheduler.buffer_access import touched
 from graphwright.codegen.scheduler.loop_domain import Dim
 from graphwright.codegen.scheduler.write_context import Writing
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int, product
+from graphwright.runtime.tensor import dtypes
 
 DEEPEST = 256
 """Elements of a query or a value that a program has at once."""
@@ -53,8 +54,10 @@ def fused_attention(
     scores = (*query.shape[:-1], key.shape[-2])
     of_query, of_key, of_value = (
         Body(x.at(axis_symbols(x.shape))) for x in (query, key, value))
-    added = None if mask is None else Body(mask_term(
-        broadcast(mask, axis_symbols(scores), scores), computed(mask.dtype)))
+    added = None
+    if mask is not None:
+        kind = dtypes.float32 if mask.dtype is dtypes.bool else computed(mask.dtype)
+        added = Body(mask_term(broadcast(mask, axis_symbols(scores), scores), kind))
     found = call.val
     nodes = [
         context.add(Attention(

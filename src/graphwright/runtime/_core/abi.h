@@ -36,7 +36,8 @@ struct gw_ctx {
     void (*parallel_for)(const gw_ctx *ctx, gw_body body, void *closure, int64_t n,
                          int64_t grain);
     /* C[b] = alpha * op(A[b]) @ op(B[b]) + beta * C[b]. Row-major; leading dimensions and the
-     * strides between batches in elements; dtype is the code of float32 or float64. Then runs what
+     * strides between batches in elements; dtype is the code of float32 or float64, and 65536 times
+     * one of GW_ANY_WAY, ...: how, where that is possible. Then runs what
      * follows, on blocks of c as they are complete where it pays; `then` may be NULL.
      * Returns 0, or nonzero if the arguments are not valid. */
     int32_t (*gemm)(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
@@ -62,6 +63,10 @@ typedef int32_t (*gw_run)(const gw_ctx *ctx, void **ptrs, const int64_t *sizes);
 
 /* Writes the arena's bytes, then for each output its dims and its strides in elements. */
 typedef void (*gw_shapes)(const int64_t *sizes, int64_t *out);
+
+/* How a product is made: as it is usually fastest, by BLAS, by own kernels on factors as they lie, by
+ * own kernels on panels of a parameter. */
+enum { GW_ANY_WAY, GW_BY_LIBRARY, GW_BY_OWN, GW_BY_PANELS, GW_WAYS };
 
 enum { GW_OK = 0, GW_INDEX_ERROR = 1, GW_NO_MEMORY = 2 };
 

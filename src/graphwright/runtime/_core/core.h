@@ -123,7 +123,7 @@ extern PyMethodDef gw_philox_methods[];
 
 /* ---- pool.c, gemm.c, elf_loader.c, optim.c, launcher.c ---- */
 extern PyMethodDef gw_pool_methods[];
-extern PyMethodDef gw_gemm_methods[];
+extern PyMethodDef gw_gemm_methods[], gw_timing_methods[];
 extern PyMethodDef gw_conv_methods[];
 extern PyMethodDef gw_pooling_methods[];
 extern PyMethodDef gw_resample_methods[];

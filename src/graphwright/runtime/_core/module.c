@@ -87,7 +87,7 @@ static int add_contents(PyObject *module) {
         gw_profiling_methods, gw_cuda_driver_methods, gw_cuda_device_methods,
         gw_cuda_stream_methods, gw_cuda_stats_methods, gw_pinned_methods, gw_cuda_tensor_methods,
         gw_cuda_transfer_methods, gw_pack_methods, gw_lending_methods,
-        gw_routine_methods,
+        gw_routine_methods, gw_timing_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {

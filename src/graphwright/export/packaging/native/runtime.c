@@ -88,7 +88,7 @@ static int32_t gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t tr
                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
                     void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then) {
     Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
-                 dtype, transa != 0, transb != 0, false, true, NULL, 0, 0};
+                 dtype, transa != 0, transb != 0, false, true, false, NULL, 0, 0};
     multiply_all(ctx, &p, batch, then);
     return 0;
 }

@@ -165,7 +165,7 @@ static void call_blas(const Product *p) {
 }
 
 static bool by_library(const Product *p) {
-    if (!fits_blas(p) || own_is_faster(p)) {
+    if (!fits_blas(p) || (!p->library && own_is_faster(p))) {
         return false;
     }
     call_blas(p);
@@ -174,10 +174,13 @@ static bool by_library(const Product *p) {
 
 /* By the panels that the launch has of b, or gets; false where it has none, and where a library with
  * vectors of 64 bytes has so many rows that packing b is little. */
-static bool by_panels(const gw_ctx *ctx, const Product *p, int64_t batch, const gw_then *then) {
+static bool by_panels(const gw_ctx *ctx, const Product *p, int64_t batch, const gw_then *then,
+                      int32_t way) {
     enum { MANY_ROWS = 256 };
-    if (ctx->weights == NULL || p->dtype != GW_FLOAT32 || p->transa || batch != 1
-        || p->m == 0 || (p->m > MANY_ROWS && use_blas() && blas_is_wide)) {
+    bool wanted = way == GW_BY_PANELS
+                  || (way == GW_ANY_WAY && !(p->m > MANY_ROWS && use_blas() && blas_is_wide));
+    if (ctx->weights == NULL || p->dtype != GW_FLOAT32 || p->transa || batch != 1 || p->m == 0
+        || !wanted) {
         return false;
     }
     GwFactorForm form = {p->n, p->k, p->ldb, 1, 1, p->transb};
@@ -195,13 +198,16 @@ int32_t gw_gemm_then(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t t
                      int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
                      int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
                      void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then) {
+    int32_t way = dtype >> 16;
+    dtype &= UINT16_MAX;
     bool halves = dtype == GW_BFLOAT16;
     if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64 && !halves) || m < 0 || n < 0 || k < 0
         || batch < 0) {
         return -1;
     }
     Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
-                 dtype, transa != 0, transb != 0, false, false, NULL, 0, 0};
+                 dtype, transa != 0, transb != 0, false, way == GW_BY_OWN, way == GW_BY_LIBRARY, NULL,
+                 0, 0};
     if (halves) {
         if (m > 0 && n > 0 && batch > 0) {
             gw_gemm_bfloat16(ctx, transa != 0, transb != 0, m, n, k, alpha, a, lda, stride_a, b,
@@ -210,7 +216,7 @@ int32_t gw_gemm_then(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t t
         if (then != NULL) {
             gw_parallel_for(ctx, then->body, then->closure, then->count, then->grain);
         }
-    } else if (!by_panels(ctx, &p, batch, then)) {
+    } else if (!by_panels(ctx, &p, batch, then, way)) {
         multiply_all(ctx, &p, batch, then);
     }
     return 0;
@@ -228,6 +234,7 @@ int32_t gw_own_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t tr
                     int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
                     int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
                     void *c, int64_t ldc, int64_t stride_c, int64_t batch, const gw_then *then) {
+    dtype &= UINT16_MAX;
     if (dtype == GW_BFLOAT16) {
         return gw_gemm_then(ctx, dtype, transa, transb, m, n, k, alpha, a, lda, stride_a, b, ldb,
                             stride_b, beta, c, ldc, stride_c, batch, then);
@@ -236,7 +243,7 @@ int32_t gw_own_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t tr
         return -1;
     }
     Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
-                 dtype, transa != 0, transb != 0, false, true, NULL, 0, 0};
+                 dtype, transa != 0, transb != 0, false, true, false, NULL, 0, 0};
     multiply_all(ctx, &p, batch, then);
     return 0;
 }

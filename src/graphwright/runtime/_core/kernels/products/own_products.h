@@ -28,7 +28,8 @@ typedef struct {
     double alpha, beta;
     int32_t dtype;
     bool transa, transb, by_rows;
-    bool own;           /* whether no library may have it */
+    bool own;           /* whether no library may have it, */
+    bool library;       /* or a library gets it in any case */
     const gw_then *then;    /* what follows its parts, or NULL; */
     int64_t before, total;  /* elements of c in earlier batches, and in all */
 } Product;
@@ -120,6 +121,9 @@ static void multiply(const Product *p) {
         return;
     }
     const Kernels *kernels = kernels_of(p->dtype);
+    if (p->library && by_library(p)) {
+        return;
+    }
     if (p->k == 1 && (!p->transb || p->ldb == 1)) {
         kernels->outer((void *)p, 0, p->m);
     } else if (are_dots(p)) {
