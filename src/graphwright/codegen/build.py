@@ -4,29 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphwright.codegen.lengthening import lengthened
 from graphwright.codegen.loops import Check, Kernel
 from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
-from graphwright.codegen.memory_plan import plan_memory, plan_stages
+from graphwright.codegen.memory_plan import in_place, plan_memory, plan_stages
 from graphwright.codegen.program import NativeProgram, Output, Slot, Step
 from graphwright.codegen.scheduler.buffer_access import statements
 from graphwright.codegen.scheduler.chained import chained_kernels
 from graphwright.codegen.scheduler.schedule import Schedule, schedule
+from graphwright.ir.rounds import Removed
+from graphwright.runtime.record import replace
 from graphwright.runtime.spans import Span, Timed
 
 
 def build_program(
-    graph: LoweredGraph, spans: list[Span] | None = None, staged: bool = False
+    graph: LoweredGraph, spans: list[Span] | None = None, staged: bool = False,
+    removed: Removed | None = None,
 ) -> NativeProgram:
     """Schedule a lowered graph and plan its memory. `spans` gets when both were done.
 
-    staged: inputs are freed, and outputs get memory, while the program runs.
+    staged: inputs are freed, and outputs get memory, while the program runs. removed: what the
+    graph has less than the one whose program is to be made, whose `symbols` it has already.
+
+    Raises: NotPeriodic where that cannot be put back.
     """
+    texts: tuple[str, ...] = ()
     with Timed("compile::schedule", into=spans):
         plan = schedule(graph)
+        chained = chained_kernels(plan.steps)
+        temps = {temp.name for temp in plan.temps}
+        plan = replace(plan, steps=in_place(plan.steps, temps, chained))
+        if removed is not None:
+            longer = lengthened(plan, removed, chained)
+            plan, texts, chained = longer.plan, longer.texts, longer.chained
     outputs = program_outputs(graph, plan)
     with Timed("compile::memory_plan", into=spans):
         results = [output.buffer for output in outputs]
-        chained = chained_kernels(plan.steps)
         if staged:
             memory = plan_stages(
                 plan.steps, plan.temps, results, plan.inputs, plan.mutated, chained)
@@ -38,8 +51,8 @@ def build_program(
     return NativeProgram(
         inputs=plan.inputs, outputs=outputs, slots=slots, arena_bytes=memory.arena_bytes,
         steps=memory.steps, symbols=graph.symbols, rng_ops=graph.rng_ops, mutated=plan.mutated,
-        messages=_messages(memory.steps), stages=memory.stages, blocks=memory.blocks,
-        chained=chained,
+        messages=_messages(memory.steps, texts), stages=memory.stages, blocks=memory.blocks,
+        chained=chained, texts=texts,
     )
 
 
@@ -50,7 +63,8 @@ def program_outputs(graph: LoweredGraph, plan: Schedule) -> tuple[Output, ...]:
         for position, spec in enumerate(graph.outputs) if isinstance(spec, TensorOutput))
 
 
-def _messages(steps: Sequence[Step]) -> tuple[str, ...]:
-    checks = (stmt for step in steps if isinstance(step, Kernel)
+def _messages(steps: Sequence[Step], texts: Sequence[str]) -> tuple[str, ...]:
+    distinct = dict(zip(texts, steps, strict=True)).values() if texts else steps
+    checks = (stmt for step in distinct if isinstance(step, Kernel)
               for stmt in statements(step.body) if isinstance(stmt, Check))
     return tuple(dict.fromkeys(check.text for check in checks))

@@ -1,7 +1,8 @@
 """A native program as text that is equal for equal programs: what cached kernels are keyed by.
 
 Steps are written apart, with numbers in place of the names of their buffers and locals: those
-that differ in names alone have one text, and are one function where a program has several.
+that differ in names alone, and in whose memory they touch, have one text, and are one function
+where a program has several.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from graphwright.codegen.emit.lanes import post_order
 from graphwright.codegen.loops import Apply, Buffer, Fold, Kernel, Let, Load, Local, Reduce
 from graphwright.codegen.program import NativeProgram, Step, step_buffers
 from graphwright.runtime.record import Record, field_names, replace
-from graphwright.runtime.symbolic.expr import Expr, Sym
+from graphwright.runtime.symbolic.expr import Expr, Int, Sym
 from graphwright.runtime.tensor.dtypes import dtype
 
 
@@ -74,6 +75,8 @@ class _Writer:
         return f"{type(value).__name__}({','.join(parts)})"
 
     def _expression(self, value: Expr) -> str:
+        if isinstance(value, Int):
+            return f"`{value.value}` "
         ranges = ",".join(
             f"{s.name}:{s.range()}" for s in sorted(value.symbols(), key=lambda s: s.name))
         return f"`{value}` {ranges}"
@@ -95,8 +98,7 @@ class _StepWriter(_Writer):
 
     def _record(self, value: Record) -> str:
         if isinstance(value, Buffer):
-            size = self.write(value.size)
-            return f"{self._name(value.name)}({value.dtype.name},{size},{value.role})"
+            return f"{self._name(value.name)}({value.dtype.name},{self.write(value.size)})"
         if isinstance(value, Local):
             return f"{self.locals[value.name]}:{value.dtype.name}"
         if isinstance(value, Let):
@@ -143,23 +145,28 @@ class _ProgramWriter(_Writer):
     def _name(self, name: str) -> str:
         return f"b{self.buffers.setdefault(name, len(self.buffers))}"
 
-    def step(self, step: Step) -> str:
-        """A step's line: its kernel's number, which `kinds` gets too, and its buffers."""
-        buffers = step_buffers(step)
-        writer = _StepWriter(step)
-        for buffer in buffers:
-            writer.write(buffer)
-        writer.write(step.body if isinstance(step, Kernel) else step)
-        text = "\n".join(writer.lines)
+    def step(self, step: Step, text: str) -> str:
+        """The line of a step of that text: its kernel's number, which `kinds` gets too, and its
+        buffers."""
         number = self.steps.setdefault(text, len(self.steps))
         self.kinds.append(number)
-        return f"{number}:{','.join([self.write(buffer) for buffer in buffers])}"
+        return f"{number}:{','.join([self.write(buffer) for buffer in step_buffers(step)])}"
+
+
+def step_text(step: Step) -> str:
+    """A step as text that is equal for steps that differ in names alone."""
+    writer = _StepWriter(step)
+    for buffer in step_buffers(step):
+        writer.write(buffer)
+    writer.write(step.body if isinstance(step, Kernel) else step)
+    return "\n".join(writer.lines)
 
 
 def canonical(program: NativeProgram) -> Canonical:
     """Text that is equal, in every process, for programs that compile to the same code."""
     writer = _ProgramWriter()
-    calls = [writer.step(step) for step in program.steps]
-    rest = writer.write(replace(program, steps=()))
+    texts = program.texts or map(step_text, program.steps)
+    calls = [writer.step(step, text) for step, text in zip(program.steps, texts, strict=True)]
+    rest = writer.write(replace(program, steps=(), texts=()))
     text = "\n".join([*writer.lines, rest, *calls, *writer.steps])
     return Canonical(text, tuple(writer.kinds))

@@ -12,11 +12,14 @@ from graphwright.codegen.build import build_program
 from graphwright.codegen.emit.native import LoadedProgram, compile_program
 from graphwright.codegen.fusion_map import fused_nodes
 from graphwright.codegen.launch_plan import LaunchPlan, launch_plan, native_launcher, plan_results
+from graphwright.codegen.lengthening import NotPeriodic
 from graphwright.codegen.loop_printer import print_program
 from graphwright.codegen.lowering.graph import (
     CPU_RULES,
     TRAINING_RULES,
     CannotLowerNode,
+    InputOutput,
+    LoweredGraph,
     lower_graph,
     needs_eager,
 )
@@ -26,9 +29,10 @@ from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.segments import split
 from graphwright.codegen.target import KernelFailure
 from graphwright.ir.passes.convolutions import without_convolutions
+from graphwright.ir.rounds import Removed
 from graphwright.runtime._core import Launcher
 from graphwright.runtime.later import Later
-from graphwright.runtime.record import Record
+from graphwright.runtime.record import Record, replace
 from graphwright.runtime.spans import Span, Timed
 from graphwright.runtime.tensor.device import cpu
 from graphwright.runtime.tensor.device import device as Device
@@ -265,6 +269,54 @@ def _compile_segment(
     with Timed(f"compile::codegen {target}", into=spans):
         loaded = compile_program(program, target)
     plan = launch_plan(program, graph, len(fake_inputs), blas, packed_weights)
+    return _segment(program, loaded, plan, label, module, fake_inputs, strict, rules)
+
+
+def _segment(
+    program: NativeProgram, loaded: LoadedProgram, plan: LaunchPlan, label: str, module: Any,
+    examples: Sequence[Any], strict: bool, rules: Mapping[str, Rule],
+) -> Segment:
     launcher = native_launcher(plan, loaded, label)
     launch = plan_results(plan, launcher)
-    return Segment(launch, launcher, program, loaded, plan, module, fake_inputs, strict, rules)
+    return Segment(launch, launcher, program, loaded, plan, module, examples, strict, rules)
+
+
+def compile_lengthened(
+    module: Any, fake_inputs: Sequence[Any], removed: Removed, *, target: str,
+    strict: bool = False, blas: bool = True, packed_weights: int | None = 0, label: str = "graph",
+    spans: list[Span] | None = None,
+) -> CompiledGraph:
+    """Compile the graph of which `module` is the shortened form, with the arguments of
+    `compile_graph`. The parts of the result name the nodes of the shortened graph.
+
+    Raises: NotPeriodic where the whole graph is to be compiled.
+    """
+    if homes(module) != {cpu}:
+        raise NotPeriodic("the graph runs on a GPU")
+    if not blas:
+        module = without_convolutions(module)
+    rules = _rules(blas, trains=False)
+    if needs_eager(module, rules):
+        raise NotPeriodic("an op runs eagerly")
+    with Timed("compile::lowering", into=spans):
+        try:
+            graph = _renumbered(lower_graph(module, fake_inputs, strict, rules), removed)
+        except CannotLowerNode as reason:
+            raise NotPeriodic(str(reason)) from None
+    program = build_program(graph, spans, removed=removed)
+    with Timed(f"compile::codegen {target}", into=spans):
+        loaded = compile_program(program, target)
+    plan = launch_plan(program, graph, len(removed.names), blas, packed_weights)
+    segment = _segment(program, loaded, plan, label, module, fake_inputs, strict, rules)
+    return _compiled(segment.launch, [segment], module, fake_inputs)
+
+
+def _renumbered(graph: LoweredGraph, removed: Removed) -> LoweredGraph:
+    """The shortened graph, where it names inputs by their positions in the whole one."""
+    if graph.constants or graph.rng_ops:
+        raise NotPeriodic("rounds may have constants or random numbers of their own")
+    outputs = tuple([
+        InputOutput(removed.position(one.position)) if isinstance(one, InputOutput) else one
+        for one in graph.outputs])
+    symbols = tuple([(name, removed.position(place), dim) for name, place, dim in graph.symbols])
+    return replace(graph, outputs=outputs, symbols=symbols)

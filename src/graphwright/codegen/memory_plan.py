@@ -67,13 +67,12 @@ def plan_memory(
     steps: Sequence[Step], temps: Sequence[Buffer], outputs: Sequence[Buffer] = (),
     chained: Collection[int] = (),
 ) -> MemoryPlan:
-    """Work in place where possible, then place what is left. `outputs` in the results' order;
-    `chained` as in `NativeProgram`."""
-    steps = in_place(tuple(steps), {t.name for t in temps}, chained)
+    """Place what is left of the temporaries once steps work in place. `outputs` in the results'
+    order; `chained` as in `NativeProgram`."""
     lives = lifetimes(steps, chained)
     lent = _lent(outputs, lives)
     slots, total = place([t for t in temps if t.name in lives], lives, lent)
-    return MemoryPlan(steps, slots, total)
+    return MemoryPlan(tuple(steps), slots, total)
 
 
 def plan_stages(
@@ -85,7 +84,6 @@ def plan_stages(
 
     mutated: positions of the inputs that it writes, which it does not free.
     """
-    steps = in_place(tuple(steps), {t.name for t in temps}, chained)
     lives = lifetimes(steps, chained)
     alive = [t for t in temps if t.name in lives]
     large = [t for t in alive if as_int(t.size) is not None and _bytes(t) >= LARGE]
@@ -96,7 +94,8 @@ def plan_stages(
     dead = [(lives.get(buffer.name, (0, -1))[1], number)
             for number, buffer in enumerate((*inputs, *large))
             if number not in mutated and _may_be_large(buffer)]
-    return MemoryPlan(steps, slots, total, _stages(born, dead), tuple(_bytes(t) for t in large))
+    return MemoryPlan(tuple(steps), slots, total, _stages(born, dead),
+                      tuple(_bytes(t) for t in large))
 
 
 def _stages(born: list[tuple[int, int]], dead: list[tuple[int, int]]) -> tuple[Stage, ...]:
@@ -145,7 +144,7 @@ def in_place(
     last: dict[str, Buffer] = {}
     for name, heir in reversed(heirs.items()):
         last[name] = last.get(heir.name, heir)
-    return tuple(_replaced(step, last) for step in steps)
+    return tuple(replaced(step, last) for step in steps)
 
 
 class Use(Record):
@@ -214,7 +213,7 @@ def _may_take_over(donor: Buffer, heir: Buffer, uses: Mapping[str, Use]) -> bool
     return len(old.indices | new.indices) == 1 and len(old.rows | new.rows) == 1
 
 
-def _replaced(step: Step, new: Mapping[str, Buffer]) -> Step:
+def replaced(step: Step, new: Mapping[str, Buffer]) -> Step:
     """The step with the buffers that `new` maps by name replaced."""
     if all(b.name not in new for b in step_buffers(step)):
         return step

@@ -133,7 +133,8 @@ class NativeProgram(Record):
     errors that `Check` statements can end the run with, in the order of their ids. Outputs that
     are born in none of `stages` have memory from the start. `blocks` are the bytes of the large
     temporaries of a program in stages. `chained` are the numbers of the kernels that run on blocks
-    of the product before them as these are complete (`scheduler/chained.py`).
+    of the product before them as these are complete (`scheduler/chained.py`). `texts` are those of
+    the steps (`cache_key.step_text`), where they are known.
     """
 
     inputs: tuple[Buffer, ...]
@@ -149,3 +150,4 @@ class NativeProgram(Record):
     stages: tuple[Stage, ...] = ()
     blocks: tuple[int, ...] = ()
     chained: tuple[int, ...] = ()
+    texts: tuple[str, ...] = ()

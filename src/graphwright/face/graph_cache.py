@@ -71,9 +71,7 @@ class GraphEntry:
         self._env: ShapeEnv = graph.meta.get("shape_env") or ShapeEnv()
         self._assumed = len(self._env.guards)
         self._reader = PlainReader(self._env, {}, _Malformed)
-        lowering = partial(_lower_again, graph, inputs, needs_grad,
-                           artifacts.activation_memory_budget, dtypes.get_default_dtype())
-        self._graphs = Later(partial(_core.call_in_modes, _core.saved_modes(), lowering))
+        self._graphs = lowered_later(graph, inputs, needs_grad, artifacts)
 
     def lowered(self) -> Lowered | None:
         """The graph as it was lowered before, if the cache has it."""
@@ -153,6 +151,15 @@ def entry_of(
         _core.grad_enabled(), _core.modes(), dtypes.get_default_dtype().name, content]
     key = hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
     return GraphEntry(cache, key, graph, inputs, needs_grad, artifacts)
+
+
+def lowered_later(
+    graph: GraphModule, inputs: Sequence[Any], needs_grad: bool, artifacts: Artifacts
+) -> Later[Graphs]:
+    """The graphs of a program that was made without them, lowered as they would have been now."""
+    lowering = partial(_lower_again, graph, inputs, needs_grad,
+                       artifacts.activation_memory_budget, dtypes.get_default_dtype())
+    return Later(partial(_core.call_in_modes, _core.saved_modes(), lowering))
 
 
 def _lower_again(

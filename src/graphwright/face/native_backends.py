@@ -18,20 +18,29 @@ from graphwright.capture.frame.record import RUNS_EAGERLY
 from graphwright.capture.frame.signal_handlers import raised_by_handler
 from graphwright.codegen import target as machine
 from graphwright.codegen.cache import CacheCounts, kernel_cache
-from graphwright.codegen.compile import CompiledGraph, Parts, compile_graph, emitters
+from graphwright.codegen.compile import (
+    CompiledGraph,
+    Parts,
+    compile_graph,
+    compile_lengthened,
+    emitters,
+)
+from graphwright.codegen.lengthening import NotPeriodic
 from graphwright.face.compiled_call import Training
-from graphwright.face.graph_cache import GraphEntry, entry_of
+from graphwright.face.graph_cache import GraphEntry, entry_of, lowered_later
 from graphwright.face.logs import log
 from graphwright.face.notices import compiled_now, note_stage, watched
 from graphwright.face.stage_dumps import KEY, Artifacts
 from graphwright.ir.graph.module import GraphModule
 from graphwright.ir.graph.node import Node as GraphNode
 from graphwright.ir.joint.absent_gradients import lower_given
-from graphwright.ir.lowered_graph import CannotLower, Lowered
+from graphwright.ir.lower_rounds import lower_rounds
+from graphwright.ir.lowered_graph import CannotLower, Lowered, Shortened
 from graphwright.ir.pipeline import lower_graph
 from graphwright.runtime import _core
 from graphwright.runtime.collecting import collector_at_rest
 from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.later import Later
 from graphwright.runtime.spans import Span, Timed
 from graphwright.runtime.stderr_notices import warn
 from graphwright.runtime.tensor.tensor import Tensor
@@ -176,9 +185,13 @@ def _lowered(
             return known
     note_stage(f"passes over a graph of {len(graph.graph.nodes)} nodes")
     with Timed("compile::passes", into=artifacts.spans), stage("ir"):
-        lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad,
-                              activation_memory_budget=artifacts.activation_memory_budget,
-                              spans=artifacts.spans)
+        graphs = lowered_later(graph, example_inputs, needs_grad, artifacts)
+        lowered = None if needs_grad else lower_rounds(
+            graph, example_inputs, graphs, artifacts.spans)
+        if lowered is None:
+            lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad,
+                                  activation_memory_budget=artifacts.activation_memory_budget,
+                                  spans=artifacts.spans)
     if entry is not None:
         with stage("graph cache"):
             entry.keep_lowered(lowered)
@@ -209,6 +222,7 @@ def compile_half(
     entry: has the program from the graph cache, or gets it.
     """
     before = copy.copy(kernel_cache().counts)
+    short, lowered.shortened = lowered.shortened, None
     label = f"{name} {artifacts.function}"
     with (Timed(f"compile::native {label}", into=artifacts.spans),
           watched(f"the {name} graph of {artifacts.function}"), stage("codegen")):
@@ -219,9 +233,12 @@ def compile_half(
         if compiled is not None:
             artifacts.loaded.append(name)
         else:
-            compiled = _compiled(artifacts, name, label, lowered, artifacts.spans)
+            made = short and _lengthened(artifacts, label, short)
+            compiled = made or _compiled(artifacts, name, label, lowered, artifacts.spans)
             if kept is not None:
                 kept.keep_program(name, compiled)
+            if made:
+                made.parts = Later(partial(_parts, artifacts, name, lowered))
     artifacts.programs[name] = compiled
     artifacts.note = "; ".join([*filter(None, [artifacts.note]), *compiled.failures])
     log("loops", lambda: f"{name}\n{compiled.text}")
@@ -260,6 +277,22 @@ def _compiled(
             raise
         artifacts.target = _instead_of_c(missing)
         return compile_(target=artifacts.target)
+
+
+def _lengthened(artifacts: Artifacts, label: str, short: Shortened) -> CompiledGraph | None:
+    """The program of a graph with many rounds, made from that with few of them; None where the
+    whole graph has to be compiled."""
+    examples = [node.meta["val"] for node in short.forward.graph.placeholders]
+    try:
+        return compile_lengthened(
+            short.forward, examples, short.removed, target=artifacts.target,
+            strict=artifacts.strict, blas=artifacts.blas, packed_weights=artifacts.packed_weights,
+            label=label, spans=artifacts.spans)
+    except NotPeriodic:
+        more = short.longer and short.longer()
+        return _lengthened(artifacts, label, more.shortened) if more and more.shortened else None
+    except machine.CompilerMissing:
+        return None
 
 
 def _parts(artifacts: Artifacts, name: str, lowered: Lowered) -> Parts:

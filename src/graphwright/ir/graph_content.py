@@ -37,8 +37,9 @@ def content_of(graph: GraphModule, inputs: Sequence[Any]) -> list[Any]:
     """The content, as JSON. inputs: what the placeholders stand for. Raises: NoContent."""
     env = graph.meta.get("shape_env")
     memory: dict[int, int] = {}
+    names: dict[int, str] = {}
     return [
-        [_step(node) for node in graph.graph.nodes],
+        [_step(node, names) for node in graph.graph.nodes],
         [_input(value, memory) for value in inputs],
         [[name, list(place)] for name, place in graph.meta.get("symbols", {}).items()],
         list(graph.meta.get("second_names", {}).items()),
@@ -53,11 +54,15 @@ def known_sizes(env: ShapeEnv) -> list[Any]:
             [str(fact) for fact in env.guards]]
 
 
-def _step(node: Node) -> list[Any]:
+def _step(node: Node, names: dict[int, str]) -> list[Any]:
+    """A step; `names` are those of the functions that were called before, by id."""
     if node.op in ("get_attr", "call_module"):
         raise NoContent(f"{node.op} {node.target}")
+    called = names.get(id(node.target))
+    if called is None:
+        called = names[id(node.target)] = _target(node)
     facts = [name for name in _META if node.meta.get(name)]
-    return [node.name, node.op, _target(node), _PLAIN.value(node.args),
+    return [node.name, node.op, called, _PLAIN.value(node.args),
             [[name, _PLAIN.value(value)] for name, value in node.kwargs.items()],
             facts, "stack" in node.meta]
 

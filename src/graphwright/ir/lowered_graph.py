@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphwright.ir.graph.node import Node
     from graphwright.ir.joint.joint import Joint
     from graphwright.ir.joint.retape_plan import Apart
+    from graphwright.ir.rounds import Removed
 
 ViewStep = tuple[Op, tuple[Any, ...]]
 """A view op and its arguments after the tensor."""
@@ -197,6 +198,15 @@ def ends_of(forward: GraphModule) -> Ends:
                 any(node.op in steps for node in forward.graph.nodes))
 
 
+class Shortened(Record):
+    """The forward graph of a graph with few of its rounds (see `ir.rounds`), and what the whole
+    graph has more. `longer` lowers it with more rounds, where these are too few."""
+
+    forward: GraphModule
+    removed: Removed
+    longer: Callable[[], Lowered | None] | None
+
+
 class Lowered(Record, frozen=False):
     """A graph, lowered: how its programs are called, and the graphs that they are made from.
 
@@ -232,6 +242,7 @@ class Lowered(Record, frozen=False):
         kept: what gradients refuse to have been written in place, the first to be read first.
         made: the places in `kept` whose tensors are results, or inputs that the call writes.
         read: the inputs that the values of gradients depend on.
+        shortened: what the program is made of, where `graphs` are left for later.
     """
 
     graphs: Graphs | Later[Graphs]
@@ -257,6 +268,7 @@ class Lowered(Record, frozen=False):
     kept: list[Kept] = field(default_factory=list)
     made: list[tuple[str, int]] = field(default_factory=list)
     read: set[int] = field(default_factory=set)
+    shortened: Shortened | None = None
 
     def made_graphs(self) -> Graphs:
         """The graphs, lowered now if that was left for later."""

@@ -15,7 +15,7 @@ from graphwright.amp.state import own_casts
 from graphwright.ir.graph.graph import Graph
 from graphwright.ir.graph.interpreter import Interpreter
 from graphwright.ir.graph.module import GraphModule
-from graphwright.ir.graph.node import RECOMPUTED, Node, map_leaves, map_nodes
+from graphwright.ir.graph.node import RECOMPUTED, ROUND, Node, map_leaves, map_nodes
 from graphwright.ir.local_writes import LocalWrites, same_layout
 from graphwright.ir.lowered_graph import CannotLower
 from graphwright.runtime import _core
@@ -67,6 +67,7 @@ class Tracer:
         self.module = GraphModule({}, Graph())
         self.stack: Any = None
         self.part_of: str | None = None
+        self.round: int | None = None
         self.no_grad = False
         self.recomputed = False
         self.taped = False
@@ -198,6 +199,8 @@ class Tracer:
             node.meta["stack"] = self.stack
         if self.part_of is not None:
             node.meta["part_of"] = self.part_of
+        if self.round is not None:
+            node.meta[ROUND] = self.round
         if self.recomputed:
             node.meta[RECOMPUTED] = True
         if self.no_grad and self._without_gradients():
@@ -318,6 +321,7 @@ class Replay(Interpreter):
         whole = op.name if type(op) is Op and not self.tracer.records(op) else None
         self.tracer.part_of = node.meta.get("part_of", whole)
         self.tracer.stack = node.meta.get("stack")
+        self.tracer.round = node.meta.get(ROUND)
         self.tracer.recomputed = RECOMPUTED in node.meta
 
     @contextmanager

@@ -134,6 +134,10 @@ class Builder(ABC):
         """The field of that kind `offset` bytes after `pointer`."""
 
     @abstractmethod
+    def pointer(self, pointers: Reg, number: Reg) -> Reg:
+        """Element `number` of an array of pointers."""
+
+    @abstractmethod
     def parallel(self, context: Reg, body: Body) -> None:
         """Run a body on the pool."""
 

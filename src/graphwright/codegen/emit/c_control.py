@@ -10,8 +10,8 @@ from graphwright.codegen.emit.c_prelude import memory_kind
 from graphwright.codegen.emit.regs import Body, Branch, Following, Function, Loop, Reg
 
 _PARAMETERS = {"ctx": "const gw_ctx *ctx", "ptrs": "void **ptrs", "sizes": "const int64_t *sizes",
-               "closure": "void *closure", "out": "int64_t *out", "begin": "int64_t begin",
-               "end": "int64_t end"}
+               "row": "const int64_t *row", "closure": "void *closure",
+               "out": "int64_t *out", "begin": "int64_t begin", "end": "int64_t end"}
 
 
 class CControl(CMemory):

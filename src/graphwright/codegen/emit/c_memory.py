@@ -182,6 +182,11 @@ class CMemory(Builder):
         block.lines.append(f"{spelled} {name} = {value};".replace("* ", "*"))
         return Reg(self, name, kind, 1, block, element=element)
 
+    def pointer(self, pointers: Reg, number: Reg) -> Reg:
+        name = self.fresh("p")
+        self.block.lines.append(f"void *{name} = {pointers.text}[{number.text}];")
+        return Reg(self, name, "ptr", 1, self.block, element="i8")
+
     def address(self, base: Reg, byte_offset: Reg, element: str) -> Reg:
         item, name = self._type(memory_kind(element)), self.fresh("p")
         value = base.text if byte_offset.value == 0 else f"((char *){base.text} + " \

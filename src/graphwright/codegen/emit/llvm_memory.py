@@ -203,6 +203,11 @@ class LLVMMemory(Builder):
         name = self._line(f"load {TYPES[kind]}, ptr {address}, align {size}")
         return Reg(self, name, kind, 1, self.block, element="i8")
 
+    def pointer(self, pointers: Reg, number: Reg) -> Reg:
+        address = self._line(f"getelementptr ptr, ptr {pointers.text}, i64 {number.text}")
+        name = self._line(f"load ptr, ptr {address}, align 8")
+        return Reg(self, name, "ptr", 1, self.block, element="i8")
+
     def address(self, base: Reg, byte_offset: Reg, element: str) -> Reg:
         if byte_offset.value == 0:
             return Reg(self, base.text, "ptr", 1, base.block, element=element)

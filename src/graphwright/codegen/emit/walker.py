@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr
@@ -22,9 +23,12 @@ FEW_PLACES = 8
 """From more on, a long operation is a function, which costs a call and not its code anew: the
 compiler takes some 10 ms for each of these, which at run time differ by a few percent."""
 _PARAMETERS = [("ctx", "ptr"), ("ptrs", "ptr"), ("sizes", "ptr")]
-_STEP_PARAMETERS = [("ctx", "ptr"), ("sizes", "ptr")]
 _SEED, _OFFSET, _ERROR_INFO = 16, 24, 40
 """Offsets of the fields of `gw_ctx` (runtime/_core/abi.h)."""
+_OFFSET_BITS = 48
+"""A place is the number of a pointer, and behind it an offset of so many bits."""
+_LONGEST_ROUND = 128
+"""Units that are called in turn by one loop, at most."""
 
 
 def emit_program(program: NativeProgram, b: Builder, kinds: Sequence[int]) -> str:
@@ -37,9 +41,11 @@ def emit_program(program: NativeProgram, b: Builder, kinds: Sequence[int]) -> st
 
 def _frequent(program: NativeProgram, kinds: Sequence[int]) -> frozenset[str]:
     """The long operations that the code would have in more than `FEW_PLACES`."""
-    distinct = dict(zip(kinds, program.steps, strict=True)).values()
+    distinct: dict[int, Step] = {}
+    for kind, step in zip(kinds, program.steps, strict=True):
+        distinct.setdefault(kind, step)
     places = Counter(
-        value.op for step in distinct if isinstance(step, Kernel)
+        value.op for step in distinct.values() if isinstance(step, Kernel)
         for value in all_values(step.body) if isinstance(value, Apply) and value.op in DEAR)
     return frozenset(op for op, count in places.items() if count > FEW_PLACES)
 
@@ -59,32 +65,120 @@ def _units(program: NativeProgram, kinds: Sequence[int]) -> Iterator[tuple[int, 
 
 
 class _Shared:
-    """Units that the program has several times over: one function each, called on buffers."""
+    """Units that the program has several times over: one function each. failing: those of them
+    that may end the run with an error."""
 
     def __init__(self, program: NativeProgram, b: Builder, kinds: Sequence[int]) -> None:
         self.units = tuple(_units(program, kinds))
         self.functions: dict[Kinds, Function] = {}
+        self.failing: set[Kinds] = set()
         counts = Counter(kind for _, _, kind in self.units)
         for _, unit, kind in self.units:
             if counts[kind] > 1 and kind not in self.functions:
                 name = "step" + "_".join(map(str, kind))
                 self.functions[kind] = _emit_shared(program, unit, b, name)
+                self.failing |= {kind} if _may_fail(unit[0]) else set()
+        self.rows = _Rows(program, b, {
+            place: unit for place, (_, unit, kind) in enumerate(self.units)
+            if kind in self.functions})
+        stages = {stage.first for stage in program.stages}
+        self.single = {
+            place for place, (number, _, kind) in enumerate(self.units)
+            if number in stages or kind not in self.functions or kind in self.failing}
+
+    def repeated(self, first: int) -> tuple[int, int]:
+        """How many units from there on are the same ones again and again, and how many times."""
+        end = next((place for place in range(first, len(self.units)) if place in self.single),
+                   len(self.units))
+        kinds, best = [kind for _, _, kind in self.units[first:end]], (1, 1)
+        for period in range(1, min(len(kinds) // 2, _LONGEST_ROUND) + 1):
+            count = 1
+            while kinds[count * period:(count + 1) * period] == kinds[:period]:
+                count += 1
+            if count > 1 and period * count > best[0] * best[1]:
+                best = period, count
+        return best if self.rows.table is not None else (1, 1)
+
+
+class _Rows:
+    """The places of the buffers of units, by where these come in the program: a row for each.
+
+    table: of all rows; None where an offset is symbolic. starts: of the rows in it.
+    """
+
+    def __init__(self, program: NativeProgram, b: Builder, units: Mapping[int, Unit]) -> None:
+        self.program, self.builder = program, b
+        self.buffers = {place: [buffer for step in unit for buffer in step_buffers(step)]
+                        for place, unit in units.items()}
+        self.starts: dict[int, int] = {}
+        places: list[int | None] = []
+        for place, buffers in self.buffers.items():
+            self.starts[place] = len(places)
+            places += map(self._known, buffers)
+        known = [place for place in places if place is not None]
+        complete = len(known) == len(places) > 0
+        self.table = b.table("places", "i64", tuple(known)) if complete else None
+        self.widest = max(map(len, self.buffers.values()), default=0)
+
+    def row(self, place: int, turn: Reg | None, following: int, env: Env) -> Reg:
+        """A pointer to the row of a unit, or in turn `turn` of a loop to that of the unit that is
+        as many times `following` units later."""
+        b, start = self.builder, self.starts[place]
+        if self.table is None:
+            return self._written(place, env)
+        shift = b.const(8 * start, "i64")
+        if turn is not None:
+            shift = turn * (8 * (self.starts[place + following] - start)) + shift
+        return b.address(self.table, shift, "i64")
+
+    def _written(self, place: int, env: Env) -> Reg:
+        b = self.builder
+        row = b.local_array("i64", self.widest)
+        for n, buffer in enumerate(self.buffers[place]):
+            offset = self.program.slots[buffer.name].offset
+            value = b.const(_pointer_number(self.program, buffer) << _OFFSET_BITS, "i64")
+            if offset is not None:
+                value = value + emit_expr(b, offset, env)
+            b.store(row, b.const(n, "i64"), value, None)
+        return row
+
+    def _known(self, buffer: Buffer) -> int | None:
+        slot = self.program.slots[buffer.name]
+        offset = 0 if slot.offset is None else as_int(slot.offset)
+        if offset is None:
+            return None
+        return (_pointer_number(self.program, buffer) << _OFFSET_BITS) + offset
+
+
+def _pointer_number(program: NativeProgram, buffer: Buffer) -> int:
+    """Which of the pointers that `run` gets leads to a buffer, or to where it has an offset."""
+    slot, inputs = program.slots[buffer.name], len(program.inputs)
+    if slot.kind == "input":
+        return slot.index
+    if slot.kind == "output":
+        return inputs + slot.index
+    arena = inputs + len(program.outputs)
+    return arena + 1 + slot.index if slot.kind == "block" else arena
 
 
 def _emit_shared(program: NativeProgram, unit: Unit, b: Builder, name: str) -> Function:
-    """A function of a unit, the buffers of its steps behind the parameters that all have."""
-    touched = [step_buffers(step) for step in unit]
-    pointers = [(f"buffer{n}", "ptr") for n in range(sum(map(len, touched)))]
-    ctx, sizes, *starts = b.open_function(name, [*_STEP_PARAMETERS, *pointers], "i32")
-    given = iter(starts)
-    places = [
-        {buffer.name: b.address(next(given), b.const(0, "i64"), KIND_OF_DTYPE[buffer.dtype.name])
-         for buffer in buffers}
-        for buffers in touched]
+    """A function of a unit, which finds the places of the buffers of its steps in a row."""
+    ctx, pointers, sizes, row = b.open_function(name, [*_PARAMETERS, ("row", "ptr")], "i32")
+    numbers = count()
+    places = [{buffer.name: _found(b, pointers, row, next(numbers), buffer)
+               for buffer in step_buffers(step)} for step in unit]
     env = _sizes(program, b, sizes)
     _emit_unit(unit, b, env, places, _services(program, unit, b, ctx))
     b.return_(0)
     return b.close_function()
+
+
+def _found(b: Builder, pointers: Reg, row: Reg, number: int, buffer: Buffer) -> Reg:
+    """The address of a buffer whose place is that entry of a row."""
+    place = b.field(row, 8 * number, "i64")
+    base = b.pointer(pointers, place.lshr(_OFFSET_BITS))
+    offset = place & ((1 << _OFFSET_BITS) - 1)
+    return b.address(base, offset, KIND_OF_DTYPE[buffer.dtype.name])
 
 
 def _sizes(program: NativeProgram, b: Builder, sizes: Reg) -> Env:
@@ -118,25 +212,42 @@ def _emit_part(program: NativeProgram, b: Builder, shared: _Shared, first: int) 
            for step in unit]
     stages = {stage.first: number for number, stage in enumerate(program.stages)}
     services = _services(program, own, b, ctx)
-    for place, (number, unit, kinds) in enumerate(shared.units[first:], first):
+    place = first
+    while place < len(shared.units):
         if place > first and len(b.function.entry.lines) > MOST_LINES:
             break
+        number, unit, kinds = shared.units[place]
         if number in stages:
             _return_if(b, b.call_enter_stage(ctx, stages[number]))
+        if kinds in shared.functions:
+            place = _emit_calls(b, shared, place, [ctx, pointers, sizes], env)
+            continue
         places = [{buffer.name: pointer_of(buffer) for buffer in step_buffers(step)}
                   for step in unit]
-        function = shared.functions.get(kinds)
-        if function is None:
-            _emit_unit(unit, b, env, places, services)
-        else:
-            starts = [start for of_step in places for start in of_step.values()]
-            status = b.call(function, [ctx, sizes, *starts])
-            if _may_fail(unit[0]):
-                _return_if(b, status)
-    else:
-        place = len(shared.units)
+        _emit_unit(unit, b, env, places, services)
+        place += 1
     b.return_(0)
     return place
+
+
+def _emit_calls(
+    b: Builder, shared: _Shared, first: int, arguments: list[Reg], env: Env,
+) -> int:
+    """Call the function of a unit, or in a loop those of units that come again and again; returns
+    where the next unit is."""
+    period, turns = shared.repeated(first)
+    loop = None
+    if turns > 1:
+        loop = b.open_loop(b.const(0, "i64"), b.const(turns, "i64"), 1, [], "turn", True)
+    for place in range(first, first + period):
+        kinds = shared.units[place][2]
+        row = shared.rows.row(place, None if loop is None else loop.index, period, env)
+        status = b.call(shared.functions[kinds], [*arguments, row])
+        if kinds in shared.failing:
+            _return_if(b, status)
+    if loop is not None:
+        b.close_loop(loop)
+    return first + period * turns
 
 
 def _return_if(b: Builder, status: Reg) -> None:
@@ -184,11 +295,7 @@ class _Pointers:
 
     def __call__(self, buffer: Buffer) -> Reg:
         b, slot = self.builder, self.program.slots[buffer.name]
-        inputs, outputs = len(self.program.inputs), len(self.program.outputs)
-        arena = inputs + outputs
-        position = {"input": slot.index, "output": inputs + slot.index,
-                    "block": arena + 1 + slot.index}.get(slot.kind, arena)
-        base = b.field(self.pointers, 8 * position, "ptr")
+        base = b.field(self.pointers, 8 * _pointer_number(self.program, buffer), "ptr")
         shift = b.const(0, "i64") if slot.offset is None else emit_expr(b, slot.offset, self.env)
         return b.address(base, shift, KIND_OF_DTYPE[buffer.dtype.name])
 

@@ -79,7 +79,8 @@ class Lowering:
 
     strict: each node of a half type rounds its elements to it, as if they were stored.
     call: the call that is being lowered. names_calls: whether errors are to have its name, where
-    they are raised without running it again.
+    they are raised without running it again. round: that of the call; rounds: those of the nodes,
+    where they have one (see `ir.rounds`).
     """
 
     def __init__(self, strict: bool = False) -> None:
@@ -87,6 +88,8 @@ class Lowering:
         self.call: Any = None
         self.names_calls = False
         self.nodes: dict[str, LoopNode] = {}
+        self.round: int | None = None
+        self.rounds: dict[str, int] = {}
         self.tensors: dict[str, Tensor] = {}
         self.rng_ops = 0
         self._locals = 0
@@ -100,6 +103,8 @@ class Lowering:
             if twin is not node:
                 return Tensor(twin.name, twin.shape, twin.dtype)
         self.nodes[node.name] = node
+        if self.round is not None:
+            self.rounds[node.name] = self.round
         return Tensor(node.name, node.shape, node.dtype)
 
     def unique(self, hint: str) -> str:

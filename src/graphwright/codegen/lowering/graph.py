@@ -36,8 +36,8 @@ from graphwright.codegen.lowering.nodes import (
 from graphwright.codegen.lowering.routines import ROUTINES, TAKES
 from graphwright.codegen.lowering.rules import RULES, Call, Rule
 from graphwright.codegen.lowering.writes import resolved
-from graphwright.ir.graph.node import LISTS, Node
-from graphwright.runtime.record import Record
+from graphwright.ir.graph.node import LISTS, ROUND, Node
+from graphwright.runtime.record import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
 from graphwright.runtime.symbolic.places import STRIDE, WHOLE
 from graphwright.runtime.tensor import dtypes
@@ -96,7 +96,7 @@ class LoweredGraph(Record):
 
     `inputs` counts the inputs; `constants` are tensors passed after them. `symbols` binds size
     symbols to (input, dim), dim -1 meaning an int input. `mutated` are the inputs that are
-    written, be it no element of them.
+    written, be it no element of them. `rounds`: of the nodes that have one (see `ir.rounds`).
     """
 
     nodes: dict[str, LoopNode]
@@ -106,6 +106,7 @@ class LoweredGraph(Record):
     symbols: tuple[tuple[str, int, int], ...]
     rng_ops: int
     mutated: tuple[int, ...] = ()
+    rounds: dict[str, int] = field(default_factory=dict)
 
 
 def _dtypes(node: Any) -> set[Any]:
@@ -193,7 +194,7 @@ class GraphLowering:
         symbols = tuple((name, i, d) for name, (i, d) in self.symbols.items())
         return LoweredGraph(self.context.nodes, sources, tuple(self.outputs),
                             tuple(self.constants), symbols, self._random_ops(),
-                            tuple(sorted(self.mutated)))
+                            tuple(sorted(self.mutated)), self.context.rounds)
 
     def _random_ops(self) -> int:
         """How many random ops the program ran: those whose results nobody needs count, too."""
@@ -245,7 +246,7 @@ class GraphLowering:
         sole = node.args and isinstance(node.args[0], Node) and len(node.args[0].users) == 1
         call = Call(node.name, node.target, args, node.meta.get("val"), sole,
                     node.meta.get("part_of", name))
-        self.context.call = call
+        self.context.call, self.context.round = call, node.meta.get(ROUND)
         if name == "copy_":
             self.env[node] = self._mutation(call, *args[:2])
         elif getattr(node.target, "is_inplace", False) and name in self.rules:

@@ -29,13 +29,17 @@ recomputed rather than stored."""
 
 
 class Schedule(Record):
-    """Steps in order over buffers; `outputs` maps result numbers to buffers."""
+    """Steps in order over buffers; `outputs` maps result numbers to buffers.
+
+    rounds: of each step those of the nodes that it computes, -1 for those that have none.
+    """
 
     steps: tuple[Step, ...]
     inputs: tuple[Buffer, ...]
     temps: tuple[Buffer, ...]
     outputs: dict[int, Buffer]
     mutated: tuple[int, ...]
+    rounds: tuple[frozenset[int], ...] = ()
 
 
 def schedule(graph: LoweredGraph) -> Schedule:
@@ -52,7 +56,9 @@ def schedule(graph: LoweredGraph) -> Schedule:
     steps = tuple(_steps(anchors, groups, buffers))
     outputs = {position: anchors.storage[name].buffer
                for position, name in anchors.outputs.items()}
-    return Schedule(steps, inputs, tuple(buffers.temps.values()), outputs, graph.mutated)
+    rounds = tuple([frozenset([graph.rounds.get(name, -1) for name in group.members])
+                    for group in groups])
+    return Schedule(steps, inputs, tuple(buffers.temps.values()), outputs, graph.mutated, rounds)
 
 
 def _store_shared(anchors: Anchors, groups: list[Group]) -> None:

@@ -30,7 +30,9 @@ class Writing(Record):
 
     def writer(self, inner: Sequence[Dim]) -> Writer:
         """A writer whose inner scope runs over `inner`."""
-        return Writer(self.anchors, self.storage, {d.symbol.name for d in inner}, self.names)
+        sources = {access.source for m in self.group.members.values() for access in m.reads}
+        return Writer(
+            self.anchors, self.storage, {d.symbol.name for d in inner}, self.names, sources)
 
     def indices(self) -> list[Expr]:
         """Every index expression that the group's memory accesses and index values use."""

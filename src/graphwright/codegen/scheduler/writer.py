@@ -66,18 +66,21 @@ class Writer:
     """Statements for the members of one group.
 
     `inner` are the names of the symbols of the inner axes. `names` collects the locals of the
-    kernel, to keep them distinct. Inputs are overwritten last: `late` at the end of a pass over
+    kernel, to keep them distinct; `sources` are what the group's members read. Inputs are
+    overwritten last: `late` at the end of a pass over
     the inner loops, `last` after all passes.
     """
 
     def __init__(
-        self, anchors: Anchors, storage: dict[str, Storage], inner: set[str], names: Names
+        self, anchors: Anchors, storage: dict[str, Storage], inner: set[str], names: Names,
+        sources: Collection[str | None],
     ) -> None:
         self.anchors = anchors
         self.storage = storage
         self.inner_symbols = set(inner)
         self.has_inner = bool(inner)
         self.names = names
+        self.sources = sources
         self.outer = Scope()
         self.inner = Scope()
         self.at_outer = False
@@ -123,9 +126,9 @@ class Writer:
         target = node.target if isinstance(node, Mutation) else member.name
         storage = self.storage.get(target)
         readers = self.anchors.uses.get(member.name, 0)
-        only_result = readers == 1 and member.name in self.anchors.outputs.values()
-        shared = readers > 1 or isinstance(node, Mutation) or (not only_result and (
-            self.at_outer or _nesting(value) > MAX_DEPTH))
+        unread = storage is not None and member.name not in self.sources
+        shared = isinstance(node, Mutation) or (not unread and (
+            readers > 1 or self.at_outer or _nesting(value) > MAX_DEPTH))
         if shared and not isinstance(value, (Local, Const)):
             value = self.let(member.name, value)
         if not isinstance(node, Mutation):

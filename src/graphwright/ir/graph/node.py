@@ -35,6 +35,9 @@ OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module",
 RECOMPUTED = "recomputed"
 """The key of a node's meta that says to recompute it for gradients, and keep its inputs."""
 
+ROUND = "round"
+"""The key of a node's meta that has the number of its round: see `ir.rounds`."""
+
 
 _ATOMS = frozenset({int, float, bool, str, type(None), dtype})
 LISTS = frozenset({list, immutable_list})
