@@ -31,7 +31,7 @@ def convolve(
     outs, ins, *kernel = weight.shape
     out = [(s + 2 * p - d * (k - 1) - 1) // step + 1 for s, p, d, k, step in zip(
         size, pad, dilation, kernel, stride, strict=True)]
-    y = np.full((n, *out, outs), np.nan, np.float32)
+    y = np.full((n, *(max(size, 0) for size in out), outs), np.nan, np.float32)
     strides = [s // x.itemsize for s in x.strides]
     sizes = (n, *size, *out, *kernel, *stride, *pad, *dilation, groups, ins, outs // groups, joins)
     _core.call_routine(
@@ -106,7 +106,9 @@ def test_numbers_that_are_not_finite_stay_where_they_are() -> None:
     assert np.isfinite(y[0, :, 2:]).all()
 
 
-def test_nothing_is_computed_of_no_images() -> None:
-    y = convolve(np.empty((0, 4, 4, 3), np.float32), np.ones((2, 3, 3, 3), np.float32), None,
-                 (1, 1), (1, 1), (1, 1), 1)
-    assert y.shape == (0, 4, 4, 2)
+@pytest.mark.parametrize("joins", [False, True])
+def test_nothing_is_computed_of_no_places(joins: bool) -> None:
+    for shape in ((0, 4, 4, 3), (2, 2, 0, 3), (2, 2, 4, 3), (2, 1, 1, 3)):
+        y = convolve(np.empty(shape, np.float32), np.ones((2, 3, 3, 3), np.float32), None,
+                     (1, 1), (0, 0), (1, 1), 1, joins)
+        assert not y.size

@@ -181,9 +181,10 @@ static PyObject *set_packed_weights_limit(PyObject *self, PyObject *arg) {
 
 PyMethodDef gw_pack_methods[] = {
     {"packed_weights", packed_weights, METH_NOARGS,
-     "Parameters that compiled graphs keep in the form that matrix products read. count: those there\n"
-     "are now; made, dropped: how often one was packed, and its pack was dropped, since it was\n"
-     "written to, its lifetime ended or room was needed; refused: how often there was no room."},
+     "Parameters that compiled graphs keep in the form that matrix products and convolutions\n"
+     "read. count: those there are now; made, dropped: how often one was packed, and its pack was\n"
+     "dropped, since it was written to, its lifetime ended or room was needed; refused: how often\n"
+     "there was no room."},
     {"set_packed_weights_limit", set_packed_weights_limit, METH_O,
      "set_packed_weights_limit(bytes): the most that packed weights may take, an eighth of the\n"
      "machine's memory if this was never called; returns the previous limit. Those used least\n"

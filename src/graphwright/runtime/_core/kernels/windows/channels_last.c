@@ -183,7 +183,7 @@ static Job job_of(const GwConvSizes *s, void *const *arrays, const int64_t *stri
         job.in[a] = s->in[a], job.out[a] = s->out[a], job.kernel[a] = s->kernel[a];
         job.stride[a] = s->stride[a], job.pad[a] = s->pad[a], job.dilation[a] = s->dilation[a];
     }
-    job.places = s->images * job.out[0] * job.out[1];
+    job.places = job.out[0] > 0 && job.out[1] > 0 ? s->images * job.out[0] * job.out[1] : 0;
     job.depthwise = s->ins == 1 && s->outs == 1;
     if (job.depthwise) {
         job.outs = job.groups;
@@ -282,8 +282,9 @@ int32_t gw_convolution_routine(const gw_ctx *ctx, void *const *arrays, const int
     job.zeros = zeros;
     job.panels = panels_of(ctx, arrays[2], &form, &own);
     job.panel_rows = form.k;
+    bool joins = s.joins && job.places > 0;
     bool ready = zeros != NULL && job.panels != NULL
-                 && (!s.joins || join_taps(ctx, &job, s.images, strides[3], &copy));
+                 && (!joins || join_taps(ctx, &job, s.images, strides[3], &copy));
     if (ready) {
         run(ctx, &job, then);
     }
