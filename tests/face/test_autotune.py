@@ -113,3 +113,10 @@ def test_products_are_timed() -> None:
 def test_the_option_is_checked() -> None:
     with pytest.raises(ValueError, match="max_autotune must be True or False, not 1"):
         gw.compile(lambda x: x, options={"max_autotune": 1})
+
+
+def test_equal_layers_are_tuned_alike(seconds: dict[int, float]) -> None:
+    seconds[OWN] = 0.5
+    layers = [part for _ in range(12) for part in (gw.nn.Linear(96, 96), gw.nn.Tanh())]
+    assert ways(gw.nn.Sequential(*layers), gw.randn(8, 96), mode="max-autotune") == [OWN] * 12
+    assert seconds["calls"] == 4        # the usual way, and three others, of one shape

@@ -33,7 +33,7 @@ def autotuned(program: NativeProgram, packs: bool) -> NativeProgram:
     packs: whether its launches keep parameters packed.
     """
     factors = factor_inputs(program) if packs else set()
-    return replace(program, steps=tuple(_tuned(step, factors) for step in program.steps))
+    return replace(program, steps=tuple(_tuned(step, factors) for step in program.steps), texts=())
 
 
 def _tuned(step: Step, factors: set[int]) -> Step:

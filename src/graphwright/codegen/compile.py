@@ -263,19 +263,22 @@ def _compile_segment(
     with Timed("compile::lowering", into=spans):
         graph = lower_graph(module, fake_inputs, strict, rules)
     program = build_program(graph, spans, staged)
-    if autotune and blas:
-        with Timed("compile::autotune", into=spans):
-            program = autotuned(program, packed_weights != 0 and not staged)
-    with Timed(f"compile::codegen {target}", into=spans):
-        loaded = compile_program(program, target)
-    plan = launch_plan(program, graph, len(fake_inputs), blas, packed_weights)
-    return _segment(program, loaded, plan, label, module, fake_inputs, strict, rules)
+    make = partial(_loaded, target, blas, packed_weights, label, spans, autotune)
+    return make(program, graph, len(fake_inputs), module, fake_inputs, strict, rules)
 
 
-def _segment(
-    program: NativeProgram, loaded: LoadedProgram, plan: LaunchPlan, label: str, module: Any,
+def _loaded(
+    target: str, blas: bool, packed_weights: int | None, label: str, spans: list[Span] | None,
+    autotune: bool, program: NativeProgram, graph: LoweredGraph, n_inputs: int, module: Any,
     examples: Sequence[Any], strict: bool, rules: Mapping[str, Rule],
 ) -> Segment:
+    """The segment of a program that was made from `graph`, a graph of `n_inputs`."""
+    if autotune and blas:
+        with Timed("compile::autotune", into=spans):
+            program = autotuned(program, packed_weights != 0 and not program.stages)
+    with Timed(f"compile::codegen {target}", into=spans):
+        loaded = compile_program(program, target)
+    plan = launch_plan(program, graph, n_inputs, blas, packed_weights)
     launcher = native_launcher(plan, loaded, label)
     launch = plan_results(plan, launcher)
     return Segment(launch, launcher, program, loaded, plan, module, examples, strict, rules)
@@ -284,7 +287,7 @@ def _segment(
 def compile_lengthened(
     module: Any, fake_inputs: Sequence[Any], removed: Removed, *, target: str,
     strict: bool = False, blas: bool = True, packed_weights: int | None = 0, label: str = "graph",
-    spans: list[Span] | None = None,
+    spans: list[Span] | None = None, autotune: bool = False,
 ) -> CompiledGraph:
     """Compile the graph of which `module` is the shortened form, with the arguments of
     `compile_graph`. The parts of the result name the nodes of the shortened graph.
@@ -304,10 +307,8 @@ def compile_lengthened(
         except CannotLowerNode as reason:
             raise NotPeriodic(str(reason)) from None
     program = build_program(graph, spans, removed=removed)
-    with Timed(f"compile::codegen {target}", into=spans):
-        loaded = compile_program(program, target)
-    plan = launch_plan(program, graph, len(removed.names), blas, packed_weights)
-    segment = _segment(program, loaded, plan, label, module, fake_inputs, strict, rules)
+    make = partial(_loaded, target, blas, packed_weights, label, spans, autotune)
+    segment = make(program, graph, len(removed.names), module, fake_inputs, strict, rules)
     return _compiled(segment.launch, [segment], module, fake_inputs)
 
 

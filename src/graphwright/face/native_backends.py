@@ -287,7 +287,7 @@ def _lengthened(artifacts: Artifacts, label: str, short: Shortened) -> CompiledG
         return compile_lengthened(
             short.forward, examples, short.removed, target=artifacts.target,
             strict=artifacts.strict, blas=artifacts.blas, packed_weights=artifacts.packed_weights,
-            label=label, spans=artifacts.spans)
+            label=label, spans=artifacts.spans, autotune=artifacts.autotune)
     except NotPeriodic:
         more = short.longer and short.longer()
         return _lengthened(artifacts, label, more.shortened) if more and more.shortened else None
