@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    WORKER_SPIN_NS = 100000,    /* longer than the gap between the kernels of one step */
+    WORKER_SPIN_NS = 20000,     /* longer than the gap between most kernels of one step */
     CALLER_SPIN_NS = 20000,
 };
 
