@@ -52,3 +52,33 @@ def test_the_graph_cache_has_its_program(compiled: Any) -> None:
     (record,) = compilation_of(again).record.graphs
     artifacts = artifacts_of(record.graph)
     assert artifacts is not None and artifacts.loaded == ["lowered", "forward"]
+
+
+@pytest.mark.parametrize("beside", [
+    lambda s, n: s + 0.25, lambda s, n: s * 0.5, lambda s, n: -s, lambda s, n: 1 - s,
+    lambda s, n: gw.tanh(s), lambda s, n: s.flip(0)])
+@pytest.mark.parametrize("count", [12, 15])
+def test_what_runs_beside_the_layers_runs_as_often(beside: Any, count: int) -> None:
+    weights = [gw.randn(8, 8) * 0.3 for _ in range(count)]
+
+    def layers(x: gw.Tensor, side: gw.Tensor, *weights: gw.Tensor) -> Any:
+        first = side @ side
+        for number, w in enumerate(weights):
+            x, side = gw.tanh(x @ w), beside(side, number)
+        return x, side, x @ first
+    x, side = gw.randn(4, 8), gw.randn(8, 8)
+    with gw.no_grad():
+        for got, want in zip(gw.compile(layers)(x, side, *weights), layers(x, side, *weights),
+                             strict=True):
+            gw.testing.assert_close(got, want)
+
+
+def test_layers_may_begin_with_the_weight_of_one() -> None:
+    def layers(*weights: gw.Tensor) -> gw.Tensor:
+        x = weights[3]
+        for w in weights:
+            x = gw.tanh(x @ w)
+        return x
+    weights = [gw.randn(8, 8) for _ in range(12)]
+    with gw.no_grad():
+        gw.testing.assert_close(gw.compile(layers)(*weights), layers(*weights))

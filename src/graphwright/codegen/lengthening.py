@@ -54,7 +54,7 @@ def lengthened(plan: Schedule, removed: Removed, chained: Collection[int]) -> Le
     texts = [(_CHAINED if number in chained else "") + step_text(step)
              for number, step in enumerate(plan.steps)]
     rounds = [sorted(number for number in found if number >= 0) for found in plan.rounds]
-    period = sum(found[:1] == [1] for found in rounds)
+    period = sum(found[-1:] == [1] for found in rounds)
     reason = NotPeriodic("no two periods have the same steps")
     for first in _periods(plan, texts, rounds, period):
         try:
@@ -70,7 +70,7 @@ def _periods(
     """Where the first of two periods begins that differ in names and by one round alone.
 
     A round has as many steps as a period: no other step of it lies elsewhere. rounds: of each
-    step, in order; the least is the one that it counts for.
+    step, in order; the greatest is the one that it counts for.
     """
     alike = 0
     for place in range(len(texts) - period if period else 0):
@@ -84,10 +84,12 @@ def _periods(
 
 
 def _are_between(rounds: Sequence[Sequence[int]], first: int, end: int) -> bool:
-    """Whether no step before these is of a later round, and none behind of an earlier one."""
-    numbers = [found[0] for found in rounds[first:end]]
-    latest, earliest = max(numbers[:len(numbers) // 2]), min(numbers[len(numbers) // 2:])
-    return all(not found or found[0] <= latest for found in rounds[:first]) and all(
+    """Whether no step before these has to do with a later round, and none behind with an earlier
+    one."""
+    half = (end - first) // 2
+    latest = max(found[-1] for found in rounds[first:first + half])
+    earliest = min(found[0] for found in rounds[first + half:end])
+    return all(not found or found[-1] <= latest for found in rounds[:first]) and all(
         not found or found[0] >= earliest for found in rounds[end:])
 
 
@@ -104,6 +106,10 @@ class _Copies:
         self.copied, self.end = first + period, first + 2 * period
         self.first = first
         self.born = {name: life[0] for name, life in lifetimes(plan.steps).items()}
+        self.touched: dict[str, set[int]] = {}
+        for place, step in enumerate(plan.steps[:self.end]):
+            for buffer in step_buffers(step):
+                self.touched.setdefault(buffer.name, set()).update(plan.rounds[place])
         self.places = {buffer.name: place for place, buffer in enumerate(plan.inputs)}
         self.names = {*self.places, *self.born}
         self.temps = list(plan.temps)
@@ -115,6 +121,9 @@ class _Copies:
                         strict=True)
             for buffer, next_one in pairs:
                 self._follow(buffer, next_one)
+        for buffer in plan.outputs.values():
+            if self.touched.get(buffer.name, {-1}) != {-1} and not self._stays(buffer):
+                raise NotPeriodic(f"{buffer.name} is a result of one round")
 
     def made(self, texts: list[str]) -> Lengthened:
         """The schedule with copies."""
@@ -200,10 +209,9 @@ class _Copies:
                 found[buffer.name] = self.inputs[self.removed.position(place, later)]
             elif self._is_born(buffer, self.copied, self.end):
                 found[buffer.name] = last[buffer.name]
-            elif self.born[buffer.name] < self.end and not self._stays(buffer):
-                rounds = self.plan.rounds[self.born[buffer.name]]
-                if self.born[buffer.name] >= self.first or rounds != {-1}:
-                    raise NotPeriodic(f"{buffer.name} is read behind the rounds")
+            elif (self.born[buffer.name] < self.end and not self._stays(buffer)
+                  and self.touched[buffer.name] != {-1}):
+                raise NotPeriodic(f"{buffer.name} is read behind the rounds")
         return found
 
     def _fresh(self, buffer: Buffer) -> Buffer:

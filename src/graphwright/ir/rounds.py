@@ -244,6 +244,7 @@ def _slots(
         rows = [calls.operands[place + number * period] for number in range(count)]
         for column in zip(*rows, strict=True):
             if column[-1] >= 0:
+                common.update(-1 - number for number in column if number < 0)
                 continue
             if len(set(column)) == 1:
                 common.add(-1 - column[0])
@@ -259,6 +260,8 @@ def _slots(
 def _are_closed(calls: _Calls, module: GraphModule, rounds: Rounds) -> bool:
     """Whether nothing outside reads what is within, but the values of the last round; and whether
     the memory of the rounds' own inputs is no other input's."""
+    if not _hang_together(calls, rounds):
+        return False
     own = {position for slot in rounds.slots for position in slot}
     last = rounds.end - rounds.period
     for place, operands in enumerate(calls.operands):
@@ -271,6 +274,27 @@ def _are_closed(calls: _Calls, module: GraphModule, rounds: Rounds) -> bool:
     if own.intersection(names) or own.intersection(names.values()):
         return False
     return _have_own_memory(calls.inputs, own)
+
+
+def _hang_together(calls: _Calls, rounds: Rounds) -> bool:
+    """Whether the calls of a round are one chain with those of the round before.
+
+    Where another runs beside it (`t = t + dt`, which no layer reads), passes may fold all of it
+    into one value, which shows in no step of a round.
+    """
+    leader = list(range(rounds.period))
+
+    def find(place: int) -> int:
+        while leader[place] != place:
+            place = leader[place]
+        return place
+    for place in range(rounds.first + rounds.period, rounds.first + 2 * rounds.period):
+        for operand in calls.operands[place]:
+            if operand >= rounds.first:
+                one, other = ((number - rounds.first) % rounds.period
+                              for number in (place, operand))
+                leader[find(one)] = find(other)
+    return len({find(place) for place in range(rounds.period)}) == 1
 
 
 def _have_own_memory(inputs: Sequence[Any], own: set[int]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import LoweredGraph
-from graphwright.codegen.lowering.nodes import WRITES, Pointwise
+from graphwright.codegen.lowering.nodes import WRITES, Pointwise, Source
 from graphwright.codegen.program import Step
 from graphwright.codegen.scheduler.buffers import (
     Buffers,
@@ -56,9 +56,28 @@ def schedule(graph: LoweredGraph) -> Schedule:
     steps = tuple(_steps(anchors, groups, buffers))
     outputs = {position: anchors.storage[name].buffer
                for position, name in anchors.outputs.items()}
-    rounds = tuple([frozenset([graph.rounds.get(name, -1) for name in group.members])
-                    for group in groups])
+    rounds = _rounds(graph, anchors, groups) if graph.rounds else ()
     return Schedule(steps, inputs, tuple(buffers.temps.values()), outputs, graph.mutated, rounds)
+
+
+def _rounds(
+    graph: LoweredGraph, anchors: Anchors, groups: list[Group]
+) -> tuple[frozenset[int], ...]:
+    """The rounds of each group's nodes, those among them that are spliced into others."""
+    apart = {name for group in groups for name in group.members}
+    found = []
+    for group in groups:
+        pending, seen = list(group.members), set(group.members)
+        while pending:
+            more = {source for source in anchors.reads.sources(pending.pop())
+                    if source not in seen and source not in apart
+                    and not isinstance(anchors.nodes[source], Source)}
+            seen |= more
+            pending += more
+        own = {graph.rounds.get(name, -1) for name in group.members}
+        spliced = {graph.rounds[name] for name in seen if name in graph.rounds}
+        found.append(frozenset(own | spliced))
+    return tuple(found)
 
 
 def _store_shared(anchors: Anchors, groups: list[Group]) -> None:
