@@ -9,7 +9,10 @@ import pytest
 from tests.codegen.lowered import check, program_of, tensor, text
 
 import graphwright as gw
+import graphwright.nn.functional as F
 from graphwright.codegen.program import RoutineCall
+from graphwright.face.api import compilation_of
+from graphwright.face.stage_dumps import artifacts_of
 from graphwright.runtime import _core
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.tensor.tensor import Tensor
@@ -117,3 +120,58 @@ def test_arguments_of_a_call_by_hand_are_checked() -> None:
         _core.call_routine(1000, (), (), ())
     with pytest.raises(TypeError, match="arrays or None"):
         _core.call_routine(0, ("x",), (), ())  # type: ignore[arg-type]
+
+
+def test_inputs_are_written_after_routines_that_may_fail() -> None:
+    def counted(total: Tensor, q: Tensor) -> Tensor:
+        total.add_(1)
+        return attention(q, q, q)
+    run = gw.compile(counted, fullgraph=True)
+    total, q = gw.zeros(3), floats(2, 9, 4)
+    assert gw.allclose(run(total, q), attention(q, q, q)) and total.tolist() == [1, 1, 1]
+    artifacts = artifacts_of(compilation_of(run).record.graphs[0].graph)
+    assert artifacts is not None
+    (segment,) = artifacts.programs["forward"].segments
+    first, *_ = segment.program.steps
+    assert isinstance(first, RoutineCall), text(segment.program)
+
+    def read(q: Tensor) -> Tensor:
+        q.add_(1)
+        return attention(q, q, q)
+    run = gw.compile(read, fullgraph=True)
+    p = q.clone()
+    assert gw.allclose(run(q), read(p)) and gw.equal(p, q)
+
+
+@pytest.mark.parametrize("wanted", ["100", "010", "001", "110", "101"])
+def test_gradients_that_nobody_reads_are_left_out(wanted: str) -> None:
+    def made() -> list[Tensor]:
+        return [floats(2, 200, 8 + place).requires_grad_(flag == "1")
+                if place == 2 else floats(2, 200, 8).requires_grad_(flag == "1")
+                for place, flag in enumerate(wanted)]
+
+    def loss(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True).square().sum()
+    eager, compiled = made(), made()
+    loss(*eager).backward()
+    gw.compile(loss, fullgraph=True)(*compiled).backward()
+    for one, other in zip(compiled, eager, strict=True):
+        gw.testing.assert_close(one.grad, other.grad)
+
+
+def test_equal_products_are_followed_where_their_results_lie() -> None:
+    """The same two kernels, which read the result of the product as another of their operands."""
+    x, w = floats(64, 64), floats(64, 64)
+
+    def both(x: Tensor, w: Tensor, a: Tensor, b: Tensor) -> Any:
+        one, other = x @ w, (x + 1) @ w
+        return (one.reshape(-1, 8) + a).tanh(), (b + other.reshape(-1, 8)).tanh()
+    a, b = floats(512, 8), floats(512, 8)
+    before = gw.get_num_threads()
+    try:
+        for threads in (1, 2, 3):
+            gw.set_num_threads(threads)
+            for got, want in zip(gw.compile(both)(x, w, a, b), both(x, w, a, b), strict=True):
+                gw.testing.assert_close(got, want)
+    finally:
+        gw.set_num_threads(before)

@@ -202,3 +202,12 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         with pytest.raises(ValueError, match="a recurrence takes"):
             given: Any = (*head, *wrong[1:], *tail)
             _core.recurrence(wrong[0], False, False, *given)
+
+
+@pytest.mark.parametrize("name", ["weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"])
+def test_parameters_that_do_not_fit_are_refused(name: str) -> None:
+    layer = gw.nn.LSTM(6, 5)
+    setattr(layer, name, gw.nn.Parameter(gw.ones(*(21, 6, 5)[:getattr(layer, name).ndim])))
+    for run in (layer, gw.compile(layer)):
+        with pytest.raises(ValueError, match="of a LSTM must be graphwright.float32"):
+            run(gw.ones(3, 2, 6))

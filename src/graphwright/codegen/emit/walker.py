@@ -61,7 +61,19 @@ def _units(program: NativeProgram, kinds: Sequence[int]) -> Iterator[tuple[int, 
     for number in range(len(program.steps)):
         if number not in chained:
             end = number + (2 if number + 1 in chained else 1)
-            yield number, program.steps[number:end], tuple(kinds[number:end])
+            unit = program.steps[number:end]
+            yield number, unit, (*kinds[number:end], *_meeting(unit))
+
+
+def _meeting(unit: Unit) -> Kinds:
+    """Which of the chained kernel's buffers is the result of the call before it."""
+    if len(unit) == 1:
+        return ()
+    call, kernel = unit
+    assert not isinstance(call, Kernel), f"{call.name} is no call"
+    result = call.out if isinstance(call, Gemm) else call.results[0]
+    assert result is not None, f"{kernel} follows nothing"
+    return (step_buffers(kernel).index(result),)
 
 
 class _Shared:

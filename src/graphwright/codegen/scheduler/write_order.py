@@ -1,9 +1,10 @@
 """The order that writes to inputs need, and which of them may share a kernel with what.
 
-A mutation comes after all that reads the memory as it was before, and after every check, so that
-a run that ends with an error has written nothing; what reads the memory as it is then comes after
-the mutation. Within a kernel a write and another access of the same buffer are safe where both
-are of the same element in the same iteration, or of elements that are never the same.
+A mutation comes after all that reads the memory as it was before, and after every check and every
+routine that does not read what it writes, so that a run that ends with an error has written
+nothing; what reads the memory as it is then comes after the mutation. Within a kernel a write and
+another access of the same buffer are safe where both are of the same element in the same
+iteration, or of elements that are never the same.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Collection, Iterable
 from graphwright.codegen.lowering.nodes import (
     WRITES,
     Pointwise,
+    Routine,
     Source,
 )
 from graphwright.codegen.scheduler.materialised import Anchors, choose
@@ -64,6 +66,7 @@ def order_of(anchors: Anchors) -> Order:
     writes = [name for name in chosen if isinstance(nodes[name], WRITES)]
     checked = frozenset(
         name for name in chosen if anchors.reads.is_checked(name, buffered)) if writes else ()
+    routines = {name for name in chosen if isinstance(nodes[name], Routine)} if writes else set()
     readers: dict[str, set[str]] = {}
     for name, sources in after.items():
         for source in sources:
@@ -72,9 +75,21 @@ def order_of(anchors: Anchors) -> Order:
         node = nodes[name]
         assert isinstance(node, WRITES)
         after[name] |= readers.get(node.target, set()).union(checked, (node.target,)) - {name}
+        if routines:
+            after[name] |= routines - _behind(readers, name)
     for name in chosen:
         after[name] &= chosen.keys()
     return Order(_sorted(list(chosen), after, writes), reads, after, frozenset(checked))
+
+
+def _behind(readers: dict[str, set[str]], name: str) -> set[str]:
+    """`name`, and what reads what it gives, be it through others."""
+    found, pending = {name}, [name]
+    while pending:
+        more = readers.get(pending.pop(), set()) - found
+        found |= more
+        pending += more
+    return found
 
 
 def _read(

@@ -29,6 +29,11 @@ def step(
     return (hidden if project is None else F.linear(hidden, project)), cell
 
 
+def _autocasts(data: Tensor) -> bool:
+    kind = data.device.type
+    return kind in ("cpu", "cuda") and is_autocast_enabled(kind)
+
+
 def run(
     mode: str,
     data: Tensor,
@@ -43,7 +48,7 @@ def run(
     belong to step t. `weights`: of the input, of the hidden state, their biases, projection.
     """
     w_input, w_hidden, b_input, b_hidden, project = weights
-    plain = sizes is None and project is None and not is_autocast_enabled(data.device.type)
+    plain = sizes is None and project is None and not _autocasts(data)
     if plain and data.dtype in _WHOLE:
         return at_once(mode, data, state, (w_hidden, b_hidden, w_input, b_input), reverse)
     gates = F.linear(data, w_input, b_input)

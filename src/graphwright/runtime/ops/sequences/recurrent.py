@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, blas
+from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import functions as ops
 from graphwright.runtime.ops.nn_support import Array, compute, finish, internal, output, spec
-from graphwright.runtime.ops.sequences.recurrent_cells import CELLS
+from graphwright.runtime.ops.sequences.recurrent_cells import CELLS, GATES
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor.tensor import Tensor
 
@@ -18,10 +19,32 @@ blas.prepare()
 _SAVED = {"RNN_TANH": 0, "RNN_RELU": 0, "LSTM": 4, "GRU": 4}    # activations that backward reads
 
 
+def _check(
+    mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_weight: Any,
+    input_bias: Any,
+) -> None:
+    """Raises ValueError for sizes that do not fit together, or several dtypes."""
+    size = weight.shape[-1]
+    wide, state = GATES[mode] * size, (input.shape[1], size)
+    width = input.shape[2] if input_weight is not None else wide
+    wanted = {
+        "input": (input, (*input.shape[:2], width)), "hidden": (hidden, state),
+        "cell": (cell if mode == "LSTM" else None, state), "weight": (weight, (wide, size)),
+        "bias": (bias, (wide,)), "input_weight": (input_weight, (wide, width)),
+        "input_bias": (input_bias, (wide,)),
+    }
+    for name, (given, shape) in wanted.items():
+        if given is not None and (tuple(given.shape) != shape or given.dtype is not input.dtype):
+            raise ValueError(
+                f"recurrence(): {name} of a {mode} must be {input.dtype} {list(shape)}, but it is "
+                f"{describe(given)}")
+
+
 def _meta(
     mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_weight: Any,
     input_bias: Any, reverse: bool, save: bool,
 ) -> Any:
+    _check(mode, input, hidden, cell, weight, bias, input_weight, input_bias)
     lead, size = tuple(input.shape[:2]), weight.shape[1]
     cells = (lead[0] if save else 1, lead[1], size) if mode == "LSTM" else (0,)
     saved = (*lead, _SAVED[mode] * size) if save and _SAVED[mode] else (0,)
@@ -100,6 +123,7 @@ def _backward_meta(
     grad: Any, last: Any, mode: str, input: Any, hidden: Any, cell: Any, weight: Any, *rest: Any
 ) -> Any:
     """The state's share of the gates has a gradient of its own in a GRU only."""
+    _check(mode, input, hidden, cell, weight, *rest[:3])
     gates = (*input.shape[:2], weight.shape[0])
     none, state, wide = (spec(s, hidden) for s in ((0,), hidden.shape, gates))
     own = wide if mode == "GRU" else none
@@ -122,7 +146,8 @@ def _backward_eager(
     cells: Tensor,
     saved: Tensor,
 ) -> tuple[Tensor, ...]:
-    specs = _backward_meta(grad, last, mode, input, hidden, cell, weight)
+    specs = _backward_meta(grad, last, mode, input, hidden, cell, weight, bias, input_weight,
+                           input_bias)
     results = [output(s.shape, input.dtype) for s in specs]
     lstm, dtype = mode == "LSTM", compute(grad).dtype
     read = (grad, last if lstm else None, hidden, cell, weight, out, cells if lstm else None,

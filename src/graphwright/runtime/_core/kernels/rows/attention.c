@@ -73,7 +73,8 @@ static size_t keys_count(const Attention *a) {
 
 static size_t panels_count(const Attention *a) {
     GwFactorForm values = values_form(a);
-    bool packed = a->code == GW_FLOAT32 && a->rows >= PACKED_ROWS && a->columns > 0;
+    bool packed = a->code == GW_FLOAT32 && a->rows >= PACKED_ROWS && a->columns > 0
+                  && a->size > 0;
     return !packed ? 0 : keys_count(a) + gw_panels_bytes(&values) / sizeof(float);
 }
 
@@ -222,6 +223,7 @@ static void run(const gw_ctx *ctx, Attention *a, bool backward) {
                                          : (backward ? backward_f64 : forward_f64);
     a->ctx = *ctx;
     a->ctx.num_threads = 1;
+    a->ctx.weights = NULL;      /* for the launch's own thread alone */
     int64_t units = backward ? heads : heads * a->blocks;
     gw_parallel_for(ctx, body, a, units, is_little(a) ? units : 1);
 }
@@ -339,14 +341,27 @@ int32_t gw_attention_backward_routine(const gw_ctx *ctx, void *const *arrays,
                                       const gw_then *then) {
     Attention a;
     describe(&a, arrays + 3, sizes, numbers);
-    a.to_query = arrays[0];
-    a.to_key = arrays[1];
-    a.to_value = arrays[2];
+    const int64_t heads = a.batch * a.heads;
+    const int64_t counts[] = {heads * a.rows * a.size, heads * a.columns * a.size,
+                              heads * a.columns * a.value_size};
+    void **const to[] = {&a.to_query, &a.to_key, &a.to_value}, *scratch[3] = {NULL};
+    for (int i = 0; i < 3; i++) {
+        *to[i] = arrays[i];
+        if (arrays[i] == NULL) {        /* nobody reads it, but all are made together */
+            *to[i] = scratch[i] = malloc((size_t)(counts[i] * gw_dtypes[a.code].itemsize) + 1);
+            atomic_store(&a.failed, atomic_load(&a.failed) || scratch[i] == NULL);
+        }
+    }
     a.grad = arrays[7];
     a.out = arrays[8];
     a.levels = arrays[9];
-    run(ctx, &a, true);
-    gw_follow_all(ctx, then);
+    if (!atomic_load(&a.failed)) {
+        run(ctx, &a, true);
+        gw_follow_all(ctx, then);
+    }
+    for (int i = 0; i < 3; i++) {
+        free(scratch[i]);
+    }
     return finished(&a);
 }
 

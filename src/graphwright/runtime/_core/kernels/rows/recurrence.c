@@ -171,6 +171,7 @@ static void backward(void *closure, int64_t begin, int64_t end) {
 static void over_rows(const gw_ctx *ctx, Recurrence *r, gw_body body) {
     double work = (double)r->steps * (double)r->batch * (double)(r->gates * r->hidden * r->hidden);
     r->ctx = *ctx;
+    r->ctx.weights = NULL;      /* for the launch's own thread alone */
     if (ctx->num_threads == 1 || r->batch < ctx->num_threads || work < THREAD_WORK) {
         body(r, 0, r->batch);
         return;
@@ -231,10 +232,15 @@ static char *make_panels(const gw_ctx *ctx, Factor *f, char *memory, size_t byte
 static void *prepare(const gw_ctx *ctx, Recurrence *r, const Part *parts, int count) {
     size_t own = find_panels(ctx, r, &r->weight), input = find_panels(ctx, r, &r->input_weight);
     size_t total = LINE + own + input;
+    bool fits = true;
     for (int i = 0; i < count; i++) {
-        total += *parts[i].at == NULL ? in_lines((size_t)(parts[i].count * r->size)) : 0;
+        int64_t bytes = 0;
+        if (*parts[i].at == NULL) {
+            fits = fits && !__builtin_mul_overflow(parts[i].count, r->size, &bytes);
+            fits = fits && !__builtin_add_overflow(total, in_lines((size_t)bytes), &total);
+        }
     }
-    char *memory = aligned_alloc(LINE, total), *next = memory;
+    char *memory = fits ? aligned_alloc(LINE, total) : NULL, *next = memory;
     if (memory == NULL) {
         return NULL;
     }
