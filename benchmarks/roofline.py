@@ -31,7 +31,8 @@ from benchmarks.kernel_costs import Cost, cost_of_op, cost_of_step
 from benchmarks.result import Result
 from graphwright.codegen.cache_key import canonical
 from graphwright.codegen.compile import CompiledGraph, Segment
-from graphwright.codegen.program import Gemm
+from graphwright.codegen.lowering.routines import ROUTINES
+from graphwright.codegen.program import Gemm, RoutineCall
 from graphwright.codegen.target import CompilerMissing, find_compiler
 from graphwright.face.api import compilation_of
 from graphwright.face.stage_dumps import compiled_graphs
@@ -187,17 +188,23 @@ def span_key(name: str, costs: dict[str, Any]) -> str:
 
 
 def step_costs(segment: Segment) -> dict[str, tuple[int, Cost]]:
-    """By the name of a kernel, which is the first's of those that share its code, or the sizes of
-    a product: how many there are, and their cost together."""
+    """By the name of a kernel, which is the first's of those that share its code, the sizes of a
+    product, or the name of a routine: how many there are, and their cost together."""
     program, first = segment.program, dict[int, str]()
+    nodes = {node.name: node for node in segment.module.graph.nodes}
     found: dict[str, tuple[int, Cost]] = {}
-    for step, kind in zip(program.steps, canonical(program).kinds, strict=True):
-        if isinstance(step, Gemm):
-            key = f"gemm {step.m} x {step.n} x {step.k}"
+    for step, kind, names in zip(program.steps, canonical(program).kinds, segment.fused_nodes(),
+                                 strict=True):
+        if isinstance(step, RoutineCall):
+            key = step.routine
+            own = total(cost_of_op(nodes[name]) for name in names
+                        if getattr(nodes[name].target, "name", None) in ROUTINES)
+        elif isinstance(step, Gemm):
+            key, own = f"gemm {step.m} x {step.n} x {step.k}", cost_of_step(step)
         else:
-            key = first.setdefault(kind, step.name)
+            key, own = first.setdefault(kind, step.name), cost_of_step(step)
         count, cost = found.get(key, (0, Cost()))
-        found[key] = count + 1, cost.plus(cost_of_step(step))
+        found[key] = count + 1, cost.plus(own)
     return found
 
 

@@ -147,7 +147,7 @@ def entry_of(
     decisive = [
         FORMAT, __version__, [sources_identity(package) for package in PACKAGES], tools,
         artifacts.strict, artifacts.blas, artifacts.packed_weights,
-        artifacts.activation_memory_budget, artifacts.autotune, _core.num_threads(), needs_grad,
+        artifacts.activation_memory_budget, artifacts.autotune and _core.num_threads(), needs_grad,
         _core.grad_enabled(), _core.modes(), dtypes.get_default_dtype().name, content]
     key = hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
     return GraphEntry(cache, key, graph, inputs, needs_grad, artifacts)

@@ -124,12 +124,14 @@ def _text(kind: int, name: Any, shapes: Any, address: int) -> str:
     if kind == Kind.KERNEL:
         if not address:
             return f"kernel::gemm {' x '.join(map(str, shapes or ()))}".rstrip()
-        return f"kernel::{name.name_at(address) or 'parallel loop'}"
+        routine = _ROUTINES.get(address) or name.name_at(address)
+        return f"kernel::{routine or 'parallel loop'}"
     if kind == Kind.OP:
         return str(name.name) if "::" in name.name else f"aten::{name.name}"
     return f"{_PREFIXES.get(kind, '')}{name}"
 
 
+_ROUTINES = {number + 1: routine for routine, number in _core.ROUTINES.items()}
 _OWN = (os.path.dirname(__file__), spans.__file__)
 
 

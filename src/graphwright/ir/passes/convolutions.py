@@ -15,7 +15,6 @@ from math import prod
 from typing import Any
 
 from graphwright.ir.graph.module import GraphModule
-from graphwright.ir.passes.decompose import is_primitive
 from graphwright.ir.trace import trace
 from graphwright.runtime.ops import functions as ops
 
@@ -131,4 +130,4 @@ def without_convolutions(module: GraphModule) -> GraphModule:
     if not any(getattr(node.target, "name", "") in REWRITES for node in module.graph.nodes):
         return module
     examples = [node.meta["val"] for node in module.graph.placeholders]
-    return trace(module, examples, keep=is_primitive, rewrites=REWRITES)
+    return trace(module, examples, keep=lambda op: op.name not in REWRITES, rewrites=REWRITES)

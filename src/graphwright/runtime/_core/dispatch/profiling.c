@@ -2,6 +2,7 @@
 #include "core.h"
 #include "pool.h"
 #include "profiling.h"
+#include "routines.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -257,7 +258,8 @@ void gw_profile_memory(const void *address, int64_t bytes, int64_t live) {
 
 typedef struct {
     int64_t start, end, sizes[GEMM_SIZES];  /* of a product; else only the first, of the loop */
-    gw_body body;           /* NULL: a product */
+    gw_body body;           /* NULL: a product, or where there is one, */
+    uint64_t routine;       /* 1 and its number */
 } Kernel;
 
 struct GwKernels {
@@ -313,6 +315,43 @@ static int32_t timed_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int3
     return code;
 }
 
+static int32_t timed_routine(uint64_t number, const gw_ctx *ctx, void *const *arrays,
+                             const int64_t *sizes, const double *numbers, const gw_then *then) {
+    GwKernels *to = recorded;
+    Kernel kernel = {.start = now(), .routine = number + 1};
+    recorded = NULL;
+    int32_t code = gw_routines[number](ctx, arrays, sizes, numbers, NULL);
+    recorded = to;
+    kernel.end = now();
+    if (to != NULL) {
+        add_kernel(to, kernel);
+    }
+    if (then != NULL && code == GW_OK) {
+        timed_parallel_for(ctx, then->body, then->closure, then->count, then->grain);
+    }
+    return code;
+}
+
+#define TIMED(NUMBER)                                                                            \
+    static int32_t timed_##NUMBER(const gw_ctx *ctx, void *const *arrays, const int64_t *sizes,  \
+                                  const double *numbers, const gw_then *then) {                  \
+        return timed_routine(NUMBER, ctx, arrays, sizes, numbers, then);                         \
+    }
+TIMED(GW_ROUTINE_ATTENTION)
+TIMED(GW_ROUTINE_ATTENTION_BACKWARD)
+TIMED(GW_ROUTINE_RECURRENCE)
+TIMED(GW_ROUTINE_RECURRENCE_BACKWARD)
+TIMED(GW_ROUTINE_CONVOLUTION)
+#undef TIMED
+
+static const gw_routine timed_routines[GW_ROUTINES] = {
+    [GW_ROUTINE_ATTENTION] = timed_GW_ROUTINE_ATTENTION,
+    [GW_ROUTINE_ATTENTION_BACKWARD] = timed_GW_ROUTINE_ATTENTION_BACKWARD,
+    [GW_ROUTINE_RECURRENCE] = timed_GW_ROUTINE_RECURRENCE,
+    [GW_ROUTINE_RECURRENCE_BACKWARD] = timed_GW_ROUTINE_RECURRENCE_BACKWARD,
+    [GW_ROUTINE_CONVOLUTION] = timed_GW_ROUTINE_CONVOLUTION,
+};
+
 GwKernels *gw_kernels_begin(gw_ctx *ctx) {
     Buffer *b = buffer();
     GwKernels *made = b == NULL || b->compiling > 0 ? NULL : calloc(1, sizeof *made);
@@ -320,6 +359,7 @@ GwKernels *gw_kernels_begin(gw_ctx *ctx) {
         ctx->parallel_for = timed_parallel_for;
         made->gemm = ctx->gemm;
         ctx->gemm = timed_gemm;
+        ctx->routines = timed_routines;
         recorded = made;
     }
     return made;
@@ -327,6 +367,9 @@ GwKernels *gw_kernels_begin(gw_ctx *ctx) {
 
 static PyObject *sizes_of(const Kernel *kernel) {
     const int64_t *s = kernel->sizes;
+    if (kernel->routine != 0) {
+        return PyTuple_New(0);
+    }
     return kernel->body != NULL ? Py_BuildValue("(L)", (long long)s[0])
            : Py_BuildValue("(LLL)", (long long)s[0], (long long)s[1], (long long)s[2]);
 }
@@ -345,7 +388,8 @@ void gw_kernels_end(GwKernels *kernels, PyObject *code) {
         span->shapes = sizes;
         span->start = kernel->start;
         span->end = kernel->end;
-        span->value = (uint64_t)(uintptr_t)kernel->body;
+        span->value = kernel->routine != 0 ? kernel->routine
+                                           : (uint64_t)(uintptr_t)kernel->body;
     }
     free(kernels->list);
     free(kernels);
