@@ -30,12 +30,11 @@ OPTIONS: dict[str, Any] = {
     "recompile_limit": 8, "strict": False, "blas": True, "packed_weights": "auto",
     "activation_memory_budget": 1.0, "max_autotune": False}
 """The keys of `options`, and their defaults."""
-OF_BACKENDS = {
-    "strict": "strict", "blas": "blas", "packed_weights": "packed_weights",
-    "activation_memory_budget": "activation_memory_budget", "max_autotune": "autotune"}
-"""Those that named backends take, and what they call them."""
+OF_BACKENDS = ("strict", "blas", "packed_weights", "activation_memory_budget", "max_autotune")
+"""Those that named backends take."""
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
-AUTOTUNING = MODES[3:]
+AUTOTUNING = ("max-autotune-no-cudagraphs", "max-autotune")
+"""The modes that set the option "max_autotune"."""
 ALIASES = {"inductor": "auto", "aot_eager": "eager"}
 """PyTorch's names of backends, by what they are here."""
 
@@ -116,8 +115,7 @@ def lookup(
             callable with an option that is for named ones.
         TypeError: neither a name nor a callable.
     """
-    changed = {own: settings[name] for name, own in OF_BACKENDS.items()
-               if settings[name] != OPTIONS[name]}
+    changed = {name: settings[name] for name in OF_BACKENDS if settings[name] != OPTIONS[name]}
     if isinstance(backend, str):
         found = native_backends.BACKENDS.get(ALIASES.get(backend, backend))
         if found is None:

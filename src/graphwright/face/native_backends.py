@@ -105,7 +105,7 @@ def warn_once(message: str) -> None:
 def eager(
     graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False, blas: bool = True,
     packed_weights: int | None = None, activation_memory_budget: float = 1.0,
-    autotune: bool = False,
+    max_autotune: bool = False,
 ) -> Callable[..., Any]:
     """Run the captured graph as it is, op by op, which is strict anyway and saves what it saves.
 
@@ -133,19 +133,19 @@ def _leaves_history(graph: GraphModule) -> bool:
 def native(
     target: str, graph: GraphModule, example_inputs: Sequence[Any], strict: bool = False,
     blas: bool = True, packed_weights: int | None = None, activation_memory_budget: float = 1.0,
-    autotune: bool = False,
+    max_autotune: bool = False,
 ) -> Callable[..., Any]:
     """Compile the graph, and its backward on first use, for "llvm" or "c".
 
     strict: half types are rounded where eager execution rounds them. blas: False takes matrix
     products, and convolutions, from the kernels that packages have. packed_weights: the most bytes
     in which parameters are kept packed, where nothing is differentiated; None leaves it to the
-    limit of the process. activation_memory_budget: see `ir.pipeline.lower_graph`. autotune:
+    limit of the process. activation_memory_budget: see `ir.pipeline.lower_graph`. max_autotune:
     whether the ways to make each product are measured, once for each shape.
     """
     artifacts = graph.meta[KEY] = Artifacts(
         resolve(target), strict=strict, blas=blas, function=compiled_now(),
-        activation_memory_budget=activation_memory_budget, autotune=autotune)
+        activation_memory_budget=activation_memory_budget, autotune=max_autotune)
     needs_grad = _core.grad_enabled() and any(
         isinstance(value, Tensor) and value.requires_grad for value in example_inputs
     )

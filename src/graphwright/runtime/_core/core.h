@@ -132,7 +132,7 @@ extern PyMethodDef gw_copy_methods[];
 extern PyMethodDef gw_pick_methods[], gw_subscript_methods[];
 extern PyMethodDef gw_optim_methods[];
 extern PyMethodDef gw_rows_methods[], gw_lines_methods[];
-extern PyMethodDef gw_attention_methods[], gw_recurrence_methods[];
+extern PyMethodDef gw_attention_methods[];
 extern PyTypeObject *const gw_code_type;
 extern PyTypeObject GwLauncher_Type;
 

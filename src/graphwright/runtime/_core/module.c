@@ -82,7 +82,7 @@ static int add_contents(PyObject *module) {
         gw_pooling_methods, gw_resample_methods, gw_object_methods,
         gw_contraction_methods, gw_copy_methods, gw_pick_methods, gw_subscript_methods,
         gw_optim_methods, gw_rows_methods, gw_lines_methods, gw_attention_methods,
-        gw_recurrence_methods, gw_node_methods, gw_gradient_methods, gw_tape_methods,
+        gw_node_methods, gw_gradient_methods, gw_tape_methods,
         gw_sampling_methods, gw_literal_methods, gw_fact_methods, gw_sharing_methods,
         gw_profiling_methods, gw_cuda_driver_methods, gw_cuda_device_methods,
         gw_cuda_stream_methods, gw_cuda_stats_methods, gw_pinned_methods, gw_cuda_tensor_methods,

@@ -79,7 +79,9 @@ static PyObject *call_routine(PyObject *self, PyObject *args) {
         && read_numbers(numbers, floats, PyTuple_GET_SIZE(numbers))) {
         gw_ctx ctx;
         gw_context(&ctx);
+        Py_BEGIN_ALLOW_THREADS
         code = gw_routines[number](&ctx, memory, ints, floats, NULL);
+        Py_END_ALLOW_THREADS
     }
     PyMem_Free(memory);
     PyMem_Free(ints);
@@ -93,6 +95,6 @@ static PyObject *call_routine(PyObject *self, PyObject *args) {
 PyMethodDef gw_routine_methods[] = {
     {"call_routine", call_routine, METH_VARARGS,
      "call_routine(number, arrays, sizes, numbers): run a routine of compiled code on arrays of\n"
-     "the dtypes and sizes that it expects, which is not checked. Arrays may be None."},
+     "the dtypes, sizes and strides that it expects, which is not checked. Arrays may be None."},
     {NULL, NULL, 0, NULL},
 };

@@ -9,7 +9,15 @@ import numpy as np
 from graphwright.runtime import _core, blas
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import functions as ops
-from graphwright.runtime.ops.nn_support import Array, compute, finish, internal, output, spec
+from graphwright.runtime.ops.kernels import compute_type
+from graphwright.runtime.ops.nn_support import (
+    Array,
+    compute,
+    finish,
+    internal,
+    output,
+    spec,
+)
 from graphwright.runtime.ops.sequences.recurrent_cells import CELLS, GATES
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor.tensor import Tensor
@@ -23,8 +31,12 @@ def _check(
     mode: str, input: Any, hidden: Any, cell: Any, weight: Any, bias: Any, input_weight: Any,
     input_bias: Any,
 ) -> None:
-    """Raises ValueError for sizes that do not fit together, or several dtypes."""
-    size = weight.shape[-1]
+    """Raises ValueError for sizes that do not fit together, several dtypes, or no cell."""
+    if input.ndim != 3 or weight.ndim != 2:
+        raise ValueError(
+            "recurrence(): input must be [steps, batch, width] and weight [gates * hidden, "
+            f"hidden], but they are {describe(input)} and {describe(weight)}")
+    size = weight.shape[1]
     wide, state = GATES[mode] * size, (input.shape[1], size)
     width = input.shape[2] if input_weight is not None else wide
     wanted = {
@@ -33,6 +45,8 @@ def _check(
         "bias": (bias, (wide,)), "input_weight": (input_weight, (wide, width)),
         "input_bias": (input_bias, (wide,)),
     }
+    if mode == "LSTM" and cell is None:
+        raise ValueError("recurrence(): cell of a LSTM must be given")
     for name, (given, shape) in wanted.items():
         if given is not None and (tuple(given.shape) != shape or given.dtype is not input.dtype):
             raise ValueError(
@@ -72,8 +86,20 @@ def _eager(
     specs = _meta(mode, *read, reverse, save)
     results = [output(s.shape, input.dtype) for s in specs]
     given = [_dense(t, compute(input).dtype) for t in read]
-    _core.recurrence(mode, reverse, save, *[_or_none(array) for _, array in results], *given)
+    _run("recurrence", mode, input, weight, reverse, save, results, given)
     return tuple(finish(tensor, array) for tensor, array in results)
+
+
+def _run(
+    routine: str, mode: str, input: Tensor, weight: Tensor, reverse: bool, save: bool,
+    results: list[Any], given: list[Any],
+) -> None:
+    """Call a routine: see launcher/routines.h."""
+    steps, batch, width = input.shape
+    sizes = (list(GATES).index(mode), compute_type(input.dtype).code, steps, batch,
+             weight.shape[1], reverse, save, width, batch * width, width)
+    arrays = (*[_or_none(array) for _, array in results], *given)
+    _core.call_routine(_core.ROUTINES[routine], arrays, sizes, ())
 
 
 def _or_none(array: Array) -> Any:
@@ -152,8 +178,8 @@ def _backward_eager(
     lstm, dtype = mode == "LSTM", compute(grad).dtype
     read = (grad, last if lstm else None, hidden, cell, weight, out, cells if lstm else None,
             saved if _SAVED[mode] else None)
-    _core.recurrence_backward(mode, reverse, *[_or_none(array) for _, array in results],
-                              *[_dense(t, dtype) for t in read])
+    given = [_dense(t, dtype) for t in read]
+    _run("recurrence_backward", mode, input, weight, reverse, True, results, given)
     return tuple(finish(tensor, array) for tensor, array in results)
 
 
