@@ -83,7 +83,7 @@ def order_of(anchors: Anchors) -> Order:
 
 
 def _behind(readers: dict[str, set[str]], name: str) -> set[str]:
-    """`name`, and what reads what it gives, be it through others."""
+    """`name`, and the nodes that read its output, directly or through others."""
     found, pending = {name}, [name]
     while pending:
         more = readers.get(pending.pop(), set()) - found
