@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from benchmarks import launches as benchmark
+from benchmarks.launches import native_call as launcher
 
 import graphwright as gw
 from graphwright.codegen.gpu.launcher import Launchers, Variant
-from graphwright.face.api import compilation_of
-from graphwright.face.stage_dumps import artifacts_of
 from graphwright.runtime import _core
 
 from ...codegen.gpu.resource_table import accesses
@@ -19,14 +18,6 @@ from ...gpu_sim.ptx.machine import program
 
 FORMATS = {4: "<i", 8: "<q"}
 F = gw.nn.functional
-
-
-def launcher(compiled: Any) -> Any:
-    """What runs the forward graph of a function that has been called."""
-    (graph,) = compilation_of(compiled).record.graphs
-    artifacts = artifacts_of(graph.graph)
-    assert artifacts is not None
-    return artifacts.programs["forward"].launch
 
 
 def values(launched: Any) -> list[int]:
@@ -150,8 +141,10 @@ def test_the_benchmark_of_launches_checks_its_results(
 ) -> None:
     monkeypatch.setattr(benchmark, "KERNELS", (1, 3))
     rows = benchmark.measured(gpu, seconds=0.01)
-    assert [row.name.split()[6] for row in rows] == ["1", "3"]
-    assert [row.target for row in rows] == [0.55, 0.65]
+    assert [row.name for row in rows] == [
+        "native call, 1 kernel", "native call, 3 kernels",
+        "call of the compiled function, 1 kernel", "call of the compiled function, 3 kernels"]
+    assert [row.target for row in rows] == [0.55, 0.65, 0.55, 0.65]
     assert all(row.value > 0 for row in rows)
     monkeypatch.setattr(benchmark, "KERNELS", (2,))
     monkeypatch.setattr(gw, "allclose", lambda *args: False)
