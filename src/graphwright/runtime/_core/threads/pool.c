@@ -78,7 +78,7 @@ int gw_num_threads(void) {
 /* In the child of a fork only the forking thread exists. */
 static void reset_after_fork(void) {
     team.started = 0;
-    atomic_store(&team.claims, 0);
+    atomic_store(&team.shares, 0);
     atomic_store(&team.remaining, 0);
     atomic_store(&team.sleeping, 0);
     atomic_store(&team.busy, 0);

@@ -1,6 +1,7 @@
-/* The threads that run a loop: for the core's pool, and for that of each packaged model. A region's
- * chunks are claimed one by one from a shared word, so that a worker that wakes up late costs nothing
- * but its share.
+/* The threads that run a loop: for the core's pool, and for that of each packaged model. Each thread
+ * has a share of a region's chunks, side by side, so that a loop over what the one before wrote finds
+ * it in the cache of the same CPU. Chunks are claimed one by one, and those of a thread that is late
+ * are taken by the others, from the far end.
  *
  * Included behind the declarations of abi.h, with GW_MOST_THREADS defined. */
 #ifndef GRAPHWRIGHT_WORKERS_H
@@ -85,7 +86,8 @@ struct GwWorkers {
         void *closure;
         GwSplit split;
     } region;
-    _Atomic uint64_t claims;        /* chunks << 32 | next */
+    _Atomic uint64_t claims[GW_MOST_THREADS];   /* of each share: end << 32 | next */
+    _Atomic uint32_t shares;
     _Atomic uint32_t remaining;     /* chunks not finished */
     _Atomic int caller_sleeps;
     _Atomic uint32_t epoch;         /* changes with each region; workers sleep on it */
@@ -103,31 +105,44 @@ static void run_serially(const GwSplit *split, gw_body body, void *closure) {
     }
 }
 
-/* Takes chunks until there are none. */
-static void work(GwWorkers *t) {
-    uint64_t word = atomic_load_explicit(&t->claims, memory_order_acquire);
-    for (;;) {
-        uint32_t chunks = (uint32_t)(word >> 32), next = (uint32_t)word;
-        if (next >= chunks) {
-            return;
+/* Claims a chunk of a share: the next one, or the last. */
+static bool claim(_Atomic uint64_t *share, bool next, uint32_t *chunk) {
+    uint64_t word = atomic_load_explicit(share, memory_order_acquire);
+    while ((uint32_t)word < (uint32_t)(word >> 32)) {
+        uint64_t left = next ? word + 1 : word - ((uint64_t)1 << 32);
+        if (atomic_compare_exchange_weak_explicit(share, &word, left, memory_order_acq_rel,
+                                                  memory_order_acquire)) {
+            *chunk = next ? (uint32_t)word : (uint32_t)(left >> 32);
+            return true;
         }
-        if (!atomic_compare_exchange_weak_explicit(&t->claims, &word, word + 1,
-                                                   memory_order_acq_rel, memory_order_acquire)) {
-            continue;
+    }
+    return false;
+}
+
+/* Runs chunks until there are none: of the thread's own share, then of others'. */
+static void work(GwWorkers *t, uint32_t self) {
+    uint32_t shares = atomic_load(&t->shares), chunk;
+    for (uint32_t i = 0; i < shares; i++) {
+        while (claim(&t->claims[(self + i) % shares], i == 0, &chunk)) {
+            gw_run_chunk(&t->region.split, t->region.body, t->region.closure, chunk);
+            if (atomic_fetch_sub(&t->remaining, 1) == 1 && atomic_load(&t->caller_sleeps)) {
+                wake(&t->remaining, 1);
+            }
         }
-        gw_run_chunk(&t->region.split, t->region.body, t->region.closure, next);
-        if (atomic_fetch_sub(&t->remaining, 1) == 1 && atomic_load(&t->caller_sleeps)) {
-            wake(&t->remaining, 1);
-        }
-        word = atomic_load_explicit(&t->claims, memory_order_acquire);
     }
 }
 
 /* ---- workers ---- */
 
 static bool has_work(GwWorkers *t) {
-    uint64_t word = atomic_load_explicit(&t->claims, memory_order_acquire);
-    return (uint32_t)word < (uint32_t)(word >> 32) || atomic_load(&t->ending);
+    uint32_t shares = atomic_load_explicit(&t->shares, memory_order_relaxed);
+    for (uint32_t i = 0; i < shares; i++) {
+        uint64_t word = atomic_load_explicit(&t->claims[i], memory_order_acquire);
+        if ((uint32_t)word < (uint32_t)(word >> 32)) {
+            return true;
+        }
+    }
+    return atomic_load(&t->ending);
 }
 
 /* Yields in between: the kernel may have put this worker on the caller's own CPU. */
@@ -150,7 +165,7 @@ static void *worker_main(void *argument) {
     while (!atomic_load(&t->ending)) {
         bool wanted = self->index < atomic_load(&t->threads) - 1;
         if (wanted) {
-            work(t);
+            work(t, (uint32_t)self->index + 1);
             spin_for_work(t);
         }
         uint32_t seen = atomic_load(&t->epoch);
@@ -193,17 +208,23 @@ static void wait_for_the_rest(GwWorkers *t) {
     }
 }
 
-static void publish(GwWorkers *t, const GwSplit *split, gw_body body, void *closure) {
+static void publish(GwWorkers *t, const GwSplit *split, gw_body body, void *closure,
+                    int64_t num_threads) {
+    int64_t chunks = split->chunks, shares = num_threads < chunks ? num_threads : chunks;
+    shares = shares < GW_MOST_THREADS ? shares : GW_MOST_THREADS;
     t->region.body = body;
     t->region.closure = closure;
     t->region.split = *split;
-    atomic_store_explicit(&t->remaining, (uint32_t)split->chunks, memory_order_relaxed);
-    atomic_store(&t->claims, (uint64_t)split->chunks << 32);
+    atomic_store_explicit(&t->remaining, (uint32_t)chunks, memory_order_relaxed);
+    atomic_store_explicit(&t->shares, (uint32_t)shares, memory_order_relaxed);
+    for (int64_t i = 0; i < shares; i++) {
+        uint64_t first = (uint64_t)(chunks * i / shares), end = (uint64_t)(chunks * (i + 1) / shares);
+        atomic_store_explicit(&t->claims[i], end << 32 | first, memory_order_release);
+    }
     atomic_fetch_add(&t->epoch, 1);
     if (atomic_load(&t->sleeping) > 0) {
         bool surplus = t->started > atomic_load(&t->threads) - 1;   /* may be woken in vain */
-        wake(&t->epoch, surplus || split->chunks > t->started ? t->started
-                                                              : (int)split->chunks - 1);
+        wake(&t->epoch, surplus || chunks > t->started ? t->started : (int)chunks - 1);
     }
 }
 
@@ -224,8 +245,8 @@ static void run_on_workers(GwWorkers *t, gw_body body, void *closure, int64_t n,
         return;
     }
     start_workers(t, (int)num_threads - 1);
-    publish(t, &split, body, closure);
-    work(t);
+    publish(t, &split, body, closure, num_threads);
+    work(t, 0);
     wait_for_the_rest(t);
     atomic_store(&t->busy, 0);
 }
