@@ -38,28 +38,40 @@ KERNEL static void NAME(pack)(void *closure, int64_t begin, int64_t end) {
 static inline __attribute__((always_inline)) void
 NAME(tile)(const GwPackedProduct *p, const int rows, const int panels, int64_t k, const float *a,
            const float *b, int64_t apart, float beta, float *c, int64_t columns) {
+    _Alignas(BYTES) NAME(Vector) totals[MOST_SUMS][2];
     NAME(Vector) sums[MOST_SUMS][2];
-    for (int i = 0; i < rows * panels; i++) {
-        sums[i][0] = sums[i][1] = (NAME(Vector)){0};
-    }
     const float *lines[ROWS];
     for (int i = 0; i < rows; i++) {
         lines[i] = a + i * p->lda;
     }
-    for (int64_t q = 0; q < k; q++, b += NAME(WIDTH)) {
-        for (int panel = 0; panel < panels; panel++) {
-            const float *at = b + panel * apart;
-            if (rows > 2) {     /* one or two panels are one stream, which stops at each page */
-                __builtin_prefetch(at + AHEAD);
-            }
-            NAME(Vector) low = *(const NAME(Vector) *)at;
-            NAME(Vector) high = *(const NAME(Vector) *)(at + NAME(LANES));
-            for (int i = 0; i < rows; i++) {
-                float factor = lines[i][q];
-                sums[panel * rows + i][0] += factor * low;
-                sums[panel * rows + i][1] += factor * high;
+    for (int i = 0; i < rows * panels; i++) {
+        totals[i][0] = totals[i][1] = (NAME(Vector)){0};
+    }
+    for (int64_t first = 0; first < k; first += RUN) {
+        int64_t end = k - first < RUN ? k : first + RUN;
+        for (int i = 0; i < rows * panels; i++) {
+            sums[i][0] = sums[i][1] = (NAME(Vector)){0};
+        }
+        for (int64_t q = first; q < end; q++, b += NAME(WIDTH)) {
+            for (int panel = 0; panel < panels; panel++) {
+                const float *at = b + panel * apart;
+                if (rows > 2) {     /* one or two panels are one stream, which stops at each page */
+                    __builtin_prefetch(at + AHEAD);
+                }
+                NAME(Vector) low = *(const NAME(Vector) *)at;
+                NAME(Vector) high = *(const NAME(Vector) *)(at + NAME(LANES));
+                for (int i = 0; i < rows; i++) {
+                    float factor = lines[i][q];
+                    sums[panel * rows + i][0] += factor * low;
+                    sums[panel * rows + i][1] += factor * high;
+                }
             }
         }
+        for (int i = 0; i < rows * panels; i++) {
+            totals[i][0] += sums[i][0];
+            totals[i][1] += sums[i][1];
+        }
+        IN_MEMORY(totals);
     }
     for (int i = 0; i < rows * panels; i++) {
         float *row = c + i % rows * p->ldc + i / rows * NAME(WIDTH);
@@ -70,16 +82,34 @@ NAME(tile)(const GwPackedProduct *p, const int rows, const int panels, int64_t k
                 if (beta != 0) {
                     old = beta * *to;
                 }
-                *to = p->alpha * sums[i][v] + old;
+                *to = p->alpha * totals[i][v] + old;
             }
         } else {
             for (int64_t j = 0; j < left; j++) {
-                float sum = sums[i][j / NAME(LANES)][j % NAME(LANES)];
+                float sum = totals[i][j / NAME(LANES)][j % NAME(LANES)];
                 row[j] = p->alpha * sum + (beta == 0 ? 0 : beta * row[j]);
             }
         }
     }
 }
+
+/* Functions of their own, for the compiler to keep all sums in registers. */
+#define TILE(rows, panels)                                                                         \
+    KERNEL __attribute__((noinline)) static void NAME(tile_##rows##_##panels)(                     \
+        const GwPackedProduct *p, int64_t k, const float *a, const float *b, int64_t apart,        \
+        float beta, float *c, int64_t columns) {                                                   \
+        NAME(tile)(p, rows, panels, k, a, b, apart, beta, c, columns);                             \
+    }
+TILE(1, 1)
+TILE(1, 4)
+TILE(2, 1)
+TILE(2, 2)
+TILE(3, 1)
+TILE(3, 2)
+TILE(4, 1)
+TILE(5, 1)
+TILE(6, 1)
+#undef TILE
 
 /* Few rows: enough panels at a time for as many sums as hide how long one addition takes. */
 static inline __attribute__((always_inline)) void
@@ -89,7 +119,7 @@ NAME(few_rows)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a
     for (int64_t j = 0; j < columns;) {
         int64_t left = columns - j, panels = 1;
         const float *from = b + j * p->depth;
-#define TILE(r, n) panels = n, NAME(tile)(p, r, n, k, a, from, apart, beta, c + j, left)
+#define TILE(r, n) panels = n, NAME(tile_##r##_##n)(p, k, a, from, apart, beta, c + j, left)
         if (rows == 1 && left >= 4 * NAME(WIDTH)) {
             TILE(1, 4);
         } else if (rows == 1) {
@@ -121,7 +151,7 @@ NAME(block)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a, c
         for (int64_t i = 0; i < rows; i += height) {
             const float *left = a + i * p->lda, *right = b + j * p->depth;
             float *to = c + i * p->ldc + j;
-#define TILE(r) NAME(tile)(p, r, 1, k, left, right, 0, beta, to, columns - j)
+#define TILE(r) NAME(tile_##r##_1)(p, k, left, right, 0, beta, to, columns - j)
             switch (rows - i < height ? rows - i : height) {
                 case 1: TILE(1); break;
                 case 2: TILE(2); break;
