@@ -21,9 +21,11 @@ enum {
     ROWS = 6,           /* places of a tile: with two vectors each, 12 sums in registers */
     TALL = 33 * ROWS,   /* places of a task, whose pointers are found once, and which a near cache
                          * holds: for each of its blocks all panels are read */
-    DEEP = 256,         /* rows of a panel that are summed up at a time */
+    DEEP = 128,         /* rows of a panel that are summed up at a time: so many rounding errors */
     MOST_TAPS = 25,     /* whose pointers are found at a time */
     FEW_WEIGHTS = 24 << 10,     /* bytes of panels that the nearest cache holds beside places */
+    NEAR_WEIGHTS = 256 << 10,   /* and that the next one holds: blocks read them again and again */
+    SHORT = 4 * ROWS,           /* least places of a block that is made for want of tasks */
 };
 
 /* Multiplications that are worth a thread. */
@@ -55,6 +57,8 @@ typedef struct {
 /* Places by output channels of one part. */
 typedef struct {
     const float *panel, *const *places, *bias;
+    const float *next;                  /* what the cache is asked for: a share of the next panel, */
+    int64_t apart;                      /* so many numbers of it for each row of this one */
     float *y;
     int64_t taps, depth, offset, row;
     bool adds;
@@ -145,10 +149,10 @@ static void split_sums(Job *job) {
                  * ((depth + job->part_depth - 1) / job->part_depth);
 }
 
-/* The places of a block, so that nothing which follows on it has elements of two blocks; where there
- * are no such blocks it does not follow on them. */
-static int64_t block_of(const gw_ctx *ctx, Job *job) {
-    int64_t block = (even_part(job->places, TALL) + ROWS - 1) / ROWS * ROWS;
+/* The places of a block of `most` or fewer, so that nothing which follows on it has elements of two
+ * blocks; where there are no such blocks it does not follow on them. */
+static int64_t block_of(const gw_ctx *ctx, Job *job, int64_t most) {
+    int64_t block = (even_part(job->places, most) + ROWS - 1) / ROWS * ROWS;
     if (job->then == NULL || ctx->num_threads == 1) {
         return block;
     }
@@ -160,11 +164,21 @@ static int64_t block_of(const gw_ctx *ctx, Job *job) {
     return block < whole ? whole : block / whole * whole;
 }
 
+/* Of `job->places`, the most of a block: fewer than TALL where tasks are wanted that shares of the
+ * panels do not give, or would read many pointers for few weights. */
+static int64_t most_places(const Job *job, int64_t panels, int64_t wanted) {
+    int64_t bytes = panels * gw_panel_width() * job->panel_rows * (int64_t)sizeof(float);
+    int64_t blocks = bytes <= NEAR_WEIGHTS ? wanted : (wanted + panels - 1) / panels;
+    int64_t most = (job->places + blocks - 1) / blocks;
+    most = most < SHORT ? SHORT : most;
+    return most < TALL ? most : TALL;
+}
+
 /* Blocks of places, and where these are too few for the threads, shares of the panels. */
 static int64_t split_tasks(const gw_ctx *ctx, Job *job) {
     int64_t panels = job->groups * job->group_panels;
     int64_t wanted = ctx->num_threads == 1 ? 1 : 4 * ctx->num_threads;
-    job->block = block_of(ctx, job);
+    job->block = block_of(ctx, job, most_places(job, panels, wanted));
     int64_t blocks = (job->places + job->block - 1) / job->block;
     int64_t shares = blocks < wanted ? (wanted + blocks - 1) / blocks : 1;
     shares = shares < panels ? shares : panels;

@@ -38,13 +38,14 @@ NAME(dense)(const Tile *t, const int rows, const int vectors, int64_t columns) {
     for (int i = 0; i < rows; i++) {
         sums[i][0] = sums[i][1] = (NAME(Vector)){0};
     }
-    const float *b = t->panel;
+    const float *b = t->panel, *next = t->next;
     for (int64_t tap = 0; tap < t->taps; tap++) {
         const float *lines[ROWS];
         for (int i = 0; i < rows; i++) {
             lines[i] = t->places[tap * TALL + i] + t->offset;
         }
-        for (int64_t q = 0; q < t->depth; q++, b += NAME(WIDTH)) {
+        for (int64_t q = 0; q < t->depth; q++, b += NAME(WIDTH), next += t->apart) {
+            __builtin_prefetch(next);
             NAME(Vector) low = *(const NAME(Vector) *)b, high = low;
             if (vectors == 2) {
                 high = *(const NAME(Vector) *)(b + NAME(LANES));
@@ -146,14 +147,15 @@ NAME(depthwise_tile)(Tile t, int64_t rows, int64_t columns) {
 }
 #undef EACH_HEIGHT
 
-/* One part of the sums of `rows` places, no more than ROWS, for one panel of all groups'. */
+/* One part of the sums of `rows` places, no more than ROWS, for one panel of all groups'; meanwhile
+ * the cache is asked for what lies `apart`, from `next` on. */
 static inline __attribute__((always_inline)) void
 NAME(panel)(const Job *job, const Part *part, const float *const *places, int64_t place,
-            int64_t rows, int64_t panel) {
+            int64_t rows, int64_t panel, const float *next, int64_t apart) {
     int64_t group = panel / job->group_panels;
     int64_t column = panel % job->group_panels * NAME(WIDTH), at = group * job->outs + column;
     Tile t = {.taps = part->taps, .depth = part->depth, .row = job->groups * job->outs,
-              .adds = part->adds, .places = places};
+              .adds = part->adds, .places = places, .next = next, .apart = apart};
     t.panel = job->panels + (panel * job->panel_rows + part->row) * NAME(WIDTH);
     t.offset = job->depthwise ? column : group * job->ins + part->channel;
     t.bias = part->ends && job->bias != NULL ? job->bias + at : NULL;
@@ -171,12 +173,15 @@ NAME(panels)(const Job *job, const Part *part, const float *const *places, int64
              int64_t rows, int64_t first, int64_t last) {
     int64_t tiles = (rows + ROWS - 1) / ROWS, least = rows / tiles, higher = rows % tiles;
     int64_t together = job->by_places ? last - first : 1;
+    int64_t deep = part->taps * part->depth, apart = (NAME(WIDTH) + tiles - 1) / tiles;
     for (int64_t from = first; from < last; from += together) {
-        int64_t i = 0;
+        int64_t i = 0, row = from + 1 < last ? (from + 1) * job->panel_rows + part->row
+                             : first * job->panel_rows + part->row + deep;
         for (int64_t tile = 0; tile < tiles; tile++) {
+            const float *next = job->panels + row * NAME(WIDTH) + tile * deep * apart;
             int64_t count = least + (tile < higher);
             for (int64_t panel = from; panel < from + together; panel++) {
-                NAME(panel)(job, part, places + i, place + i, count, panel);
+                NAME(panel)(job, part, places + i, place + i, count, panel, next, apart);
             }
             i += count;
         }
