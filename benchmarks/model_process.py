@@ -8,8 +8,9 @@ calls; of several the times of calls, in turns. graphwright is imported only whe
 there are turns, so that the memory of others is theirs.
 
 All use two CPUs, whichever number of threads they would choose, and wait for work as they do by
-default. Threads of most libraries spin for some milliseconds after a call, so each takes its turn
-after a pause, and a call that is not timed.
+default. Threads of most libraries spin after a call, those of ONNX Runtime for 31 ms, and after a
+sleep the kernel may leave threads on one CPU for 15 ms; so each takes its turn after a pause, and
+after as long of calls that are not timed.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ from benchmarks.architectures.cases import CASES, Case
 THREADS = 2
 CALLS = 3
 """Calls after the first one that the peak of memory is taken over."""
-SECONDS, ROUNDS, PAUSE = 1.0, 9, 0.02
-"""How long each library is timed, its least number of turns, and what it waits before each."""
+SECONDS, ROUNDS, PAUSE = 1.5, 9, 0.05
+"""How long each library is timed, its least number of turns, and how long it first sleeps, and then
+is called, for each."""
 
 Call = Callable[[], Any]
 Start = Callable[[], Call]

@@ -37,8 +37,9 @@ def samples_in_turns(
 ) -> dict[str, list[float]]:
     """Seconds per call of each case, all cases once in each round; see `measure.in_turns`.
 
-    pause: seconds to sleep, and then to make one call that is not timed, before each sample: for
-        cases of several libraries, whose threads spin for a while after a call.
+    pause: seconds to sleep, and then to call without timing, before each sample: for cases of
+        several libraries, whose threads spin for a while after a call, and after a sleep may
+        share a CPU for a while.
     """
     repeats = {name: calibrate(call) for name, call in cases.items()}
     times: dict[str, list[float]] = {name: [] for name in cases}
@@ -51,7 +52,9 @@ def samples_in_turns(
             for name, call in cases.items():
                 if pause:
                     time.sleep(pause)
-                    call()
+                    warm = time.perf_counter() + pause
+                    while time.perf_counter() < warm:
+                        call()
                 times[name].append(sample(call, repeats[name]))
     finally:
         if collecting:
