@@ -55,26 +55,76 @@ bool gw_has_bfloat16_products(void) {
            && __builtin_cpu_supports("avx512vl");
 }
 
+/* Turns 16 rows of 16 words into columns: words change places, then pairs of them, then the quarters
+ * of vectors. */
+PAIRWISE static inline void turn_words(__m512i *rows) {
+    __m512i words[LANES];
+    for (int i = 0; i < LANES; i += 2) {
+        words[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
+        words[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
+    }
+    __m512i pairs[LANES];
+    for (int i = 0; i < LANES; i += 4) {
+        pairs[i] = _mm512_unpacklo_epi64(words[i], words[i + 2]);
+        pairs[i + 1] = _mm512_unpackhi_epi64(words[i], words[i + 2]);
+        pairs[i + 2] = _mm512_unpacklo_epi64(words[i + 1], words[i + 3]);
+        pairs[i + 3] = _mm512_unpackhi_epi64(words[i + 1], words[i + 3]);
+    }
+    enum { EVEN = 0x88, ODD = 0xdd };       /* quarters 0 and 2 of either, 1 and 3 */
+    for (int i = 0; i < 4; i++) {
+        __m512i low = _mm512_shuffle_i32x4(pairs[i], pairs[4 + i], EVEN);
+        __m512i high = _mm512_shuffle_i32x4(pairs[8 + i], pairs[12 + i], EVEN);
+        rows[i] = _mm512_shuffle_i32x4(low, high, EVEN);
+        rows[8 + i] = _mm512_shuffle_i32x4(low, high, ODD);
+        low = _mm512_shuffle_i32x4(pairs[i], pairs[4 + i], ODD);
+        high = _mm512_shuffle_i32x4(pairs[8 + i], pairs[12 + i], ODD);
+        rows[4 + i] = _mm512_shuffle_i32x4(low, high, EVEN);
+        rows[12 + i] = _mm512_shuffle_i32x4(low, high, ODD);
+    }
+}
+
+/* Pairs of lines that go along k, where they are words already. */
+PAIRWISE static void lay_out_words(const uint16_t *x, int64_t line, int64_t count, int64_t width,
+                                   int64_t pairs, uint32_t *to) {
+    for (int64_t first = 0; first < width; first += LANES) {
+        __mmask16 lanes = (__mmask16)(width - first < LANES ? (1u << (width - first)) - 1 : 0xffff);
+        for (int64_t p = 0; p < pairs; p += LANES) {
+            int64_t left = pairs - p < LANES ? pairs - p : LANES;
+            __mmask16 some = (__mmask16)(left < LANES ? (1u << left) - 1 : 0xffff);
+            __m512i rows[LANES];
+            for (int64_t i = 0; i < LANES; i++) {
+                rows[i] = first + i < count
+                          ? _mm512_maskz_loadu_epi32(some, x + (first + i) * line + 2 * p)
+                          : _mm512_setzero_si512();
+            }
+            turn_words(rows);
+            for (int64_t i = 0; i < left; i++) {
+                _mm512_mask_storeu_epi32(to + (p + i) * width + first, lanes, rows[i]);
+            }
+        }
+    }
+}
+
 /* Pairs of the lines x[i * line + p * step], [pair][width]; lines from `count` on are 0. */
 PAIRWISE static void lay_out(const uint16_t *x, int64_t line, int64_t step, int64_t count,
                              int64_t width, int64_t k, uint32_t *to) {
     int64_t whole = k / 2;
-    if (count < width || k % 2 != 0) {
+    if ((count < width && step != 1) || k % 2 != 0) {
         memset(to, 0, (size_t)((k + 1) / 2 * width) * sizeof(uint32_t));
     }
-    for (int64_t p = 0; p < whole && line == 1; p++) {
-        const uint16_t *low = x + 2 * p * step, *high = low + step;
-        for (int64_t i = 0; i < count; i++) {
-            to[p * width + i] = low[i] | (uint32_t)high[i] << 16;
-        }
+    if (step == 1) {
+        lay_out_words(x, line, count, width, whole, to);
     }
-    for (int64_t begin = 0; begin < whole && line != 1; begin += LANES) {
-        int64_t end = begin + LANES < whole ? begin + LANES : whole;
-        for (int64_t i = 0; i < count; i++) {
-            const uint16_t *from = x + i * line;
-            for (int64_t p = begin; p < end; p++) {
-                to[p * width + i] = from[2 * p * step] | (uint32_t)from[(2 * p + 1) * step] << 16;
+    for (int64_t p = 0; p < whole && step != 1; p++) {
+        const uint16_t *low = x + 2 * p * step, *high = low + step;
+        if (line == 1) {
+            for (int64_t i = 0; i < count; i++) {
+                to[p * width + i] = low[i] | (uint32_t)high[i] << 16;
             }
+            continue;
+        }
+        for (int64_t i = 0; i < count; i++) {
+            to[p * width + i] = low[i * line] | (uint32_t)high[i * line] << 16;
         }
     }
     for (int64_t i = 0; i < count && k % 2 != 0; i++) {
