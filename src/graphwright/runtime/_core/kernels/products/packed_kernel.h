@@ -44,10 +44,8 @@ NAME(tile)(const GwPackedProduct *p, const int rows, const int panels, int64_t k
     for (int i = 0; i < rows; i++) {
         lines[i] = a + i * p->lda;
     }
-    for (int i = 0; i < rows * panels; i++) {
-        totals[i][0] = totals[i][1] = (NAME(Vector)){0};
-    }
-    for (int64_t first = 0; first < k; first += RUN) {
+    int64_t first = 0;
+    do {        /* a run */
         int64_t end = k - first < RUN ? k : first + RUN;
         for (int i = 0; i < rows * panels; i++) {
             sums[i][0] = sums[i][1] = (NAME(Vector)){0};
@@ -68,11 +66,16 @@ NAME(tile)(const GwPackedProduct *p, const int rows, const int panels, int64_t k
             }
         }
         for (int i = 0; i < rows * panels; i++) {
-            totals[i][0] += sums[i][0];
-            totals[i][1] += sums[i][1];
+            for (int v = 0; v < 2; v++) {
+                if (first > 0) {
+                    sums[i][v] += totals[i][v];
+                }
+                totals[i][v] = sums[i][v];
+            }
         }
         IN_MEMORY(totals);
-    }
+        first += RUN;
+    } while (first < k);
     for (int i = 0; i < rows * panels; i++) {
         float *row = c + i % rows * p->ldc + i / rows * NAME(WIDTH);
         int64_t left = columns - i / rows * NAME(WIDTH);
@@ -142,17 +145,18 @@ NAME(few_rows)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a
 static inline __attribute__((always_inline)) void
 NAME(block)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a, const float *b,
             float beta, float *c, int64_t columns) {
-    int64_t passes = (rows + ROWS - 1) / ROWS, height = (rows + passes - 1) / passes;
+    int64_t tiles = (rows + ROWS - 1) / ROWS, least = rows / tiles, higher = rows % tiles;
     if (rows < 4) {
         NAME(few_rows)(p, rows, k, a, b, beta, c, columns);
         return;
     }
     for (int64_t j = 0; j < columns; j += NAME(WIDTH)) {
-        for (int64_t i = 0; i < rows; i += height) {
+        for (int64_t i = 0, height; i < rows; i += height) {
+            height = i < higher * (least + 1) ? least + 1 : least;
             const float *left = a + i * p->lda, *right = b + j * p->depth;
             float *to = c + i * p->ldc + j;
 #define TILE(r) NAME(tile_##r##_1)(p, k, left, right, 0, beta, to, columns - j)
-            switch (rows - i < height ? rows - i : height) {
+            switch (height) {
                 case 1: TILE(1); break;
                 case 2: TILE(2); break;
                 case 3: TILE(3); break;
