@@ -33,10 +33,10 @@ test-gpu:  ## kernels for GPUs and the driver, simulated
 	$(PYTHON) tools/environment.py $(VENV) --extras $(TESTED)
 	$(RUN) tools/run_tests.py $(VENV) --part gpu
 
-test-triton:  ## the same with the oldest supported Triton instead of the newest
+test-triton:  ## the same with the oldest supported Triton; SLOW=--slow: as gpu-sim
 	$(PYTHON) tools/environment.py $(VENV) --extras $(TESTED) \
 		--libraries $(VENV)-triton --listed tools/oldest_triton.txt
-	PYTHONPATH="$(abspath $(VENV)-triton)" $(RUN) tools/run_tests.py $(VENV) --part gpu
+	PYTHONPATH="$(abspath $(VENV)-triton)" $(RUN) tools/run_tests.py $(VENV) --part gpu $(SLOW)
 
 test-pythons:  ## on the other supported Pythons: capture, the core, a sample of the rest
 	$(PYTHON) tools/run_tests.py $(VENV) --others

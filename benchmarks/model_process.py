@@ -34,8 +34,8 @@ THREADS = 2
 CALLS = 3
 """Calls after the first one that the peak of memory is taken over."""
 SECONDS, ROUNDS, PAUSE = 1.5, 9, 0.05
-"""How long each library is timed, its least number of turns, and how long it first sleeps, and then
-is called, for each."""
+"""How long each library is timed, its least number of turns, and before each of them how long it
+sleeps, and then is called."""
 
 Call = Callable[[], Any]
 Start = Callable[[], Call]

@@ -99,6 +99,7 @@ def documents(root: Path) -> dict[Path, str]:
     packages = root / "docs" / "package.md"
     page = root / "docs" / "benchmarks.md"
     text = between(page.read_text(), "suite", markdown(suite))
+    text = between(text, "models", markdown(Measured.read("models")))
     readme = root / "README.md"
     return {
         page: between(text, "ecosystem", markdown(ecosystem)),
