@@ -4,7 +4,7 @@
 
 Builds both extensions with the sanitizers into a temporary copy of the sources, and runs on it
 tests/runtime/core and tests/runtime/cuda, the tests of op functions, those of the hook and of
-guards, and the profiler's. Needs gcc on Linux.
+guards, of routines and packed weights, and the profiler's. Needs gcc on Linux.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ TESTS = ["tests/runtime/core", "tests/runtime/cuda", "tests/runtime/ops/test_op_
          "tests/runtime/ops/test_function_names.py", "tests/runtime/ops/test_out.py",
          "tests/capture/frame/test_dispatcher.py", "tests/capture/guards/test_guards.py",
          "tests/capture/guards/test_guard_sources.py",
-         "tests/capture/guards/test_guard_tree.py", "tests/libraries/test_profiler.py"]
+         "tests/capture/guards/test_guard_tree.py", "tests/libraries/test_profiler.py",
+         "tests/codegen/test_routines.py", "tests/codegen/test_channels_last.py",
+         "tests/face/test_packed_weights.py", "tests/nn/test_recurrence.py",
+         "tests/nn/test_attention.py"]
 
 
 def build(package: Path, layer: str, name: str) -> None:
