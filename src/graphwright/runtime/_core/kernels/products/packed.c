@@ -18,6 +18,7 @@ enum {
     RUN = 128,          /* terms that are summed up one after the other: so grow rounding errors */
     TALL = 16 * ROWS,   /* rows of a that the next one holds, DEEP numbers of each */
     NEAR = 64 << 10,    /* numbers of a that the next one holds beside panels */
+    FEW = 4,            /* rows that take as long as one: fewer wait for panels */
     AHEAD = 1024,       /* numbers of a panel that are asked for before their turn: a page */
     LINE = 16,
 };
@@ -117,7 +118,8 @@ const float *gw_packed_weight(const gw_ctx *ctx, const float *b, const GwFactorF
 void gw_multiply_packed(const gw_ctx *ctx, const GwPackedProduct *p, const float *panels,
                         const gw_then *then) {
     Task task = {p, panels, p->m > p->n && p->m > TALL, NULL};
-    bool split = (double)p->m * (double)p->n * (double)p->k > MULTIPLY_WORK && ctx->num_threads > 1;
+    double work = (double)(p->m < FEW ? FEW : p->m) * (double)p->n * (double)p->k;
+    bool split = work > MULTIPLY_WORK && ctx->num_threads > 1;
     int64_t threads = split ? ctx->num_threads : 1, rows = ROWS;
     if (then != NULL && (task.by_rows || !split || p->m >= threads * TALL / 2)
         && (split || ctx->num_threads == 1)) {
