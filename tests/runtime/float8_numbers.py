@@ -42,12 +42,13 @@ def expected(name: str, given: Array) -> Array:
     """The codes of numbers by ml_dtypes, but for what PyTorch's casts do otherwise.
 
     float8_e4m3fn takes its largest number for all greater ones, nan is 0x7f in float8_e5m2, and
-    float8_e8m0fnu has no regard for signs, and 2^-127 for 0.
+    float8_e8m0fnu has no regard for signs, 2^-127 for 0, and 2^-126 for all between both.
     """
     with np.errstate(all="ignore"):
         if name == "float8_e8m0fnu":
-            codes = np.abs(given).astype(array_type(name)).view(np.uint8)
-            return np.where(given == 0, 0, codes)
+            size = np.abs(given)
+            codes = size.astype(array_type(name)).view(np.uint8)
+            return np.where(size < 2.0**-126, size > 2.0**-127, codes)
         codes = given.astype(array_type(name)).view(np.uint8)
         sign = np.signbit(given).astype(np.uint8) << 7
         if name == "float8_e4m3fn":
