@@ -60,6 +60,8 @@ def spelled_type(kind: dtype) -> str:
 
 def full(text: str, kind: dtype) -> str:
     """A number as a tensor without dimensions."""
+    if text == "-0.0":      # of which Triton 3.6 makes 0.0
+        return f"({full('0.0', kind)} * -1.0)"
     return f"tl.full((), {text}, {spelled_type(kind)})"
 
 
@@ -224,9 +226,9 @@ class TileValues:
     def _literal(self, value: Const) -> str:
         """A number as Python writes it, which takes the dtype of the tensor beside it if that is
         of its kind and no narrower."""
-        if value.dtype in (dtypes.float64, dtypes.bool) or value.dtype in FLOAT8:
-            return self._constant(value)
         text = spelled_number(value.value)
+        if value.dtype in (dtypes.float64, dtypes.bool) or value.dtype in FLOAT8 or text == "-0.0":
+            return self._constant(value)
         return f"({text})" if text.startswith("-") else text
 
     def _constant(self, value: Const) -> str:
