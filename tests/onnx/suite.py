@@ -19,8 +19,8 @@ WHOLE = (
     "the test takes its input's size times the scale"
 )
 UNDEFINED = (
-    "numbers beyond the type's range, whose cast ONNX leaves undefined: what is expected depends on "
-    "the version of ml_dtypes"
+    "numbers beyond the type's range, whose cast ONNX leaves undefined: what is expected depends "
+    "on the version of ml_dtypes"
 )
 REASONS = {
     "bernoulli(_double|_seed)?(_expanded)?": RANDOM,
