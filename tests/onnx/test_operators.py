@@ -300,3 +300,17 @@ def test_operators_of_onnx_runtime(op: str) -> None:
         assert (found[0] == expected[0]).mean() >= 0.9
     else:
         equal(found, expected, 1e-4)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [("UINT4", 0, 15), ("INT4", -8, 7), ("UINT2", 0, 3), ("INT2", -2, 1)])
+def test_floats_become_small_integers(kind: str, low: int, high: int, compiled: bool) -> None:
+    """Cut towards zero; beyond the range, where ONNX leaves it open, they wrap around."""
+    from onnx import TensorProto
+
+    x = np.array([low, high, 0.75, high - 0.25, high + 1, low - 1], np.float32)
+    proto = single("Cast", {"x": x}, opset_version=25, to=getattr(TensorProto, kind))
+    (found,) = results(proto, {"x": x}, compiled)
+    assert found.tolist() == [low, high, 0, high - 1, low, high]

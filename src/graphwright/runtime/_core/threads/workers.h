@@ -1,7 +1,7 @@
-/* The threads that run a loop: for the core's pool, and for that of each packaged model. Each thread
- * has a share of a region's chunks, side by side, so that a loop over what the one before wrote finds
- * it in the cache of the same CPU. Chunks are claimed one by one, and those of a thread that is late
- * are taken by the others, from the far end.
+/* The threads that run a loop: for the core's pool, and for that of each packaged model. Each
+ * thread has a share of a region's chunks, side by side, so that a loop over what the one before
+ * wrote finds it in the cache of the same CPU. Chunks are claimed one by one, and those of a thread
+ * that is late are taken by the others, from the far end.
  *
  * Included behind the declarations of abi.h, with GW_MOST_THREADS defined. */
 #ifndef GRAPHWRIGHT_WORKERS_H
@@ -218,8 +218,9 @@ static void publish(GwWorkers *t, const GwSplit *split, gw_body body, void *clos
     atomic_store_explicit(&t->remaining, (uint32_t)chunks, memory_order_relaxed);
     atomic_store_explicit(&t->shares, (uint32_t)shares, memory_order_relaxed);
     for (int64_t i = 0; i < shares; i++) {
-        uint64_t first = (uint64_t)(chunks * i / shares), end = (uint64_t)(chunks * (i + 1) / shares);
-        atomic_store_explicit(&t->claims[i], end << 32 | first, memory_order_release);
+        int64_t first = chunks * i / shares, end = chunks * (i + 1) / shares;
+        atomic_store_explicit(&t->claims[i], (uint64_t)end << 32 | (uint64_t)first,
+                              memory_order_release);
     }
     atomic_fetch_add(&t->epoch, 1);
     if (atomic_load(&t->sleeping) > 0) {

@@ -55,8 +55,8 @@ bool gw_has_bfloat16_products(void) {
            && __builtin_cpu_supports("avx512vl");
 }
 
-/* Turns 16 rows of 16 words into columns: words change places, then pairs of them, then the quarters
- * of vectors. */
+/* Turns 16 rows of 16 words into columns: words change places, then pairs of them, then quarters of
+ * vectors. */
 PAIRWISE static inline void turn_words(__m512i *rows) {
     __m512i words[LANES];
     for (int i = 0; i < LANES; i += 2) {
@@ -105,27 +105,31 @@ PAIRWISE static void lay_out_words(const uint16_t *x, int64_t line, int64_t coun
     }
 }
 
+/* Pairs of lines that do not. */
+PAIRWISE __attribute__((always_inline)) static inline void
+lay_out_pairs(const uint16_t *x, int64_t line, int64_t step, int64_t count, int64_t width,
+              int64_t pairs, uint32_t *to) {
+    for (int64_t p = 0; p < pairs; p++) {
+        const uint16_t *low = x + 2 * p * step, *high = low + step;
+        for (int64_t i = 0; i < count; i++) {
+            to[p * width + i] = low[i * line] | (uint32_t)high[i * line] << 16;
+        }
+    }
+}
+
 /* Pairs of the lines x[i * line + p * step], [pair][width]; lines from `count` on are 0. */
 PAIRWISE static void lay_out(const uint16_t *x, int64_t line, int64_t step, int64_t count,
                              int64_t width, int64_t k, uint32_t *to) {
     int64_t whole = k / 2;
-    if ((count < width && step != 1) || k % 2 != 0) {
+    if (count < width || k % 2 != 0) {
         memset(to, 0, (size_t)((k + 1) / 2 * width) * sizeof(uint32_t));
     }
     if (step == 1) {
         lay_out_words(x, line, count, width, whole, to);
-    }
-    for (int64_t p = 0; p < whole && step != 1; p++) {
-        const uint16_t *low = x + 2 * p * step, *high = low + step;
-        if (line == 1) {
-            for (int64_t i = 0; i < count; i++) {
-                to[p * width + i] = low[i] | (uint32_t)high[i] << 16;
-            }
-            continue;
-        }
-        for (int64_t i = 0; i < count; i++) {
-            to[p * width + i] = low[i * line] | (uint32_t)high[i * line] << 16;
-        }
+    } else if (line == 1) {
+        lay_out_pairs(x, 1, step, count, width, whole, to);
+    } else {
+        lay_out_pairs(x, line, step, count, width, whole, to);
     }
     for (int64_t i = 0; i < count && k % 2 != 0; i++) {
         to[whole * width + i] = x[i * line + (k - 1) * step];

@@ -15,10 +15,11 @@ enum {
     ROWS = 6,           /* of a tile: with two vectors each, 12 sums in registers */
     MOST_SUMS = 6,
     DEEP = 512,         /* rows of a panel that the nearest cache holds */
-    RUN = 128,          /* terms that are summed up one after the other: so grow rounding errors */
+    RUN = 128,          /* terms that are summed up one after the other: rounding errors grow with
+                         * their number */
     TALL = 16 * ROWS,   /* rows of a that the next one holds, DEEP numbers of each */
     NEAR = 64 << 10,    /* numbers of a that the next one holds beside panels */
-    FEW = 4,            /* rows that take as long as one: fewer wait for panels */
+    FEW = 4,            /* rows: with fewer, a tile waits for panels, and takes as long as with FEW */
     AHEAD = 1024,       /* numbers of a panel that are asked for before their turn: a page */
     LINE = 16,
 };

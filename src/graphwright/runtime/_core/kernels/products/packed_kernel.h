@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) void
 NAME(block)(const GwPackedProduct *p, int64_t rows, int64_t k, const float *a, const float *b,
             float beta, float *c, int64_t columns) {
     int64_t tiles = (rows + ROWS - 1) / ROWS, least = rows / tiles, higher = rows % tiles;
-    if (rows < 4) {
+    if (rows < FEW) {
         NAME(few_rows)(p, rows, k, a, b, beta, c, columns);
         return;
     }

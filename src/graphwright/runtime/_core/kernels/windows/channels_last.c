@@ -57,8 +57,8 @@ typedef struct {
 /* Places by output channels of one part. */
 typedef struct {
     const float *panel, *const *places, *bias;
-    const float *next;                  /* what the cache is asked for: a share of the next panel, */
-    int64_t apart;                      /* so many numbers of it for each row of this one */
+    const float *next;          /* what the cache is asked for: a share of the next panel, */
+    int64_t apart;              /* so many numbers of it for each row of this one */
     float *y;
     int64_t taps, depth, offset, row;
     bool adds;
@@ -164,8 +164,8 @@ static int64_t block_of(const gw_ctx *ctx, Job *job, int64_t most) {
     return block < whole ? whole : block / whole * whole;
 }
 
-/* Of `job->places`, the most of a block: fewer than TALL where tasks are wanted that shares of the
- * panels do not give, or would read many pointers for few weights. */
+/* The most places of a block: fewer than TALL where that makes tasks which shares of the panels do
+ * not make, or which would find all pointers again for few weights. */
 static int64_t most_places(const Job *job, int64_t panels, int64_t wanted) {
     int64_t bytes = panels * gw_panel_width() * job->panel_rows * (int64_t)sizeof(float);
     int64_t blocks = bytes <= NEAR_WEIGHTS ? wanted : (wanted + panels - 1) / panels;
