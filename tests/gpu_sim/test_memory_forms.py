@@ -236,6 +236,35 @@ def test_a_call_runs_a_function_with_registers_of_its_own() -> None:
     np.testing.assert_array_equal(result, np.where(lane > 100, x, called))
 
 
+CALL_BY_ADDRESS = HEADER + """
+.func (.param .b64 result) fill(.param .b64 place) {
+  .reg .b64 %place, %own; .local .align 8 .b8 spill[16];
+  mov.b64 %own, spill; st.local.b64 [%own], 5; st.local.b64 [%own+8], 6;
+  ld.param.b64 %place, [place]; st.b64 [%place], 7;
+  ld.local.b64 %own, [%own]; st.param.b64 [result], %own; ret;
+}
+.visible .entry k(.param .u64 k_0) .reqntid 128 {
+  .reg .b64 %to, %near, %far, %x, %y; .reg .b32 %t; .local .align 8 .b8 own[16];
+  ld.param.u64 %to, [k_0]; cvta.to.global.u64 %to, %to; mov.u32 %t, %tid.x;
+  mad.wide.u32 %to, %t, 8, %to;
+  mov.b64 %near, own; cvta.local.u64 %far, %near;
+  st.local.b64 [%near], 1; st.local.b64 [%near+8], 2;
+  { .param .b64 param0; .param .b64 retval0; st.param.b64 [param0], %far;
+    call.uni (retval0), fill, (param0); ld.param.b64 %y, [retval0]; }
+  ld.local.b64 %x, [%near]; mad.lo.s64 %y, %y, 10, %x;
+  ld.local.b64 %x, [%near+8]; mad.lo.s64 %y, %y, 10, %x;
+  st.global.b64 [%to], %y; ret;
+}
+"""
+
+
+def test_a_call_may_write_to_the_local_memory_of_its_caller() -> None:
+    """5 in its own, 7 where the address leads; the caller's 2 is left alone."""
+    result = np.zeros(128, np.int64)
+    launch(CALL_BY_ADDRESS, [result])
+    np.testing.assert_array_equal(result, np.full(128, 572))
+
+
 def test_parameters_of_each_type_are_read_at_their_places() -> None:
     text = HEADER + """
 .visible .entry k(.param .b8 a, .param .b32 b, .param .u64 .ptr .global .align 1 to,

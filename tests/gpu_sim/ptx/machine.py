@@ -45,15 +45,18 @@ class Program:
         # Of kernels: offset and size of each parameter, and the bytes of the block of all.
         self.entries = {name: placed(one.parameters) for name, one in functions.items()
                         if one.entry}
+        # Bytes of a thread's local memory: functions have theirs side by side, as one may give
+        # another the address of a variable. None of them calls itself.
+        self.local = 0
         self.plans: dict[str, Plan] = {}
         for function in functions.values():
             self.plans[function.name] = self.plan(function)
 
     def plan(self, function: Function) -> Plan:
-        local, size = placed(function.local)
+        local, self.local = placed(function.local, self.local)
         scope = Scope(self.addresses | {name: at for name, (at, _) in local.items()},
                       self.entries[function.name][0] if function.entry else {})
-        plan = Plan(function, [UNWRITTEN_REGISTER[r.type.bits] for r in function.registers], size)
+        plan = Plan(function, [UNWRITTEN_REGISTER[r.type.bits] for r in function.registers])
         for at, one in enumerate(function.code):
             try:
                 kind, step, target = self.entry(plan, scope, at, one)
@@ -145,7 +148,8 @@ class Program:
 
     def run(self, name: str, blocks: Blocks) -> None:
         plan = self.plans[name]
-        threads = Threads(blocks, list(plan.registers), plan.local,
+        threads = Threads(blocks, list(plan.registers),
+                          BlockMemory(blocks.lanes, 0, self.local, "local", False),
                           asynchronous.Copies(blocks.lanes))
         with np.errstate(all="ignore"):
             Scheduler(threads, plan, threads.members()).run()
@@ -195,7 +199,7 @@ def call(program: Program, f: Form) -> Step:
 
     def step(t: Threads) -> None:
         plan = program.plans[name]
-        inner = Threads(t.blocks, list(plan.registers), plan.local, t.copies)
+        inner = Threads(t.blocks, list(plan.registers), t.local, t.copies)
         for formal, actual in zip(callee.parameters, given, strict=True):
             inner.frame[formal.name] = t.frame[actual]
         Scheduler(inner, plan, t.members()).run()

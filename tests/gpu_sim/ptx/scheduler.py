@@ -39,7 +39,6 @@ class Plan:
 
     function: Function
     registers: list[Array]
-    local: int
     code: list[Entry] = field(default_factory=list)
     barriers: dict[int, tuple[int, int | None]] = field(default_factory=dict)
 

@@ -84,13 +84,15 @@ class Threads:
     that all lanes share. Arrays are never changed in place, so that registers may share them.
     """
 
-    def __init__(self, blocks: Blocks, registers: list[Array], local: int, copies: Any) -> None:
+    def __init__(
+        self, blocks: Blocks, registers: list[Array], local: BlockMemory, copies: Any
+    ) -> None:
         self.blocks, self.registers, self.copies = blocks, registers, copies
+        self.local = local
         self.count = blocks.lanes
         # The lanes that run the step; None where all do.
         self.mask: Array | None = None
         self.carry = np.zeros(1, np.bool_)
-        self.local = BlockMemory(self.count, 0, local, "local", False)
         self.frame: dict[str, Array] = {}  # parameters of calls, as bytes
         self.stalled = False
 
